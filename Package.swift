@@ -1,0 +1,64 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+    name: "Emporium",
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    products: [
+        .library(name: "Bodega", targets: ["Bodega"]),
+        .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
+        .executable(name: "bodega", targets: ["BodegaCLI"]),
+    ],
+    traits: [
+        .trait(
+            name: "CommandLineTool",
+            description: "Builds the `bodega` command-line tool, the only product that needs swift-argument-parser."
+        )
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        .target(
+            name: "Bodega",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "BodegaTesting",
+            dependencies: ["Bodega"]
+        ),
+        .target(
+            name: "BodegaCommands",
+            dependencies: [
+                "Bodega",
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLineTool"])
+                ),
+            ]
+        ),
+        .executableTarget(name: "BodegaCLI", dependencies: ["BodegaCommands"]),
+        .testTarget(name: "BodegaTests", dependencies: ["Bodega", "BodegaTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

@@ -1,0 +1,128 @@
+/// The name under which an item is stored.
+///
+/// A key is made of a ``rawValue`` and a ``kind``; the ``value``, a name that any file system can hold, follows from
+/// the two. Engines return keys equal to those that wrote the items, also after the program was restarted.
+///
+/// ```swift
+/// CacheKey("dolly")                                  // value: its MD5
+/// CacheKey(url: URL(string: "https://example.com")!) // value: the MD5 of "example.com"
+/// CacheKey(verbatim: "dolly.txt")                    // value: "dolly.txt"
+/// ```
+///
+/// Keys are compared byte by byte: two strings that only look alike, such as the two ways to write "é", make different
+/// keys. Keys of different kinds are different keys even if their raw values agree.
+public struct CacheKey: Sendable {
+
+    /// How the ``CacheKey/value`` follows from the ``CacheKey/rawValue``.
+    public enum Kind: String, Sendable, Codable, CaseIterable {
+        /// The value is the MD5 of the raw value.
+        case hashed
+        /// The raw value is a URL in a normal form; the value is its MD5.
+        case url
+        /// The value is the raw value.
+        case verbatim
+    }
+
+    /// The string that the key was made from. For a key made from a URL, that URL in its normal form.
+    public let rawValue: String
+
+    /// How the ``value`` follows from the ``rawValue``.
+    public let kind: Kind
+
+    /// Creates a key from any string.
+    ///
+    /// - Parameter value: The string. It may be empty and may hold any character.
+    public init(_ value: String) {
+        self.init(rawValue: value, kind: .hashed)
+    }
+
+    /// Creates a key from a string that is to be used as it is, also as the name of a file.
+    ///
+    /// Use it for names that are file names already. A string that no file could be named by is stored all the same,
+    /// under a name that ``DiskStorageEngine`` derives.
+    ///
+    /// - Parameter value: The string. It may be empty and may hold any character.
+    public init(verbatim value: String) {
+        self.init(rawValue: value, kind: .verbatim)
+    }
+
+    /// Creates a key from its parts, for engines that store them.
+    ///
+    /// - Parameters:
+    ///   - rawValue: The string that the key was made from.
+    ///   - kind: How the ``value`` follows from it.
+    public init(rawValue: String, kind: Kind) {
+        var rawValue = rawValue
+        // A string bridged from elsewhere would be converted at every comparison.
+        rawValue.makeContiguousUTF8()
+        self.rawValue = rawValue
+        self.kind = kind
+    }
+
+    /// The name of the item where names are limited, as in a file system: the raw value of a ``Kind/verbatim`` key,
+    /// else the MD5 of the raw value in upper-case hexadecimal digits, grouped 8-4-4-4-12.
+    ///
+    /// It is computed at each call. MD5 serves to name things here, not to protect them.
+    public var value: String {
+        kind == .verbatim ? rawValue : rawValue.groupedMD5
+    }
+}
+
+extension CacheKey: Hashable {
+    /// Compares the raw values byte by byte, and the kinds.
+    public static func == (left: CacheKey, right: CacheKey) -> Bool {
+        left.kind == right.kind
+            && left.rawValue.utf8.count == right.rawValue.utf8.count
+            && left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        let hashed: Void? = rawValue.utf8.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if hashed == nil {
+            for byte in rawValue.utf8 { hasher.combine(byte) }
+        }
+        hasher.combine(rawValue.utf8.count)
+    }
+}
+
+extension CacheKey: CustomStringConvertible {
+    /// The raw value, quoted, with control characters escaped, and the kind if it is not ``Kind/hashed``.
+    public var description: String {
+        kind == .hashed ? rawValue.debugDescription : "\(kind.rawValue):\(rawValue.debugDescription)"
+    }
+}
+
+extension CacheKey: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case value, rawValue, kind
+    }
+
+    /// Decodes a key.
+    ///
+    /// A key encoded without its kind is taken for verbatim if its value is its raw value or the only part, else for
+    /// hashed.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let value = try container.decodeIfPresent(String.self, forKey: .value)
+        guard let rawValue = try container.decodeIfPresent(String.self, forKey: .rawValue) ?? value else {
+            throw DecodingError.keyNotFound(
+                CodingKeys.rawValue,
+                .init(codingPath: decoder.codingPath, debugDescription: "A cache key needs a rawValue or a value.")
+            )
+        }
+        let kind = try container.decodeIfPresent(Kind.self, forKey: .kind)
+        self.init(rawValue: rawValue, kind: kind ?? (value == nil || value == rawValue ? .verbatim : .hashed))
+    }
+
+    /// Encodes the value, the raw value and the kind.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(value, forKey: .value)
+        try container.encode(rawValue, forKey: .rawValue)
+        try container.encode(kind, forKey: .kind)
+    }
+}

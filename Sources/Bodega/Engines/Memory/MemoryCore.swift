@@ -1,0 +1,79 @@
+package import Foundation
+
+/// Items in memory, in insertion order. Every single operation takes constant time, amortised.
+///
+/// The entries lie in an array in insertion order; a removal leaves a gap, and when there are more gaps than entries
+/// the array is packed.
+package struct MemoryCore: Sendable {
+
+    /// An item and when it was written.
+    package struct Entry: Sendable {
+        package let key: CacheKey
+        package fileprivate(set) var data: Data
+        package fileprivate(set) var dates: StorageDates
+    }
+
+    private var slots: [Entry?] = []
+    private var slotOfKey: [CacheKey: Int] = [:]
+
+    /// Creates an empty core.
+    package init() {}
+
+    /// The number of items.
+    package var count: Int { slotOfKey.count }
+
+    /// All items in insertion order.
+    package var entries: some Sequence<Entry> { slots.lazy.compactMap { $0 } }
+
+    /// The item under a key.
+    package subscript(key: CacheKey) -> Entry? {
+        slotOfKey[key].flatMap { slots[$0] }
+    }
+
+    /// Whether there is an item under a key.
+    package func contains(_ key: CacheKey) -> Bool {
+        slotOfKey[key] != nil
+    }
+
+    /// Adds an item at the end, or overwrites it at its place.
+    package mutating func write(_ data: Data, key: CacheKey, at date: Date) {
+        if let slot = slotOfKey[key] {
+            slots[slot]?.data = data
+            slots[slot]?.dates.updatedAt = date
+        } else {
+            slotOfKey[key] = slots.count
+            slots.append(Entry(key: key, data: data, dates: StorageDates(createdAt: date, updatedAt: date)))
+        }
+    }
+
+    /// Removes an item if there is one.
+    package mutating func remove(_ key: CacheKey) {
+        guard let slot = slotOfKey.removeValue(forKey: key) else { return }
+        slots[slot] = nil
+        if slots.count > 32, slots.count > slotOfKey.count * 2 { pack() }
+    }
+
+    /// Removes all items.
+    package mutating func removeAll() {
+        slots = []
+        slotOfKey = [:]
+    }
+
+    /// Applies operations in order.
+    package mutating func apply(_ operations: [StorageOperation], at date: Date) {
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data): write(data, key: key, at: date)
+            case .remove(let key): remove(key)
+            case .removeAll: removeAll()
+            }
+        }
+    }
+
+    private mutating func pack() {
+        slots = slots.filter { $0 != nil }
+        for (slot, entry) in slots.enumerated() {
+            if let entry { slotOfKey[entry.key] = slot }
+        }
+    }
+}

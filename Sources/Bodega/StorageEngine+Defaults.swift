@@ -1,0 +1,124 @@
+public import Foundation
+
+// What an engine gets when it implements only the forms that cannot fail, as engines written for the first Bodega do.
+extension StorageEngine {
+
+    public func read(keys: [CacheKey]) async -> [Data] {
+        await readDataAndKeys(keys: keys).map(\.data)
+    }
+
+    public func readDataAndKeys(keys: [CacheKey]) async -> [(key: CacheKey, data: Data)] {
+        var found: [(key: CacheKey, data: Data)] = []
+        for key in keys {
+            if let data = await read(key: key) { found.append((key, data)) }
+        }
+        return found
+    }
+
+    public func readAllData() async -> [Data] {
+        await readAllDataAndKeys().map(\.data)
+    }
+
+    public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
+        await readDataAndKeys(keys: allKeys())
+    }
+
+    public func remove(keys: [CacheKey]) async throws {
+        for key in keys { try await remove(key: key) }
+    }
+
+    public func keysExist(_ keys: [CacheKey]) async -> [CacheKey] {
+        var found: [CacheKey] = []
+        for key in keys where await keyExists(key) { found.append(key) }
+        return found
+    }
+
+    public func keyCount() async -> Int {
+        await allKeys().count
+    }
+}
+
+// The throwing forms of such an engine: its reads have no way to fail.
+extension StorageEngine {
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        await read(key: key)
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        await readDataAndKeys(keys: keys)
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        await readAllDataAndKeys()
+    }
+
+    public func fetchAllData() async throws -> [Data] {
+        await readAllData()
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        await allKeys()
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        await keysExist(candidates)
+    }
+
+    public func fetchCount() async throws -> Int {
+        await keyCount()
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        guard let createdAt = await createdAt(key: key) else { return nil }
+        return StorageDates(createdAt: createdAt, updatedAt: await updatedAt(key: key) ?? createdAt)
+    }
+
+    public func apply(_ operations: [StorageOperation]) async throws {
+        for run in StorageOperation.runs(of: operations) {
+            switch run {
+            case .writes(let items): try await write(items)
+            case .removals(let keys): try await remove(keys: keys)
+            case .removeAll: try await removeAllData()
+            }
+        }
+    }
+}
+
+extension StorageOperation {
+
+    /// Neighbouring operations of one kind, for engines that have a call for each kind.
+    package enum Run {
+        case writes([(key: CacheKey, data: Data)])
+        case removals([CacheKey])
+        case removeAll
+    }
+
+    /// Groups neighbouring operations of one kind, so that each group is one call.
+    package static func runs(of operations: [StorageOperation]) -> [Run] {
+        var runs: [Run] = []
+        var writes: [(key: CacheKey, data: Data)] = []
+        var removals: [CacheKey] = []
+        func endRun() {
+            if !writes.isEmpty { runs.append(.writes(writes)) }
+            if !removals.isEmpty { runs.append(.removals(removals)) }
+            writes.removeAll()
+            removals.removeAll()
+        }
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data):
+                if !removals.isEmpty { endRun() }
+                writes.append((key, data))
+            case .remove(let key):
+                if !writes.isEmpty { endRun() }
+                removals.append(key)
+            case .removeAll:
+                endRun()
+                runs.append(.removeAll)
+            }
+        }
+        endRun()
+        return runs
+    }
+}
