@@ -1,0 +1,50 @@
+import GRDB
+
+/// The register of a file's named collections. Each has a table of its own, named after its number, because SQLite
+/// tells names of tables apart by fewer characters than we do names of collections.
+enum SQLiteCollections {
+
+    /// The names in the order in which the collections were created.
+    static func names(in db: Database) throws -> [String] {
+        guard try db.tableExists("emporium_collections") else { return [] }
+        return try String.fetchAll(db, sql: "SELECT name FROM emporium_collections ORDER BY id")
+    }
+
+    /// The table of a collection that exists.
+    static func table(of name: String, in db: Database) throws -> SQLiteTable? {
+        guard try db.tableExists("emporium_collections") else { return nil }
+        let id = try Int.fetchOne(db, sql: "SELECT id FROM emporium_collections WHERE name = ?", arguments: [name])
+        return id.map { SQLiteTable(name: "emporium_collection_\($0)") }
+    }
+
+    /// Enters a collection into the register, inside of a transaction.
+    static func add(_ name: String, in db: Database) throws {
+        try db.execute(
+            sql: "CREATE TABLE IF NOT EXISTS emporium_collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
+        )
+        try db.execute(sql: "INSERT OR IGNORE INTO emporium_collections (name) VALUES (?)", arguments: [name])
+    }
+}
+
+extension SQLiteFile {
+
+    /// The table of a named collection, which is entered into the register if it is new.
+    func table(ofCollection name: String) throws -> SQLiteTable {
+        guard !name.isEmpty else {
+            throw StorageError(.invalidArgument, "A collection needs a name that is not empty.", file: url)
+        }
+        return try mapped {
+            if let table = try pool.read({ try SQLiteCollections.table(of: name, in: $0) }) { return table }
+            return try pool.writeWithoutTransaction { db in
+                var table: SQLiteTable?
+                try db.inTransaction(.immediate) {
+                    try SQLiteCollections.add(name, in: db)
+                    table = try SQLiteCollections.table(of: name, in: db)
+                    return .commit
+                }
+                guard let table else { throw StorageError(.damaged, "The register of collections is damaged.") }
+                return table
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import GRDB
+import Logging
+
+extension SQLiteFile {
+
+    /// How long, in seconds, an operation waits for a lock that another program holds.
+    static let lockTimeout: TimeInterval = 30
+
+    /// Opens the connections to a file in WAL mode.
+    ///
+    /// SQLite does not wait when two programs change a new file to WAL mode at the same moment, so this does.
+    static func openPool(at url: URL, durability: StorageDurability) throws -> DatabasePool {
+        try retryingWhileLocked(url) {
+            let pool = try DatabasePool(path: url.path, configuration: configuration(for: durability))
+            // GRDB sets NORMAL when it activates WAL mode.
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            }
+            return pool
+        }
+    }
+
+    /// Makes sure that a table is there, writing only if it is not.
+    func prepare(_ table: SQLiteTable) throws {
+        try mapped {
+            if try pool.read(table.isComplete) { return }
+            try Self.retryingWhileLocked(url) {
+                try pool.writeWithoutTransaction { db in
+                    try db.inTransaction(.immediate) {
+                        try table.create(in: db)
+                        return .commit
+                    }
+                }
+            }
+        }
+    }
+
+    private static func configuration(for durability: StorageDurability) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "emporium.bodega"
+        configuration.busyMode = .timeout(lockTimeout)
+        if durability == .full {
+            configuration.prepareDatabase { db in
+                // On Apple systems fsync does not reach the medium by itself; elsewhere this changes nothing.
+                try db.execute(sql: "PRAGMA fullfsync = 1")
+                try db.execute(sql: "PRAGMA checkpoint_fullfsync = 1")
+            }
+        }
+        return configuration
+    }
+
+    private static func retryingWhileLocked<Value>(_ url: URL, _ body: () throws -> Value) throws -> Value {
+        let deadline = DispatchTime.now() + lockTimeout
+        var pause: TimeInterval = 0.001
+        while true {
+            do {
+                return try body()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline {
+                bodegaLogger.debug(
+                    "The database is locked while it is being opened; trying again.",
+                    metadata: ["file": "\(url.path)"]
+                )
+                Thread.sleep(forTimeInterval: pause)
+                pause = min(pause * 2, 0.1)
+            }
+        }
+    }
+}

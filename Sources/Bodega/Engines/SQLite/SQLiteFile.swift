@@ -1,0 +1,76 @@
+import Dispatch
+package import Foundation
+import GRDB
+
+/// A database file that is open: its connections, its reads and its commits.
+///
+/// All engines for collections of one file share one of these. It is also the synchronous core for stores that don't
+/// use `async`.
+package final class SQLiteFile: Sendable {
+
+    /// Where the file is.
+    package let url: URL
+
+    let pool: DatabasePool
+    private let commits: SQLiteGroupCommit
+    private let readers: ReaderGate
+    private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
+
+    /// Opens a file; creates it, and its folder, if it is missing.
+    ///
+    /// - Throws: A ``StorageError``. A file that is there already was not changed then.
+    package init(url: URL, durability: StorageDurability) throws {
+        self.url = url
+        do {
+            try FileSystem.createDirectory(at: url.deletingLastPathComponent())
+            self.pool = try Self.openPool(at: url, durability: durability)
+        } catch {
+            throw StorageError.sqlite(error, file: url)
+        }
+        self.commits = SQLiteGroupCommit(pool: pool)
+        self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+    }
+
+    /// Reads a row or two, where the caller stands if a connection is free: then the read costs no change of thread.
+    ///
+    /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
+    func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        guard readers.tryEnter() else { return try await readMany(body) }
+        defer { readers.leave() }
+        return try mapped { try pool.unsafeRead(body) }
+    }
+
+    /// Reads any number of rows as they were at one moment, on a thread that may wait.
+    func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        await readers.enter()
+        defer { readers.leave() }
+        return try await onQueue { try self.pool.read(body) }
+    }
+
+    /// Changes the file in a transaction, which may be shared with other writers, and returns when it is committed.
+    ///
+    /// The closure may run more than once.
+    func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+        do {
+            try await commits.commit(body)
+        } catch {
+            throw StorageError.sqlite(error, file: url)
+        }
+    }
+
+    /// Does something slow with the file, on a thread that may wait.
+    func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try self.mapped(body) }) }
+        }
+    }
+
+    /// Runs a closure whose errors are to be storage errors.
+    func mapped<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            throw StorageError.sqlite(error, file: url)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+public import Foundation
+import GRDB
+
+extension SQLiteStorageEngine {
+
+    /// Rewrites the file without the space that removed items left.
+    ///
+    /// It needs about as much free space as the file is large, and other writers wait meanwhile.
+    ///
+    /// - Throws: A ``StorageError``; the file is then as it was.
+    public func vacuum() async throws {
+        try await core.onQueue { [pool = core.pool] in
+            try pool.vacuum()
+            // In WAL mode the file itself shrinks with the checkpoint.
+            try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        }
+    }
+
+    /// Examines the whole file: its structure, its indexes and its rows.
+    ///
+    /// - Returns: What is wrong, in SQLite's words; empty if nothing is.
+    /// - Throws: A ``StorageError`` if the file could not be examined.
+    public func integrityCheck() async throws -> [String] {
+        try await core.readMany { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        }
+    }
+
+    /// Copies the file, with all collections, as it is at one moment, while others read and write it.
+    ///
+    /// The copy is complete or not there: it is made under another name first.
+    ///
+    /// - Parameter destination: Where the copy is to be. Nothing may be there yet.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if something is there.
+    public func backup(to destination: URL) async throws {
+        try await core.onQueue { [core] in
+            try FileSystem.createDirectory(at: destination.deletingLastPathComponent())
+            let name = ".\(destination.lastPathComponent).\(UUID().uuidString)"
+            let draft = destination.deletingLastPathComponent().appendingPathComponent(name)
+            defer { FileSystem.discard(draft) }
+            // On a reading connection, so that nobody waits for it.
+            try core.pool.unsafeRead { db in
+                try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
+            }
+            try FileSystem.publish(draft, as: destination)
+        }
+    }
+}

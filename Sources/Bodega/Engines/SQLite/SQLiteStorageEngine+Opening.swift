@@ -1,0 +1,97 @@
+public import Foundation
+import Logging
+
+extension SQLiteStorageEngine {
+
+    /// Opens a database file in a folder; creates both if they are missing.
+    ///
+    /// It returns `nil` if that fails, and logs why. ``init(opening:databaseFilename:collection:durability:now:)``
+    /// throws the cause instead.
+    ///
+    /// - Parameters:
+    ///   - directory: The folder.
+    ///   - filename: The file's name; the extension `sqlite3` is added.
+    public convenience init?(directory: FileManager.Directory, databaseFilename filename: String = "data") {
+        do {
+            try self.init(opening: directory, databaseFilename: filename)
+        } catch {
+            bodegaLogger.error("A database could not be opened.", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Opens a database file in a folder; creates both if they are missing.
+    ///
+    /// - Parameters:
+    ///   - directory: The folder.
+    ///   - filename: The file's name; the extension `sqlite3` is added.
+    ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
+    ///     knows.
+    ///   - durability: What a finished write has survived.
+    ///   - now: Tells the time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the file could not be opened. It was not changed then.
+    public convenience init(
+        opening directory: FileManager.Directory,
+        databaseFilename filename: String = "data",
+        collection: String? = nil,
+        durability: StorageDurability = .full,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        let file = directory.url.appendingPathComponent(filename, isDirectory: false)
+        try self.init(
+            openingFile: file.appendingPathExtension("sqlite3"),
+            collection: collection,
+            durability: durability,
+            now: now
+        )
+    }
+
+    /// Opens a database file by its path; creates it and its folder if they are missing.
+    ///
+    /// - Parameters:
+    ///   - file: Where the file is, with its extension.
+    ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
+    ///     knows.
+    ///   - durability: What a finished write has survived.
+    ///   - now: Tells the time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the file could not be opened. It was not changed then.
+    public convenience init(
+        openingFile file: URL,
+        collection: String? = nil,
+        durability: StorageDurability = .full,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        let core = try SQLiteFile(url: file, durability: durability)
+        let table = try collection.map(core.table(ofCollection:)) ?? .standard
+        try self.init(core: core, table: table, now: now)
+    }
+
+    /// The engine on the file `data.sqlite3` in the program's default folder.
+    ///
+    /// Each use opens the file anew; keep the engine. Where programs share the folder for their data, as on Linux and
+    /// macOS, the file lies in a folder named after the program.
+    ///
+    /// The program ends if the file cannot be opened; use
+    /// ``init(opening:databaseFilename:collection:durability:now:)`` to handle that.
+    public static var `default`: SQLiteStorageEngine {
+        #if canImport(Darwin) && !os(macOS)
+        `default`(appendingPath: "")
+        #else
+        `default`(appendingPath: ProcessInfo.processInfo.processName)
+        #endif
+    }
+
+    /// The engine on the file `data.sqlite3` in a folder below the default folder.
+    ///
+    /// The program ends if the file cannot be opened; use
+    /// ``init(opening:databaseFilename:collection:durability:now:)`` to handle that.
+    ///
+    /// - Parameter pathComponent: The path below ``Foundation/FileManager/Directory/defaultStorageDirectory(appendingPath:)``.
+    public static func `default`(appendingPath pathComponent: String) -> SQLiteStorageEngine {
+        do {
+            return try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: pathComponent))
+        } catch {
+            fatalError("The default database could not be opened: \(error)")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+public import Foundation
+
+/// An engine that keeps its items in an SQLite file. The engine to use unless there is a reason not to.
+///
+/// ```swift
+/// let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Quotes"))
+/// try await engine.write(Data("Find out who you are.".utf8), key: CacheKey("dolly-parton"))
+/// ```
+///
+/// - When a write returns, the item is on the medium, unless the engine was opened with
+///   ``StorageDurability/relaxed`` durability. Concurrent writes share one commit.
+/// - A batch is applied all or nothing.
+/// - Engines on the same file, in one process or many, work at once. One that has to wait for another for more than 30
+///   seconds throws ``StorageError/Code/locked``.
+/// - Files of the first Bodega open with everything in them, and it can read ours.
+///
+/// One file can hold several collections, see ``collection(named:)``.
+public final class SQLiteStorageEngine: ThrowingStorageEngine {
+
+    let core: SQLiteFile
+    private let table: SQLiteTable
+    private let now: @Sendable () -> Date
+
+    init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) throws {
+        self.core = core
+        self.table = table
+        self.now = now
+        try core.prepare(table)
+    }
+
+    /// Where the database file is.
+    public var file: URL { core.url }
+
+    // MARK: Reading
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await core.readOne { [table] db in try table.value(of: key, in: db) }
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        try await core.readMany { [table] db in
+            try keys.compactMap { key in try table.value(of: key, in: db).map { (key, $0) } }
+        }
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await core.readMany { [table] db in try table.allItems(in: db) }
+    }
+
+    public func fetchAllData() async throws -> [Data] {
+        try await core.readMany { [table] db in try table.allValues(in: db) }
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await core.readMany { [table] db in try table.allKeys(in: db) }
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        if candidates.count == 1 {
+            return try await core.readOne { [table] db in
+                try table.contains(candidates[0], in: db) ? candidates : []
+            }
+        }
+        return try await core.readMany { [table] db in
+            try candidates.filter { try table.contains($0, in: db) }
+        }
+    }
+
+    public func fetchCount() async throws -> Int {
+        try await core.readMany { [table] db in try table.count(in: db) }
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        try await core.readOne { [table] db in try table.dates(of: key, in: db) }
+    }
+
+    // MARK: Writing
+
+    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
+        if dataAndKeys.isEmpty { return }
+        try await core.write { [table, date = now()] db in
+            try table.write(dataAndKeys, at: date, in: db)
+        }
+    }
+
+    public func apply(_ operations: [StorageOperation]) async throws {
+        if operations.isEmpty { return }
+        try await core.write { [table, date = now()] db in
+            try table.apply(operations, at: date, in: db)
+        }
+    }
+
+    // MARK: Collections
+
+    /// Another collection in the same file, created if it is missing.
+    ///
+    /// The two share connections and commits, but no items: equal keys name different items.
+    ///
+    /// - Parameter name: The collection's name; any string but the empty one. Names are told apart byte by byte.
+    /// - Throws: A ``StorageError`` if it could not be created.
+    public func collection(named name: String) throws -> SQLiteStorageEngine {
+        try SQLiteStorageEngine(core: core, table: try core.table(ofCollection: name), now: now)
+    }
+
+    /// The names of the file's collections, in the order in which they were created, without the unnamed one.
+    ///
+    /// - Throws: A ``StorageError`` if they could not be read.
+    public func collectionNames() async throws -> [String] {
+        try await core.readMany { db in try SQLiteCollections.names(in: db) }
+    }
+}

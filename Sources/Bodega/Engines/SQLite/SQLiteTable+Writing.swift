@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+
+extension SQLiteTable {
+
+    /// Applies operations in order, inside of a transaction.
+    func apply(_ operations: [StorageOperation], at date: Date, in db: Database) throws {
+        let writer = try Writer(table: self, db: db, date: date)
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data): try writer.write(data, key: key)
+            case .remove(let key): try writer.remove(key)
+            case .removeAll: try removeAll(in: db)
+            }
+        }
+    }
+
+    /// Writes items in order, inside of a transaction.
+    func write(_ items: [(key: CacheKey, data: Data)], at date: Date, in db: Database) throws {
+        let writer = try Writer(table: self, db: db, date: date)
+        for (key, data) in items { try writer.write(data, key: key) }
+    }
+
+    /// Removes all items, inside of a transaction.
+    func removeAll(in db: Database) throws {
+        try db.execute(sql: "DELETE FROM \(name)")
+    }
+
+    /// The prepared statements for the operations of one transaction.
+    struct Writer {
+        private let table: SQLiteTable
+        private let db: Database
+        private let date: String
+        private let upsert: SQLiteStatement
+
+        init(table: SQLiteTable, db: Database, date: Date) throws {
+            self.table = table
+            self.db = db
+            self.date = SQLiteDate.text(of: date)
+            self.upsert = try SQLiteStatement(
+                """
+                INSERT INTO \(table.name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, ?3, ?3, ?4)
+                ON CONFLICT (key) DO UPDATE
+                SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind
+                WHERE kind IS NULL OR kind = excluded.kind
+                """,
+                in: db
+            )
+        }
+
+        /// Writes an item at its home or, if that is not to be had, at its detour; see ``SQLiteKey``.
+        func write(_ data: Data, key: CacheKey) throws {
+            let position = SQLiteKey(key)
+            guard let home = position.home else {
+                return try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
+            }
+            if key.kind == .hashed {
+                if try upsert(data, text: home, kind: position.kind) { return }
+                try clear(home: home)
+                try write(data, text: home, kind: position.kind, orThrowFor: key)
+            } else if try has(position.detour) {
+                try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
+            } else if try !upsert(data, text: home, kind: position.kind) {
+                try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
+            }
+        }
+
+        /// Removes an item if there is one.
+        func remove(_ key: CacheKey) throws {
+            let position = SQLiteKey(key)
+            if key.kind == .hashed {
+                try remove(text: position.home ?? position.detour, where: "kind IS NULL OR kind = 0")
+            } else {
+                let own = "kind = \(position.kind)"
+                if try remove(text: position.detour, where: own) { return }
+                guard let home = position.home else { return }
+                try remove(text: home, where: "kind IS NULL OR \(own)")
+            }
+        }
+
+        /// - Returns: `false` if the row belongs to a key of another kind.
+        private func upsert(_ data: Data, text: String, kind: Int) throws -> Bool {
+            defer { upsert.reset() }
+            return try upsert.bind(text, at: 1) {
+                try upsert.bind(data, at: 2) {
+                    try upsert.bind(date, at: 3) {
+                        try upsert.bind(kind, at: 4)
+                        _ = try upsert.step()
+                        return upsert.changes > 0
+                    }
+                }
+            }
+        }
+
+        private func write(_ data: Data, text: String, kind: Int, orThrowFor key: CacheKey) throws {
+            guard try upsert(data, text: text, kind: kind) else {
+                throw StorageError(.damaged, "The item's row belongs to a key that cannot stand there.", key: key)
+            }
+        }
+
+        /// Moves the key that is not hashed from its home to its detour. Its place in the order stays.
+        private func clear(home: String) throws {
+            let occupant = SQLiteKey(SQLiteKey.key(text: home, kind: try kind(at: home)))
+            let move = try SQLiteStatement("UPDATE \(table.name) SET key = ?2 WHERE key = ?1", in: db)
+            defer { move.reset() }
+            try move.bind(home, at: 1) {
+                try move.bind(occupant.detour, at: 2) { _ = try move.step() }
+            }
+        }
+
+        private func kind(at text: String) throws -> Int? {
+            let statement = try SQLiteStatement("SELECT kind FROM \(table.name) WHERE key = ?1", in: db)
+            defer { statement.reset() }
+            return try statement.bind(text, at: 1) { try statement.step() ? statement.integer(at: 0) : nil }
+        }
+
+        private func has(_ text: String) throws -> Bool {
+            let statement = try SQLiteStatement("SELECT 1 FROM \(table.name) WHERE key = ?1", in: db)
+            defer { statement.reset() }
+            return try statement.bind(text, at: 1) { try statement.step() }
+        }
+
+        @discardableResult
+        private func remove(text: String, where condition: String) throws -> Bool {
+            let sql = "DELETE FROM \(table.name) WHERE key = ?1 AND (\(condition))"
+            let statement = try SQLiteStatement(sql, in: db)
+            defer { statement.reset() }
+            return try statement.bind(text, at: 1) {
+                _ = try statement.step()
+                return statement.changes > 0
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+
+/// The table of one collection and the statements on it.
+///
+/// The layout is Bodega's, with one column more, so that files are understood on both sides.
+struct SQLiteTable: Sendable {
+    /// The table's name, quoted.
+    let name: String
+
+    /// - Parameter name: The table's name as it is.
+    init(name: String) {
+        self.name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+
+    /// The collection that Bodega knows.
+    static let standard = SQLiteTable(name: "data")
+
+    /// Creates the table, or adds the column that a table of Bodega lacks. Does nothing to a table that has all.
+    ///
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
+    func create(in db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(name) (
+                    key TEXT PRIMARY KEY NOT NULL,
+                    value BLOB NOT NULL,
+                    createdAt TEXT NOT NULL,
+                    updatedAt TEXT NOT NULL,
+                    kind INTEGER
+                )
+                """
+        )
+        if try !columns(in: db).contains("kind") {
+            try db.execute(sql: "ALTER TABLE \(name) ADD COLUMN kind INTEGER")
+        }
+    }
+
+    /// Whether the table is there with all its columns.
+    ///
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
+    func isComplete(in db: Database) throws -> Bool {
+        let columns = try columns(in: db)
+        guard columns.isEmpty || columns.isSuperset(of: ["key", "value", "createdAt", "updatedAt"]) else {
+            throw StorageError(
+                .cannotOpen,
+                "The database has a table \(name) of another program. Choose another file name or collection."
+            )
+        }
+        return columns.contains("kind")
+    }
+
+    private func columns(in db: Database) throws -> Set<String> {
+        Set(try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))").map { $0["name"] as String })
+    }
+}

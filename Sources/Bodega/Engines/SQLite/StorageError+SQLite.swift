@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension StorageError {
+
+    /// Says in a storage error what an operation on a database file failed with.
+    ///
+    /// - Parameters:
+    ///   - error: What was thrown. A storage error stays what it is, but learns its file.
+    ///   - file: The database file.
+    static func sqlite(_ error: any Error, file: URL) -> StorageError {
+        if var error = error as? StorageError {
+            error.file = error.file ?? file
+            return error
+        }
+        guard let databaseError = error as? DatabaseError else {
+            return StorageError(.inputOutput, "The database could not be used.", file: file, cause: error)
+        }
+        let (code, message) = description(of: databaseError.resultCode)
+        return StorageError(code, message, file: file, cause: databaseError)
+    }
+
+    /// Recognises a write that went over a quota or a limit on the size of files, which SQLite reports like any other
+    /// failed write.
+    ///
+    /// - Returns: `nil` if it was something else.
+    static func limitReached(_ error: any Error, in db: Database) -> StorageError? {
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_IOERR,
+            let connection = db.sqliteConnection,
+            [EFBIG, EDQUOT, ENOSPC].contains(sqlite3_system_errno(connection))
+        else { return nil }
+        return StorageError(
+            .storageFull,
+            "A quota or a limit on the size of files is reached. Nothing that was stored is lost.",
+            cause: error
+        )
+    }
+
+    private static func description(of result: ResultCode) -> (Code, String) {
+        switch result {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            (.locked, "The database stayed locked by another program. Try again when that one is done.")
+        case .SQLITE_FULL:
+            (.storageFull, "The volume is full. Make room and write again; nothing that was stored is lost.")
+        case .SQLITE_READONLY:
+            (.readOnly, "The database or its folder cannot be written to. Check their permissions.")
+        case .SQLITE_PERM, .SQLITE_AUTH:
+            (.permissionDenied, "Access to the database is denied. Check its permissions.")
+        case .SQLITE_CORRUPT:
+            (.damaged, "The database is damaged. Nothing was changed; keep a copy before trying to repair it.")
+        case .SQLITE_NOTADB:
+            (.damaged, "The file is not an SQLite database, or its beginning is damaged. Nothing was changed.")
+        case .SQLITE_CANTOPEN:
+            (.cannotOpen, "The database could not be opened. Check that its folder exists and can be written to.")
+        case .SQLITE_TOOBIG:
+            (.tooLarge, "The key or value is larger than SQLite can hold.")
+        case .SQLITE_IOERR:
+            (.inputOutput, "Reading or writing the database file failed.")
+        default:
+            (.inputOutput, "The database refused the operation.")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Calls to the operating system that throw a ``StorageError`` with the path concerned.
+enum FileSystem {
+
+    /// Repeats a call that a signal interrupted, and throws if it failed.
+    ///
+    /// - Parameters:
+    ///   - path: What the call is about, for the error.
+    ///   - what: What could not be done, as the end of the sentence "It could not be …".
+    ///   - call: The call; a negative result means failure.
+    @discardableResult
+    static func check<Number: SignedInteger>(
+        _ path: String,
+        _ what: String,
+        _ call: () -> Number
+    ) throws -> Number {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let number = errno
+            if number != EINTR { throw StorageError.system(number, path, what) }
+        }
+    }
+
+    /// Creates a folder and the missing ones above it, accessible by the owner only, so that they survive a power
+    /// failure.
+    static func createDirectory(at url: URL) throws {
+        let path = url.path
+        var status = stat()
+        if stat(path, &status) == 0 {
+            if status.st_mode & S_IFMT == S_IFDIR { return }
+            throw StorageError.system(ENOTDIR, path, "used as a folder")
+        }
+        let parent = url.deletingLastPathComponent()
+        if parent.path != path { try createDirectory(at: parent) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw StorageError.system(errno, path, "created")
+        }
+        try synchronizeDirectory(parent.path)
+    }
+
+    /// Makes the entries of a folder survive a power failure.
+    static func synchronizeDirectory(_ path: String) throws {
+        let descriptor = try check(path, "opened") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        try synchronize(descriptor, path)
+    }
+
+    /// Makes what was written to a file, or the entries of a folder, survive a power failure.
+    static func synchronize(_ descriptor: Int32, _ path: String) throws {
+        #if canImport(Darwin)
+        // On Apple systems fsync leaves the data in the medium's own cache. Volumes that don't know the call get fsync.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        if fsync(descriptor) == 0 { return }
+        // Some file systems cannot sync a folder and need not.
+        if errno == EINVAL { return }
+        throw StorageError.system(errno, path, "made durable")
+    }
+
+    /// Gives a finished file its name, unless the name is taken, so that it survives a power failure.
+    static func publish(_ draft: URL, as destination: URL) throws {
+        let descriptor = try check(draft.path, "opened") { open(draft.path, O_RDONLY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        try synchronize(descriptor, draft.path)
+        // Unlike a renaming, a link does not replace what is there.
+        if link(draft.path, destination.path) != 0 {
+            if errno == EEXIST {
+                throw StorageError(
+                    .invalidArgument, "There is something already. Choose another name or remove it.", file: destination)
+            }
+            throw StorageError.system(errno, destination.path, "created")
+        }
+        try synchronizeDirectory(destination.deletingLastPathComponent().path)
+    }
+
+    /// Removes a file that is not needed any more, if it is there.
+    static func discard(_ file: URL) {
+        unlink(file.path)
+    }
+}
+
+extension StorageError {
+
+    /// Says in a storage error what a call to the operating system failed with.
+    ///
+    /// - Parameters:
+    ///   - number: The call's `errno`.
+    ///   - path: What the call was about.
+    ///   - what: What could not be done, as the end of the sentence "It could not be …".
+    static func system(_ number: Int32, _ path: String, _ what: String) -> StorageError {
+        let (code, advice): (Code, String) =
+            switch number {
+            case ENOSPC, EDQUOT, EFBIG: (.storageFull, "Make room and try again; nothing that was stored is lost.")
+            case EROFS: (.readOnly, "The volume is read-only.")
+            case EACCES, EPERM: (.permissionDenied, "Check its permissions and those of its folder.")
+            case ENOTDIR: (.cannotOpen, "Something that is not a folder is in its place.")
+            case ENOENT: (.cannotOpen, "It does not exist.")
+            case EMFILE, ENFILE: (.inputOutput, "Too many files are open.")
+            default: (.inputOutput, "")
+            }
+        let cause = NSError(
+            domain: NSPOSIXErrorDomain,
+            code: Int(number),
+            userInfo: [NSLocalizedDescriptionKey: String(cString: strerror(number))]
+        )
+        return StorageError(
+            code,
+            "It could not be \(what). \(advice)".trimmingCharacters(in: .whitespaces),
+            file: URL(fileURLWithPath: path),
+            cause: cause
+        )
+    }
+}

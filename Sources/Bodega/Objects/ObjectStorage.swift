@@ -1,0 +1,104 @@
+public import Foundation
+import Logging
+
+/// Keeps `Codable` objects of one type in a storage engine.
+///
+/// ```swift
+/// let storage = ObjectStorage<Quote>(storage: SQLiteStorageEngine.default)
+/// try await storage.store(quote, forKey: CacheKey(quote.id))
+/// let quote = try await storage.fetchObject(forKey: CacheKey("dolly-parton"))
+/// ```
+///
+/// Like those of ``StorageEngine``, reads come in two forms. The `fetch…` forms throw what went wrong and report records
+/// that cannot be decoded. The others log it and leave out what could not be read.
+public final class ObjectStorage<Object: Codable>: Sendable {
+
+    let storage: any StorageEngine
+    private let coder: any ObjectCoder
+
+    /// Creates a storage on an engine.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the bytes are kept.
+    ///   - coder: How objects become bytes; JSON by default.
+    public init(storage: any StorageEngine, coder: any ObjectCoder = .json) {
+        self.storage = storage
+        self.coder = coder
+    }
+
+    /// Creates a storage on files in a folder, one an object; see ``DiskStorageEngine``.
+    ///
+    /// - Parameter directory: The folder; created if it is missing.
+    public convenience init(directory: FileManager.Directory) {
+        self.init(storage: MemoryStorageEngine())
+    }
+
+    // MARK: Storing
+
+    /// Stores an object, replacing what is there under the same key.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - key: The key to store it under.
+    /// - Throws: A ``StorageError`` if it could not be encoded or written; what was there before is then intact.
+    public func store(_ object: Object, forKey key: CacheKey) async throws {
+        try await storage.write(try encode(object, for: key), key: key)
+    }
+
+    /// Stores several objects with one call to the engine.
+    ///
+    /// - Parameter objectsAndKeys: The objects and their keys. Of two with the same key the later one wins.
+    /// - Throws: A ``StorageError``. If an object could not be encoded, none was stored.
+    public func store(_ objectsAndKeys: [(key: CacheKey, object: Object)]) async throws {
+        try await storage.write(objectsAndKeys.map { ($0.key, try encode($0.object, for: $0.key)) })
+    }
+
+    // MARK: Removing
+
+    /// Removes an object. Removing an absent one is not an error.
+    ///
+    /// - Parameter key: The object's key.
+    /// - Throws: A ``StorageError`` if it could not be removed.
+    public func removeObject(forKey key: CacheKey) async throws {
+        try await storage.remove(key: key)
+    }
+
+    /// Removes several objects with one call to the engine. Absent ones are skipped.
+    ///
+    /// - Parameter keys: The objects' keys.
+    /// - Throws: A ``StorageError`` if they could not be removed.
+    public func removeObject(forKeys keys: [CacheKey]) async throws {
+        try await storage.remove(keys: keys)
+    }
+
+    /// Removes all objects.
+    ///
+    /// - Throws: A ``StorageError`` if they could not be removed.
+    public func removeAllObjects() async throws {
+        try await storage.removeAllData()
+    }
+
+    // MARK: Coding
+
+    private func encode(_ object: Object, for key: CacheKey) throws -> Data {
+        do {
+            return try coder.encode(object)
+        } catch {
+            throw StorageError(
+                .encodingFailed, "The \(Object.self) could not be encoded; nothing was stored.", key: key, cause: error)
+        }
+    }
+
+    func decode(_ data: Data, for key: CacheKey) throws(StorageError) -> Object {
+        do {
+            return try coder.decode(Object.self, from: data)
+        } catch {
+            throw StorageError(
+                .decodingFailed,
+                "The record is not a \(Object.self) that could be decoded. It stays stored.",
+                key: key,
+                cause: error
+            )
+        }
+    }
+}
