@@ -27,6 +27,7 @@ let package = Package(
         .target(
             name: "Bodega",
             dependencies: [
+                "CLinuxFileSystem",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -34,6 +35,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        .target(name: "CLinuxFileSystem"),
         .target(
             name: "BodegaTesting",
             dependencies: ["Bodega"]
@@ -55,7 +57,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CLinuxFileSystem" {
     target.swiftSettings = (target.swiftSettings ?? []) + [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

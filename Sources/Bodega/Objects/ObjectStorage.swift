@@ -30,7 +30,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     ///
     /// - Parameter directory: The folder; created if it is missing.
     public convenience init(directory: FileManager.Directory) {
-        self.init(storage: MemoryStorageEngine())
+        self.init(storage: DiskStorageEngine(directory: directory))
     }
 
     // MARK: Storing

@@ -1,1 +1,133 @@
-import Foundation
+import Dispatch
+public import Foundation
+import Logging
+
+/// An engine that keeps each item in a file of its own: for items that other programs read too, and for large ones.
+///
+/// ```swift
+/// let engine = try DiskStorageEngine(opening: .caches(appendingPath: "Pictures"))
+/// try await engine.write(picture, key: CacheKey(url: pictureURL))
+/// ```
+///
+/// - A file is named after its key's ``CacheKey/value`` and holds the item's bytes, nothing else. What else there is to
+///   know is in an extended attribute or, where the volume has none, in a file in the subfolder `.emporium`.
+/// - When a write returns, the item is on the medium, unless the engine was opened with
+///   ``StorageDurability/relaxed`` durability.
+/// - Batches are applied all or nothing, also when the program or the system stops in between: what was committed is
+///   finished when the folder is used next. The forms that read several items see all of a batch or nothing of it.
+/// - Engines on the same folder, in one process or many, work at once.
+/// - Folders of the first Bodega open with everything in them, and it can read ours. Their files don't tell the keys
+///   that they were written under: they are found by those keys, but listed as verbatim keys with the files' names.
+///
+/// Files that the engine did not write count as items; subfolders don't.
+public final class DiskStorageEngine: ThrowingStorageEngine {
+
+    private let core: DiskFolder
+    private let now: @Sendable () -> Date
+    private let readers = ReaderGate(count: 4)
+    private let readQueue = DispatchQueue(label: "emporium.bodega.disk.reads", attributes: .concurrent)
+    private let writeQueue = DispatchQueue(label: "emporium.bodega.disk.writes")
+
+    /// Uses a folder; creates it if it is missing.
+    ///
+    /// It never fails. If the folder cannot be created or read, the engine's operations throw the cause.
+    ///
+    /// - Parameter directory: The folder.
+    public init(directory: FileManager.Directory) {
+        core = DiskFolder(url: directory.url, durability: .full)
+        now = { Date() }
+        do {
+            try open()
+        } catch {
+            bodegaLogger.error("A folder could not be opened.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Uses a folder; creates it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - directory: The folder.
+    ///   - durability: What a finished write has survived.
+    ///   - now: Tells the time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the folder cannot be created or read.
+    public init(
+        opening directory: FileManager.Directory,
+        durability: StorageDurability = .full,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        core = DiskFolder(url: directory.url, durability: durability)
+        self.now = now
+        try open()
+    }
+
+    private func open() throws {
+        try FileSystem.createDirectory(at: core.url)
+        do {
+            try core.recover()
+        } catch {
+            // The folder may still be readable. If what is left to recover matters, reading says so.
+            bodegaLogger.warning("What a crash left could not be cleaned.", metadata: ["error": "\(error)"])
+        }
+        try core.withFolder { _ in }
+    }
+
+    /// Where the folder is.
+    public var folder: URL { core.url }
+
+    // MARK: Reading
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await reading { try $0.data(of: key) }
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        try await reading { try $0.items(of: keys) }
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await reading { try $0.allItems() }
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await reading { try $0.allKeys() }
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        try await reading { try $0.existing(among: candidates) }
+    }
+
+    public func fetchCount() async throws -> Int {
+        try await reading { try $0.count() }
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        try await reading { try $0.dates(of: key) }
+    }
+
+    /// Tells when an item was last read or written, as far as the volume keeps track of that.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: The date, or `nil` if there is no such item or it could not be read.
+    public func lastAccessed(key: CacheKey) async -> Date? {
+        await logged(orElse: nil) { try await reading { try $0.lastAccessed(key: key) } }
+    }
+
+    // MARK: Writing
+
+    public func apply(_ operations: [StorageOperation]) async throws {
+        let date = now()
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            writeQueue.async { [core] in
+                continuation.resume(with: Result { try core.apply(operations, at: date) })
+            }
+        }
+    }
+
+    private func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
+        await readers.enter()
+        defer { readers.leave() }
+        return try await withCheckedThrowingContinuation { continuation in
+            readQueue.async { [core] in continuation.resume(with: Result { try body(core) }) }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import CLinuxFileSystem
+import Glibc
+#elseif canImport(Musl)
+import CLinuxFileSystem
+import Musl
+#endif
+
+/// The extended attribute in which a file keeps its record.
+///
+/// Not every file system has such attributes, and some limit them to about 4 kB a file; then the record goes into a file
+/// of its own.
+enum DiskAttribute {
+    #if canImport(Darwin)
+    private static let name = "emporium.item"
+    #else
+    private static let name = "user.emporium.item"
+    #endif
+
+    /// What most attributes fit in.
+    private static let commonSize = 512
+
+    /// Sets the attribute.
+    ///
+    /// - Returns: `false` if the file system does not take it.
+    static func set(_ bytes: [UInt8], of descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+        fsetxattr(descriptor, name, bytes, bytes.count, 0, 0) == 0
+        #else
+        fsetxattr(descriptor, name, bytes, bytes.count, 0) == 0
+        #endif
+    }
+
+    /// The attribute of an open file, `nil` if it has none.
+    static func get(of descriptor: Int32) throws -> DiskRecord? {
+        var size = commonSize
+        while true {
+            let record = try withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { buffer -> DiskRecord?? in
+                #if canImport(Darwin)
+                let count = fgetxattr(descriptor, name, buffer.baseAddress, buffer.count, 0, 0)
+                #else
+                let count = fgetxattr(descriptor, name, buffer.baseAddress, buffer.count)
+                #endif
+                if count >= 0 { return .some(DiskRecord(bytes: buffer[..<count])) }
+                switch errno {
+                case ERANGE where size < 1 << 20: return nil
+                case absent, ENOTSUP: return .some(nil)
+                default: throw StorageError.system(errno, "", "read")
+                }
+            }
+            if let record { return record }
+            size *= 16
+        }
+    }
+
+    #if canImport(Darwin)
+    private static let absent = ENOATTR
+    #else
+    private static let absent = ENODATA
+    #endif
+}

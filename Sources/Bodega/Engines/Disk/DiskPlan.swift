@@ -1,0 +1,100 @@
+import Foundation
+
+/// What a list of operations comes to, file by file.
+///
+/// It is made under the writers' lock and looks at the folder, but changes nothing. Each file occurs once, so the order
+/// in which the plan is carried out does not matter, nor does carrying it out twice.
+struct DiskPlan {
+
+    /// What becomes of a file.
+    enum Action {
+        case write(DiskRecord, Content)
+        case remove
+    }
+
+    /// Where the bytes of a file come from.
+    enum Content {
+        case data(Data)
+        /// The file of this name, as it is before the plan is carried out.
+        case file(String)
+    }
+
+    private(set) var actions: [String: Action] = [:]
+
+    private let owner: DiskFolder
+    private let folder: Int32
+    private let date: Int64
+
+    /// - Parameters:
+    ///   - operations: What is to be done, in order.
+    ///   - date: The date of the writes.
+    ///   - folder: The folder, open.
+    init(_ operations: [StorageOperation], at date: Date, in folder: Int32, _ owner: DiskFolder) throws {
+        self.owner = owner
+        self.folder = folder
+        self.date = DiskRecord.milliseconds(date)
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data): try write(data, key: key)
+            case .remove(let key): try remove(key)
+            case .removeAll:
+                actions = [:]
+                for name in try owner.names(in: folder) { actions[name] = .remove }
+            }
+        }
+    }
+
+    private mutating func write(_ data: Data, key: CacheKey) throws {
+        let name = DiskName(key)
+        if var (place, record) = try locate(key, name) {
+            record.updatedAt = date
+            // A key made from the name of a file of Bodega says nothing of the key that the file was written under.
+            let tellsTheKey = key.kind != .verbatim || !key.rawValue.looksLikeGroupedMD5
+            if record.key == nil, tellsTheKey { record.key = key }
+            actions[place] = .write(record, .data(data))
+            return
+        }
+        var place = name.detour
+        if let home = name.home, try key.kind == .hashed || record(of: home) == nil { place = home }
+        try clear(place)
+        let record = DiskRecord(key: key, order: owner.nextOrder(), createdAt: date, updatedAt: date)
+        actions[place] = .write(record, .data(data))
+    }
+
+    private mutating func remove(_ key: CacheKey) throws {
+        if let (place, _) = try locate(key, DiskName(key)) { actions[place] = .remove }
+    }
+
+    /// Moves the file that is in another key's place, if there is one, to its detour.
+    private mutating func clear(_ place: String) throws {
+        guard let record = try record(of: place), let key = record.key else { return }
+        let detour = DiskName(key).detour
+        try clear(detour)
+        actions[detour] = actions[place] ?? .write(record, .file(place))
+        actions[place] = .remove
+    }
+
+    /// Finds the file of a key; the same search as in ``DiskFolder/withFile(of:in:_:)``, in the state that the plan
+    /// leads to.
+    private func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
+        guard let home = name.home else {
+            return try record(of: name.detour).flatMap { $0.key ?? key == key ? (name.detour, $0) : nil }
+        }
+        let atHome = try record(of: home)
+        if let atHome, atHome.key == key { return (home, atHome) }
+        if key.kind != .hashed, let record = try record(of: name.detour), record.key ?? key == key {
+            return (name.detour, record)
+        }
+        if let atHome, atHome.key == nil { return (home, atHome) }
+        return nil
+    }
+
+    /// The record of a file in the state that the plan leads to; `nil` if there is no such file then.
+    private func record(of name: String) throws -> DiskRecord? {
+        switch actions[name] {
+        case .write(let record, _): record
+        case .remove: nil
+        case nil: try DiskFile.open(name, in: folder, owner)?.recordOrTimes
+        }
+    }
+}

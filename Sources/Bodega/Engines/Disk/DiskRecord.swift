@@ -1,0 +1,74 @@
+import Foundation
+
+/// What a file remembers besides its bytes: the key, the place in the order, the dates.
+///
+/// In memory of the file it is, little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated
+/// (8), raw value of the key (the rest, UTF-8). Dates are milliseconds since 1970.
+struct DiskRecord: Equatable, Sendable {
+    /// The key, `nil` if only its value is known, because the file was first written by Bodega.
+    var key: CacheKey?
+
+    /// Grows with each insertion.
+    var order: Int64
+
+    var createdAt: Int64
+    var updatedAt: Int64
+
+    var dates: StorageDates {
+        StorageDates(
+            createdAt: Date(timeIntervalSince1970: Double(createdAt) / 1000),
+            updatedAt: Date(timeIntervalSince1970: Double(updatedAt) / 1000)
+        )
+    }
+
+    static func milliseconds(_ date: Date) -> Int64 {
+        Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()) ?? 0
+    }
+}
+
+extension DiskRecord {
+    private static let version: UInt8 = 1
+    private static let headerSize = 26
+
+    /// Reads a record.
+    ///
+    /// - Returns: `nil` if the bytes are not a record of a version that is known.
+    init?(bytes: some Collection<UInt8>) {
+        let bytes = [UInt8](bytes)
+        guard bytes.count >= Self.headerSize, bytes[0] == Self.version else { return nil }
+        func integer(at offset: Int) -> Int64 {
+            Int64(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64($1 * 8) })
+        }
+        order = integer(at: 2)
+        createdAt = integer(at: 10)
+        updatedAt = integer(at: 18)
+        guard let kind = Self.kind(of: bytes[1]) else {
+            key = nil
+            return
+        }
+        guard let rawValue = String(validating: bytes[Self.headerSize...], as: UTF8.self) else { return nil }
+        key = CacheKey(rawValue: rawValue, kind: kind)
+    }
+
+    var bytes: [UInt8] {
+        var bytes = [Self.version, Self.number(of: key?.kind)]
+        for integer in [order, createdAt, updatedAt] {
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: integer >> ($0 * 8)) }
+        }
+        bytes += key.map { [UInt8]($0.rawValue.utf8) } ?? []
+        return bytes
+    }
+
+    private static func number(of kind: CacheKey.Kind?) -> UInt8 {
+        switch kind {
+        case .hashed: 0
+        case .verbatim: 1
+        case .url: 2
+        case nil: 255
+        }
+    }
+
+    private static func kind(of number: UInt8) -> CacheKey.Kind? {
+        CacheKey.Kind.allCases.first { Self.number(of: $0) == number }
+    }
+}
