@@ -52,7 +52,17 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "BodegaCLI", dependencies: ["BodegaCommands"]),
-        .testTarget(name: "BodegaTests", dependencies: ["Bodega", "BodegaTesting"]),
+        .testTarget(
+            name: "BodegaTests",
+            dependencies: [
+                "Bodega",
+                "BodegaTestChild",
+                "BodegaTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
+        // What the tests run as another process, to kill it, limit it or race with it.
+        .executableTarget(name: "BodegaTestChild", dependencies: ["Bodega"], path: "Tests/BodegaTestChild"),
     ],
     swiftLanguageModes: [.v6]
 )

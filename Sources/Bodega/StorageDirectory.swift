@@ -121,7 +121,13 @@ extension FileManager.Directory {
     }
 
     private static var homeDirectory: URL {
-        URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+        #if !canImport(Darwin)
+        // Foundation asks the user database first; the specification, and the user who sets it, mean the variable.
+        if let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") {
+            return URL(fileURLWithPath: home, isDirectory: true)
+        }
+        #endif
+        return URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
     }
 }
 

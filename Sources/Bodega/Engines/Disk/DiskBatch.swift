@@ -15,10 +15,12 @@ import Musl
 /// The next states of the files and a list of what is to be done are written into a folder, `staging`. Renaming it to
 /// `commit` is the moment that counts: before it nothing has happened, after it the list will be carried out, by whoever
 /// takes the writers' lock next if the process is gone. As each entry says what a file becomes, and not how it changes,
-/// carrying the list out again changes nothing.
+/// carrying the list out again changes nothing. In the end the folder is renamed to `done`, so that a `commit` always has
+/// its list, and removed.
 enum DiskBatch {
     private static let staging = "staging"
     private static let committed = "commit"
+    private static let done = "done"
     private static let list = "list"
 
     /// From how many files on it is faster to sync the whole volume once than each of them.
@@ -31,7 +33,7 @@ enum DiskBatch {
 
     /// Commits a plan and carries it out.
     static func commit(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
-        try removeStaged(in: owner, control)
+        try removeLeftovers(in: owner, control)
         do {
             try stage(plan, in: owner, folder, control)
             // Readers of several items see all of it or nothing.
@@ -39,7 +41,7 @@ enum DiskBatch {
             try FileSystem.check(owner.controlPath, "written") { renameat(control, staging, control, committed) }
         } catch {
             do {
-                try removeStaged(in: owner, control)
+                try removeLeftovers(in: owner, control)
             } catch let cleanUpError {
                 throw StorageError(
                     .inputOutput, "A batch failed, and so did removing its files: \(cleanUpError)",
@@ -74,13 +76,16 @@ enum DiskBatch {
             }
         }
         try owner.synchronize(folder, owner.path)
-        try remove(committed, in: owner, control)
+        try remove(done, in: owner, control)
+        try FileSystem.check(path, "renamed") { renameat(control, committed, control, done) }
         try owner.synchronize(control, owner.controlPath)
+        try remove(done, in: owner, control)
     }
 
-    /// Removes what a batch that was not committed has left.
-    static func removeStaged(in owner: DiskFolder, _ control: Int32) throws {
+    /// Removes what batches have left that were not committed or are done.
+    static func removeLeftovers(in owner: DiskFolder, _ control: Int32) throws {
         try remove(staging, in: owner, control)
+        try remove(done, in: owner, control)
     }
 
     private static func stage(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
@@ -112,8 +117,6 @@ enum DiskBatch {
     private static func remove(_ name: String, in owner: DiskFolder, _ control: Int32) throws {
         let path = owner.controlPath + "/" + name
         if faccessat(control, name, F_OK, 0) != 0 { return }
-        // The list goes first: without it, nothing that is left means anything.
-        unlinkat(control, name + "/" + list, 0)
         do {
             try FileManager.default.removeItem(atPath: path)
         } catch {

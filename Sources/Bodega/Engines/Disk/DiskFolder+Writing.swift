@@ -28,7 +28,7 @@ extension DiskFolder {
         if access(controlPath, F_OK) != 0 { return }
         try writing { _, control in
             for name in ["item", "item.key"] { unlinkat(control, name, 0) }
-            try DiskBatch.removeStaged(in: self, control)
+            try DiskBatch.removeLeftovers(in: self, control)
         }
         removeControlFolderIfIdle()
     }

@@ -15,7 +15,7 @@ import Musl
 ///       BA0B2A0E-…                  an item, named as ``DiskName`` says, with its ``DiskRecord`` in an attribute
 ///       .emporium/                  there while somebody writes
 ///         item                      the next state of an item that is being written alone
-///         staging/, commit/         a batch before and after the moment that it counts, see ``DiskBatch``
+///         staging/, commit/, done/  a batch before it counts, while it is carried out, and after; see ``DiskBatch``
 ///         keys/                     records that no attribute could hold, named like their items
 ///
 /// Locks are `flock`s, so they also work between processes and end with their process. Writers exclude one another by

@@ -5,15 +5,17 @@ import Logging
 
 extension SQLiteFile {
 
-    /// How long, in seconds, an operation waits for a lock that another program holds.
-    static let lockTimeout: TimeInterval = 30
-
     /// Opens the connections to a file in WAL mode.
     ///
     /// SQLite does not wait when two programs change a new file to WAL mode at the same moment, so this does.
-    static func openPool(at url: URL, durability: StorageDurability) throws -> DatabasePool {
-        try retryingWhileLocked(url) {
-            let pool = try DatabasePool(path: url.path, configuration: configuration(for: durability))
+    static func openPool(
+        at url: URL,
+        durability: StorageDurability,
+        lockTimeout: TimeInterval
+    ) throws -> DatabasePool {
+        let configuration = configuration(durability, lockTimeout)
+        return try retryingWhileLocked(url, for: lockTimeout) {
+            let pool = try DatabasePool(path: url.path, configuration: configuration)
             // GRDB sets NORMAL when it activates WAL mode.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
@@ -26,7 +28,7 @@ extension SQLiteFile {
     func prepare(_ table: SQLiteTable) throws {
         try mapped {
             if try pool.read(table.isComplete) { return }
-            try Self.retryingWhileLocked(url) {
+            try Self.retryingWhileLocked(url, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
                         try table.create(in: db)
@@ -37,7 +39,10 @@ extension SQLiteFile {
         }
     }
 
-    private static func configuration(for durability: StorageDurability) -> Configuration {
+    private static func configuration(
+        _ durability: StorageDurability,
+        _ lockTimeout: TimeInterval
+    ) -> Configuration {
         var configuration = Configuration()
         configuration.label = "emporium.bodega"
         configuration.busyMode = .timeout(lockTimeout)
@@ -51,7 +56,11 @@ extension SQLiteFile {
         return configuration
     }
 
-    private static func retryingWhileLocked<Value>(_ url: URL, _ body: () throws -> Value) throws -> Value {
+    private static func retryingWhileLocked<Value>(
+        _ url: URL,
+        for lockTimeout: TimeInterval,
+        _ body: () throws -> Value
+    ) throws -> Value {
         let deadline = DispatchTime.now() + lockTimeout
         var pause: TimeInterval = 0.001
         while true {

@@ -12,18 +12,24 @@ package final class SQLiteFile: Sendable {
     package let url: URL
 
     let pool: DatabasePool
+    let lockTimeout: TimeInterval
     private let commits: SQLiteGroupCommit
     private let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
     /// Opens a file; creates it, and its folder, if it is missing.
     ///
+    /// - Parameters:
+    ///   - url: Where the file is.
+    ///   - durability: What a finished write has survived.
+    ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
     /// - Throws: A ``StorageError``. A file that is there already was not changed then.
-    package init(url: URL, durability: StorageDurability) throws {
+    package init(url: URL, durability: StorageDurability, lockTimeout: TimeInterval) throws {
         self.url = url
+        self.lockTimeout = lockTimeout
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            self.pool = try Self.openPool(at: url, durability: durability)
+            self.pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
         } catch {
             throw StorageError.sqlite(error, file: url)
         }

@@ -62,13 +62,15 @@ final class SQLiteGroupCommit: Sendable {
 
     private static func run(_ jobs: Deque<Job>, in db: Database) {
         let outcome = Result {
+            try db.beginTransaction(.immediate)
             do {
-                try db.inTransaction(.immediate) {
-                    for job in jobs { try job.work(db) }
-                    return .commit
-                }
+                for job in jobs { try job.work(db) }
+                try db.commit()
             } catch {
-                throw StorageError.limitReached(error, in: db) ?? error
+                let limit = StorageError.limitReached(error)
+                // SQLite has ended the transaction by itself after some errors.
+                if db.isInsideTransaction { try db.rollback() }
+                throw limit ?? error
             }
         }
         if case .failure(let error) = outcome, jobs.count > 1, (error as? DatabaseError)?.resultCode != .SQLITE_BUSY {

@@ -5,7 +5,7 @@ extension SQLiteStorageEngine {
 
     /// Opens a database file in a folder; creates both if they are missing.
     ///
-    /// It returns `nil` if that fails, and logs why. ``init(opening:databaseFilename:collection:durability:now:)``
+    /// It returns `nil` if that fails, and logs why. ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)``
     /// throws the cause instead.
     ///
     /// - Parameters:
@@ -28,6 +28,8 @@ extension SQLiteStorageEngine {
     ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
     ///     knows.
     ///   - durability: What a finished write has survived.
+    ///   - lockTimeout: How long, in seconds, an operation waits for another program before it throws
+    ///     ``StorageError/Code/locked``.
     ///   - now: Tells the time, for the dates of the items.
     /// - Throws: A ``StorageError`` if the file could not be opened. It was not changed then.
     public convenience init(
@@ -35,6 +37,7 @@ extension SQLiteStorageEngine {
         databaseFilename filename: String = "data",
         collection: String? = nil,
         durability: StorageDurability = .full,
+        lockTimeout: TimeInterval = 30,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         let file = directory.url.appendingPathComponent(filename, isDirectory: false)
@@ -42,6 +45,7 @@ extension SQLiteStorageEngine {
             openingFile: file.appendingPathExtension("sqlite3"),
             collection: collection,
             durability: durability,
+            lockTimeout: lockTimeout,
             now: now
         )
     }
@@ -53,15 +57,18 @@ extension SQLiteStorageEngine {
     ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
     ///     knows.
     ///   - durability: What a finished write has survived.
+    ///   - lockTimeout: How long, in seconds, an operation waits for another program before it throws
+    ///     ``StorageError/Code/locked``.
     ///   - now: Tells the time, for the dates of the items.
     /// - Throws: A ``StorageError`` if the file could not be opened. It was not changed then.
     public convenience init(
         openingFile file: URL,
         collection: String? = nil,
         durability: StorageDurability = .full,
+        lockTimeout: TimeInterval = 30,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
-        let core = try SQLiteFile(url: file, durability: durability)
+        let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout)
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try self.init(core: core, table: table, now: now)
     }
@@ -72,7 +79,7 @@ extension SQLiteStorageEngine {
     /// macOS, the file lies in a folder named after the program.
     ///
     /// The program ends if the file cannot be opened; use
-    /// ``init(opening:databaseFilename:collection:durability:now:)`` to handle that.
+    /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
     public static var `default`: SQLiteStorageEngine {
         #if canImport(Darwin) && !os(macOS)
         `default`(appendingPath: "")
@@ -84,7 +91,7 @@ extension SQLiteStorageEngine {
     /// The engine on the file `data.sqlite3` in a folder below the default folder.
     ///
     /// The program ends if the file cannot be opened; use
-    /// ``init(opening:databaseFilename:collection:durability:now:)`` to handle that.
+    /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
     ///
     /// - Parameter pathComponent: The path below ``Foundation/FileManager/Directory/defaultStorageDirectory(appendingPath:)``.
     public static func `default`(appendingPath pathComponent: String) -> SQLiteStorageEngine {

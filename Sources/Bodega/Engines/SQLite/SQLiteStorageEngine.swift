@@ -10,8 +10,8 @@ public import Foundation
 /// - When a write returns, the item is on the medium, unless the engine was opened with
 ///   ``StorageDurability/relaxed`` durability. Concurrent writes share one commit.
 /// - A batch is applied all or nothing.
-/// - Engines on the same file, in one process or many, work at once. One that has to wait for another for more than 30
-///   seconds throws ``StorageError/Code/locked``.
+/// - Engines on the same file, in one process or many, work at once. One that has to wait too long for
+///   another throws ``StorageError/Code/locked``.
 /// - Files of the first Bodega open with everything in them, and it can read ours.
 ///
 /// One file can hold several collections, see ``collection(named:)``.

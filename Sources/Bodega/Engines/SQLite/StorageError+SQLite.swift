@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 
 #if canImport(Darwin)
 import Darwin
@@ -30,13 +29,13 @@ extension StorageError {
     }
 
     /// Recognises a write that went over a quota or a limit on the size of files, which SQLite reports like any other
-    /// failed write.
+    /// failed write, and without the operating system's reason. `errno` still has it if this is asked at once, on the
+    /// thread that wrote.
     ///
     /// - Returns: `nil` if it was something else.
-    static func limitReached(_ error: any Error, in db: Database) -> StorageError? {
-        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_IOERR,
-            let connection = db.sqliteConnection,
-            [EFBIG, EDQUOT, ENOSPC].contains(sqlite3_system_errno(connection))
+    static func limitReached(_ error: any Error) -> StorageError? {
+        guard let error = error as? DatabaseError, error.extendedResultCode == .SQLITE_IOERR_WRITE,
+            [EFBIG, EDQUOT, ENOSPC].contains(errno)
         else { return nil }
         return StorageError(
             .storageFull,

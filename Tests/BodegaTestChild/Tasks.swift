@@ -1,0 +1,132 @@
+import Bodega
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Opens the engine of a kind, `sqlite` or `disk`, at a path.
+func open(_ kind: String, _ path: String, _ durability: StorageDurability = .full) throws -> any StorageEngine {
+    let directory = FileManager.Directory(url: URL(fileURLWithPath: path))
+    switch kind {
+    case "sqlite": return try SQLiteStorageEngine(opening: directory, durability: durability)
+    case "disk": return try DiskStorageEngine(opening: directory, durability: durability)
+    default: fatalError("No such engine: \(kind)")
+    }
+}
+
+/// Prints a line at once, whole, also if other tasks print too.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    precondition(writeOut(bytes) == bytes.count)
+}
+
+private func writeOut(_ bytes: [UInt8]) -> Int {
+    write(STDOUT_FILENO, bytes, bytes.count)
+}
+
+/// Writes single items and batches, several at a time, and says each when its call has returned; until it is killed or
+/// has done as many as asked.
+///
+/// Arguments: engine, path, durability, prefix of the keys, number of rounds.
+func write(_ arguments: [String]) async throws {
+    let engine = try open(arguments[0], arguments[1], arguments[2] == "full" ? .full : .relaxed)
+    let (prefix, rounds) = (arguments[3], Int(arguments[4]) ?? 0)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<4 {
+            group.addTask {
+                for round in 0..<rounds {
+                    let key = "\(prefix)-\(writer)-\(round)"
+                    try await engine.write(value(of: key), key: CacheKey(key))
+                    say(key)
+                    let names = (0..<batchSize).map { "\(key)-batch-\($0)" }
+                    // Each batch also replaces the one before, so a half of one would leave a mixture.
+                    var operations = names.map { StorageOperation.write(key: CacheKey($0), data: value(of: $0)) }
+                    let old = "\(prefix)-\(writer)-\(round - 1)-batch-"
+                    operations += (0..<batchSize).map { .remove(key: CacheKey(old + "\($0)")) }
+                    try await engine.apply(operations)
+                    say("batch \(key)")
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
+    say("done")
+}
+
+/// The number of items that a batch writes.
+let batchSize = 5
+
+/// The bytes under a key: the key, many times, so that a torn value is recognised.
+func value(of key: String) -> Data {
+    Data(String(repeating: key + ";", count: 40).utf8)
+}
+
+/// Writes under a limit on the size of files until that fails, then lifts the limit and writes on.
+///
+/// Arguments: engine, path, the limit in bytes.
+func fill(_ arguments: [String]) async throws {
+    let engine = try open(arguments[0], arguments[1])
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit()
+    getrlimit(fileSizeLimit, &limit)
+    limit.rlim_cur = rlim_t(arguments[2]) ?? 0
+    precondition(setrlimit(fileSizeLimit, &limit) == 0)
+    // Growing values reach the limit with every engine, whether its files hold one item or all.
+    for number in 0..<1000 {
+        let key = CacheKey("\(number)")
+        do {
+            try await engine.write(Data(repeating: UInt8(number % 256), count: number * 1000), key: key)
+            say("written \(number)")
+        } catch let error as StorageError {
+            say("error \(error.code)")
+            break
+        }
+    }
+    say("count \(try await engine.fetchCount())")
+    limit.rlim_cur = limit.rlim_max
+    precondition(setrlimit(fileSizeLimit, &limit) == 0)
+    try await engine.write(Data("after".utf8), key: CacheKey("after"))
+    say("done")
+}
+
+#if canImport(Glibc)
+private let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+#else
+private let fileSizeLimit = RLIMIT_FSIZE
+#endif
+
+/// Uses an engine as a user who owns nothing, and says how opening, reading and writing end.
+///
+/// Arguments: engine, path.
+func useUnprivileged(_ arguments: [String]) async throws {
+    if geteuid() == 0 { precondition(setgid(65534) == 0 && setuid(65534) == 0) }
+    do {
+        let engine = try open(arguments[0], arguments[1])
+        say("opened")
+        say("count \(try await engine.fetchCount())")
+        try await engine.write(Data(), key: CacheKey("new"))
+        say("written")
+    } catch let error as StorageError {
+        say("error \(error.code)")
+    }
+}
+
+/// Says how many items there are.
+///
+/// Arguments: engine, path.
+func count(_ arguments: [String]) async throws {
+    say("\(try await open(arguments[0], arguments[1]).fetchCount())")
+}
+
+/// Says where the folders are.
+func printDirectories() {
+    say(FileManager.Directory.defaultStorageDirectory(appendingPath: "A").url.path)
+    say(FileManager.Directory.caches(appendingPath: "A").url.path)
+    say(FileManager.Directory.applicationSupport(appendingPath: "").url.path)
+    say(SQLiteStorageEngine.default(appendingPath: "B").file.path)
+}

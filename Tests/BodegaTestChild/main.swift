@@ -1,0 +1,13 @@
+import Foundation
+
+// What the tests run as another process. The arguments are the name of a task and what it needs; the results go to
+// standard output, a line each.
+let arguments = CommandLine.arguments.dropFirst()
+switch (arguments.first, Array(arguments.dropFirst())) {
+case ("write", let rest): try await write(rest)
+case ("fill", let rest): try await fill(rest)
+case ("unprivileged", let rest): try await useUnprivileged(rest)
+case ("count", let rest): try await count(rest)
+case ("directories", _): printDirectories()
+default: fatalError("No such task: \(arguments)")
+}

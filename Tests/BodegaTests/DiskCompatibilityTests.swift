@@ -1,0 +1,141 @@
+import Bodega
+import Foundation
+import Testing
+
+/// Folders go back and forth between the first Bodega and ours. Its side is Foundation reading and writing files.
+@Suite struct DiskCompatibilityTests {
+
+    @Test("Files of Bodega are found by the keys that they were written under")
+    func opensReferenceFolder() async throws {
+        let folder = TemporaryFolder()
+        let url = try #require(URL(string: "https://www.a.org/b/"))
+        for key in [CacheKey("x"), CacheKey(url: url), CacheKey(verbatim: "notes.txt")] {
+            try Data("value of \(key.value)".utf8).write(to: folder.file(key.value), options: .atomic)
+        }
+        let engine = DiskStorageEngine(directory: folder.directory)
+        #expect(try await engine.fetchCount() == 3)
+        for key in [CacheKey("x"), CacheKey(url: url), CacheKey(verbatim: "notes.txt")] {
+            #expect(try await engine.fetch(key: key) == Data("value of \(key.value)".utf8))
+            #expect(try await engine.fetchDates(key: key) != nil)
+        }
+        // Only the names are known, so the keys are verbatim ones, which find the items too.
+        let keys = try await engine.fetchKeys()
+        #expect(Set(keys.map(\.value)) == [CacheKey("x").value, CacheKey(url: url).value, "notes.txt"])
+        #expect(keys.allSatisfy { $0.kind == .verbatim })
+        #expect(try await engine.fetchKeys(among: keys) == keys)
+    }
+
+    @Test("Writing under a file's name does not hide it from the key that it was written under")
+    func writingByName() async throws {
+        let folder = TemporaryFolder()
+        try Data("old".utf8).write(to: folder.file(CacheKey("x").value))
+        let engine = DiskStorageEngine(directory: folder.directory)
+        try await engine.write(Data("new".utf8), key: CacheKey(verbatim: CacheKey("x").value))
+        #expect(try await engine.fetch(key: CacheKey("x")) == Data("new".utf8))
+        #expect(try await engine.fetchCount() == 1)
+    }
+
+    @Test("An item is a file named as Bodega names it, with the item's bytes and nothing else")
+    func referenceReadsOurFolder() async throws {
+        let folder = TemporaryFolder()
+        let keys = [CacheKey("x"), CacheKey(verbatim: "a.txt"), CacheKey(rawValue: "a.org", kind: .url)]
+        do {
+            let engine = DiskStorageEngine(directory: folder.directory)
+            try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
+        }
+        #expect(try folder.names() == keys.map(\.value).sorted())
+        for key in keys {
+            #expect(try Data(contentsOf: folder.file(key.value)) == Data(key.rawValue.utf8))
+        }
+    }
+
+    @Test("A file that Bodega replaced is found and read")
+    func referenceReplacesOurFile() async throws {
+        let folder = TemporaryFolder()
+        let engine = DiskStorageEngine(directory: folder.directory)
+        try await engine.write(Data("ours".utf8), key: CacheKey("x"))
+        try Data("theirs".utf8).write(to: folder.file(CacheKey("x").value), options: .atomic)
+        #expect(try await engine.fetch(key: CacheKey("x")) == Data("theirs".utf8))
+    }
+
+    @Test("Subfolders, links and what a system puts into any folder are not items, and stay")
+    func otherEntries() async throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.file("sub"), withIntermediateDirectories: false)
+        try Data().write(to: folder.file(".DS_Store"))
+        try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file(".DS_Store"))
+        let engine = DiskStorageEngine(directory: folder.directory)
+        #expect(try await engine.fetchCount() == 0)
+        #expect(try await engine.fetch(key: CacheKey(verbatim: "sub")) == nil)
+        try await engine.removeAllData()
+        #expect(try folder.names().filter { $0 != ".emporium" } == [".DS_Store", "link", "sub"])
+    }
+
+    @Test("A frozen folder opens with everything in it")
+    func fixture() async throws {
+        let folder = TemporaryFolder()
+        let copy = folder.file("copy")
+        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-disk"), to: copy)
+        let engine = try DiskStorageEngine(opening: FileManager.Directory(url: copy))
+        let keys = [
+            CacheKey("second"), CacheKey("first"), CacheKey("ünïcödé/🐼"), CacheKey(verbatim: "second"),
+            CacheKey(rawValue: "example.com/a", kind: .url),
+        ]
+        #expect(try await engine.fetchKeys() == keys)
+        #expect(try await engine.fetchAllData() == keys.map { Data("value of \($0)".utf8) })
+        #expect(
+            try await engine.fetchDates(key: CacheKey("first"))
+                == StorageDates(
+                    createdAt: Date(timeIntervalSince1970: 1_655_922_600.25),
+                    updatedAt: Date(timeIntervalSince1970: 1_655_922_601.5)
+                )
+        )
+    }
+
+    @Test("A batch that was committed before a crash is finished, one that was not is forgotten")
+    func recovery() async throws {
+        let folder = TemporaryFolder()
+        do {
+            let engine = DiskStorageEngine(directory: folder.directory)
+            try await engine.write([(CacheKey(verbatim: "a"), Data("1".utf8)), (CacheKey(verbatim: "b"), Data("1".utf8))])
+        }
+        let control = folder.file(".emporium")
+        for name in ["staging", "commit"] {
+            let batch = control.appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
+            try Data("of \(name)".utf8).write(to: batch.appendingPathComponent("0"))
+            try Data("Wc\0Ra\0E".utf8).write(to: batch.appendingPathComponent("list"))
+        }
+        try Data("half an it".utf8).write(to: control.appendingPathComponent("item"))
+
+        let engine = DiskStorageEngine(directory: folder.directory)
+        #expect(try await engine.fetch(key: CacheKey(verbatim: "c")) == Data("of commit".utf8))
+        #expect(Set(try await engine.fetchKeys()) == [CacheKey(verbatim: "b"), CacheKey(verbatim: "c")])
+        #expect(try folder.names() == ["b", "c"])
+    }
+
+    @Test("A reader that was open before the crash finishes the batch too")
+    func recoveryByReader() async throws {
+        let folder = TemporaryFolder()
+        let engine = DiskStorageEngine(directory: folder.directory)
+        try await engine.write(Data("1".utf8), key: CacheKey(verbatim: "a"))
+        let batch = folder.file(".emporium/commit")
+        try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
+        try Data("2".utf8).write(to: batch.appendingPathComponent("0"))
+        try Data("Wa\0E".utf8).write(to: batch.appendingPathComponent("list"))
+        #expect(try await engine.fetch(key: CacheKey(verbatim: "a")) == Data("2".utf8))
+    }
+
+    @Test("A damaged list of a batch is reported, and nothing is done by it", arguments: ["", "Wa\0", "Xa\0E", "Wa\0E\0"])
+    func damagedList(list: String) async throws {
+        let folder = TemporaryFolder()
+        try Data("1".utf8).write(to: folder.file("a"))
+        let batch = folder.file(".emporium/commit")
+        try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
+        try Data("2".utf8).write(to: batch.appendingPathComponent("0"))
+        try Data(list.utf8).write(to: batch.appendingPathComponent("list"))
+        let engine = DiskStorageEngine(directory: folder.directory)
+        await #expect { try await engine.fetchAll() } throws: { ($0 as? StorageError)?.code == .damaged }
+        #expect(try Data(contentsOf: folder.file("a")) == Data("1".utf8))
+    }
+}

@@ -1,0 +1,115 @@
+import Bodega
+import Foundation
+import GRDB
+import Testing
+
+/// Files go back and forth between the first Bodega and ours. Its side is plain SQL on its table here.
+@Suite struct SQLiteCompatibilityTests {
+
+    /// What Bodega creates, with a rollback journal.
+    private static let referenceSchema = """
+        CREATE TABLE data (
+            key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, createdAt TEXT NOT NULL, updatedAt TEXT NOT NULL
+        )
+        """
+
+    private static func referenceFile(in folder: TemporaryFolder) throws -> DatabaseQueue {
+        let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
+        try queue.write { db in
+            try db.execute(sql: referenceSchema)
+            for (key, date) in [("zebra", "2022-06-22T18:30:00.123"), ("ant", "2022-06-23T00:00:00.000"), ("x", "1999-12-31T23:59:59.999")] {
+                try db.execute(
+                    sql: "INSERT INTO data VALUES (?, ?, ?, ?)",
+                    arguments: [key, Data("value of \(key)".utf8), date, "2022-07-01T12:00:00.000"]
+                )
+            }
+        }
+        return queue
+    }
+
+    @Test("A file of Bodega opens with all rows, keys and dates, in insertion order")
+    func opensReferenceFile() async throws {
+        let folder = TemporaryFolder()
+        try Self.referenceFile(in: folder).close()
+        let engine = try #require(SQLiteStorageEngine(directory: folder.directory))
+        #expect(try await engine.fetchKeys() == [CacheKey("zebra"), CacheKey("ant"), CacheKey("x")])
+        #expect(try await engine.fetch(key: CacheKey("ant")) == Data("value of ant".utf8))
+        let dates = try #require(try await engine.fetchDates(key: CacheKey("zebra")))
+        #expect(abs(dates.createdAt.timeIntervalSince1970 - 1_655_922_600.123) < 0.000_5)
+        #expect(dates.updatedAt == Date(timeIntervalSince1970: 1_656_676_800))
+    }
+
+    @Test("A row of Bodega answers to keys of every kind, and takes the kind of who writes to it")
+    func rowsOfReferenceAnswerToEveryKind() async throws {
+        let folder = TemporaryFolder()
+        try Self.referenceFile(in: folder).close()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        for kind in CacheKey.Kind.allCases {
+            #expect(try await engine.fetch(key: CacheKey(rawValue: "x", kind: kind)) == Data("value of x".utf8))
+        }
+        let before = try await engine.fetchDates(key: CacheKey(verbatim: "x"))
+        try await engine.write(Data("new".utf8), key: CacheKey(verbatim: "x"))
+        #expect(try await engine.fetchKeys() == [CacheKey("zebra"), CacheKey("ant"), CacheKey(verbatim: "x")])
+        #expect(try await engine.fetchDates(key: CacheKey(verbatim: "x"))?.createdAt == before?.createdAt)
+        try await engine.remove(key: CacheKey(verbatim: "ant"))
+        #expect(try await engine.fetchCount() == 2)
+    }
+
+    @Test("The statements of Bodega work on a file that we wrote, at the same time")
+    func referenceReadsOurFile() async throws {
+        let folder = TemporaryFolder()
+        let date = Date(timeIntervalSince1970: 1_655_922_600.123)
+        let engine = try SQLiteStorageEngine(opening: folder.directory, now: { date })
+        try await engine.write([(CacheKey("b"), Data("1".utf8)), (CacheKey(verbatim: "a"), Data("2".utf8))])
+
+        let reference = try DatabaseQueue(path: engine.file.path)
+        try await reference.write { db in
+            let row = try #require(try Row.fetchOne(db, sql: "SELECT value, createdAt, updatedAt FROM data WHERE key = 'b'"))
+            #expect(row["value"] == Data("1".utf8))
+            #expect(row["createdAt"] == "2022-06-22T18:30:00.123")
+            #expect(row["updatedAt"] == "2022-06-22T18:30:00.123")
+            #expect(try String.fetchAll(db, sql: "SELECT key FROM data ORDER BY rowid") == ["b", "a"])
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO data (key, value, createdAt, updatedAt) VALUES (?, ?, ?, ?)",
+                arguments: ["c", Data("3".utf8), "2023-01-01T00:00:00.000", "2023-01-01T00:00:00.000"]
+            )
+            try db.execute(sql: "DELETE FROM data WHERE key = 'b'")
+        }
+        #expect(try await engine.fetchKeys() == [CacheKey(verbatim: "a"), CacheKey("c")])
+    }
+
+    @Test("A table of another program is left alone", arguments: ["CREATE TABLE data (id INTEGER)", "CREATE VIEW data AS SELECT 1"])
+    func otherTable(sql: String) throws {
+        let folder = TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
+        try queue.write { db in try db.execute(sql: sql) }
+        #expect(throws: StorageError.self) { try SQLiteStorageEngine(opening: folder.directory) }
+        let statements = try queue.read { db in try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master") }
+        #expect(statements == [sql])
+    }
+
+    @Test("A frozen file of each format opens with everything in it", arguments: ["bodega-2.sqlite3", "emporium-1.sqlite3"])
+    func fixture(name: String) async throws {
+        let folder = TemporaryFolder()
+        let copy = folder.file("data.sqlite3")
+        try FileManager.default.copyItem(at: Fixtures.file(name), to: copy)
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let isOurs = name.hasPrefix("emporium")
+        var keys = [CacheKey("second"), CacheKey("first"), CacheKey("ünïcödé/🐼")]
+        if isOurs { keys += [CacheKey(verbatim: "second"), CacheKey(rawValue: "example.com/a", kind: .url)] }
+        #expect(try await engine.fetchKeys() == keys)
+        #expect(try await engine.fetchAllData().map { String(decoding: $0, as: UTF8.self) } == keys.map { "value of \($0)" })
+        #expect(
+            try await engine.fetchDates(key: CacheKey("first"))
+                == StorageDates(
+                    createdAt: Date(timeIntervalSince1970: 1_655_922_600.25),
+                    updatedAt: Date(timeIntervalSince1970: 1_655_922_601.5)
+                )
+        )
+        if isOurs {
+            #expect(try await engine.collectionNames() == ["Quotes"])
+            #expect(try await engine.collection(named: "Quotes").fetch(key: CacheKey("dolly")) == Data("Do it on purpose.".utf8))
+        }
+        #expect(try await engine.integrityCheck() == [])
+    }
+}

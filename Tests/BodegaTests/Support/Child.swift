@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// Another process that carries out a task of `BodegaTestChild`.
+final class Child: @unchecked Sendable {
+    // @unchecked because `buffer` is only used by one reader at a time and `Process` is thread-safe for what is used.
+    private let process = Process()
+    private let output = Pipe()
+    private var buffer = Data()
+
+    init(_ arguments: String..., environment: [String: String] = [:]) throws {
+        process.executableURL = Self.program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// The next line that the process says, or `nil` at the end.
+    func nextLine() async -> String? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                while true {
+                    if let end = self.buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                        let line = String(decoding: self.buffer[..<end], as: UTF8.self)
+                        self.buffer = Data(self.buffer[(end + 1)...])
+                        return continuation.resume(returning: line)
+                    }
+                    let more = self.output.fileHandleForReading.availableData
+                    if more.isEmpty { return continuation.resume(returning: nil) }
+                    self.buffer += more
+                }
+            }
+        }
+    }
+
+    /// All lines that the process says until it ends.
+    func lines() async -> [String] {
+        var lines: [String] = []
+        while let line = await nextLine() { lines.append(line) }
+        process.waitUntilExit()
+        return lines
+    }
+
+    /// Ends the process without a warning.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+    }
+
+    private static let program: URL = {
+        // The test bundle and the program are built into one folder.
+        let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
+        let folder = (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent()
+        for folder in [folder, Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()] {
+            let program = folder.appendingPathComponent("BodegaTestChild")
+            if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+        }
+        fatalError("BodegaTestChild is not beside the tests, in \(folder.path)")
+    }()
+}

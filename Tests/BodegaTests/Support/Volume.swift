@@ -1,0 +1,47 @@
+import Foundation
+
+/// A small volume in memory, for tests that fill it.
+struct Volume {
+    private let path: String
+
+    #if os(Linux)
+    static let isLinux = true
+    #else
+    static let isLinux = false
+    #endif
+
+    /// Whether this process may mount one. Said when it may not, because then a test is left out.
+    static let canMount: Bool = {
+        let folder = TemporaryFolder()
+        do {
+            try Volume(at: folder, size: "1m").unmount()
+            return true
+        } catch {
+            print("Volumes cannot be mounted here, so tests that fill one are left out: \(error)")
+            return false
+        }
+    }()
+
+    init(at folder: TemporaryFolder, size: String) throws {
+        path = folder.path
+        try Self.run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path)
+    }
+
+    func unmount() {
+        do {
+            try Self.run("umount", "-l", path)
+        } catch {
+            print("A volume stays mounted: \(error)")
+        }
+    }
+
+    private static func run(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 { throw CocoaError(.fileWriteNoPermission) }
+    }
+}
