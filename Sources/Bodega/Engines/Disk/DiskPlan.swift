@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// What a list of operations comes to, file by file.
 ///
 /// It is made under the writers' lock and looks at the folder, but changes nothing. Each file occurs once, so the order
@@ -57,12 +65,26 @@ struct DiskPlan {
         var place = name.detour
         if let home = name.home, try key.kind == .hashed || record(of: home) == nil { place = home }
         try clear(place)
+        try rejectFolder(at: place, key)
         let record = DiskRecord(key: key, order: owner.nextOrder(), createdAt: date, updatedAt: date)
         actions[place] = .write(record, .data(data))
     }
 
     private mutating func remove(_ key: CacheKey) throws {
         if let (place, _) = try locate(key, DiskName(key)) { actions[place] = .remove }
+    }
+
+    /// No file can take a folder's place, and a batch that is committed must not fail.
+    private func rejectFolder(at place: String, _ key: CacheKey) throws {
+        var status = stat()
+        if fstatat(folder, place, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            throw StorageError(
+                .cannotOpen,
+                "A folder is where the item's file would be. Remove the folder or choose another key.",
+                key: key,
+                file: URL(fileURLWithPath: owner.path + "/" + place)
+            )
+        }
     }
 
     /// Moves the file that is in another key's place, if there is one, to its detour.

@@ -1,0 +1,131 @@
+import Bodega
+import Foundation
+import GRDB
+import Testing
+
+@Suite struct SQLiteMaintenanceTests {
+
+    @Test("Collections of one file share nothing but the file")
+    func collections() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        // Names that SQLite itself would take for the same, or for something else.
+        let names = ["users", "Users", "data", "\"; DROP TABLE data; --", "ünïcödé", "u\u{308}", "\u{FC}"]
+        for name in names {
+            try await engine.collection(named: name).write(Data(name.utf8), key: CacheKey("key"))
+        }
+        #expect(try await engine.fetchCount() == 0)
+        #expect(try await engine.collectionNames().map { Array($0.utf8) } == names.map { Array($0.utf8) })
+        for name in names {
+            let collection = try SQLiteStorageEngine(opening: folder.directory, collection: name)
+            #expect(try await collection.fetchAllData() == [Data(name.utf8)])
+        }
+        try await engine.collection(named: "users").removeAllData()
+        #expect(try await engine.collection(named: "Users").fetchCount() == 1)
+        #expect(throws: StorageError.self) { try engine.collection(named: "") }
+    }
+
+    @Test("Vacuuming gives back the space of removed items")
+    func vacuum() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write((0..<1000).map { (CacheKey("\($0)"), Data(count: 1000)) })
+        try await engine.remove(keys: (10..<1000).map { CacheKey("\($0)") })
+        func size() throws -> Int { try Data(contentsOf: engine.file).count }
+        try await engine.vacuum()
+        #expect(try size() < 100_000)
+        #expect(try await engine.fetchKeys() == (0..<10).map { CacheKey("\($0)") })
+    }
+
+    @Test("An integrity check finds an index that does not agree with its table")
+    func integrityCheck() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write([(CacheKey("a"), Data()), (CacheKey("b"), Data())])
+        #expect(try await engine.integrityCheck() == [])
+        try await DatabaseQueue(path: engine.file.path).writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'data')
+                    WHERE name = 'sqlite_autoindex_data_1';
+                    """
+            )
+        }
+        let problems = try await SQLiteStorageEngine(opening: folder.directory).integrityCheck()
+        #expect(!problems.isEmpty)
+    }
+
+    @Test("A backup taken while others write is one moment of the store, with all collections")
+    func backup() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        try await engine.collection(named: "other").write(Data("o".utf8), key: CacheKey("o"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<500 {
+                    let data = Data("\(number)".utf8)
+                    try await engine.write([(CacheKey("left"), data), (CacheKey("right"), data)])
+                }
+            }
+            for number in 0..<5 {
+                group.addTask {
+                    let copy = folder.file("backups/\(number).sqlite3")
+                    try await engine.backup(to: copy)
+                    let restored = try SQLiteStorageEngine(openingFile: copy)
+                    #expect(try await restored.fetch(key: CacheKey("left")) == restored.fetch(key: CacheKey("right")))
+                    #expect(try await restored.collection(named: "other").fetchCount() == 1)
+                    #expect(try await restored.integrityCheck() == [])
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/backups").filter { $0.hasPrefix(".") } == [])
+    }
+
+    @Test("A backup does not replace what is there")
+    func backupDoesNotReplace() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let copy = folder.file("copy")
+        try Data("precious".utf8).write(to: copy)
+        await #expect { try await engine.backup(to: copy) } throws: { ($0 as? StorageError)?.code == .invalidArgument }
+        #expect(try Data(contentsOf: copy) == Data("precious".utf8))
+    }
+
+    @Test(
+        "Dates are written as Bodega writes them and come back to the millisecond",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000"),
+            (951_782_399.999, "2000-02-28T23:59:59.999"),
+            (951_782_400, "2000-02-29T00:00:00.000"),
+            (-0.001, "1969-12-31T23:59:59.999"),
+            (4_107_542_400, "2100-03-01T00:00:00.000"),
+            (-62_135_596_800, "0001-01-01T00:00:00.000"),
+            (253_402_300_799.999, "9999-12-31T23:59:59.999"),
+        ]
+    )
+    func dates(seconds: Double, text: String) async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, now: { Date(timeIntervalSince1970: seconds) })
+        try await engine.write(Data(), key: CacheKey("a"))
+        let written = try await DatabaseQueue(path: engine.file.path).read { db in
+            try String.fetchOne(db, sql: "SELECT createdAt FROM data")
+        }
+        #expect(written == text)
+        let date = try #require(try await engine.fetchDates(key: CacheKey("a"))?.createdAt)
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.000_5)
+    }
+
+    @Test("A date that is none is reported")
+    func noDate() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write(Data(), key: CacheKey("a"))
+        try await DatabaseQueue(path: engine.file.path).write { db in
+            try db.execute(sql: "UPDATE data SET createdAt = 'yesterday'")
+        }
+        await #expect { try await engine.fetchDates(key: CacheKey("a")) } throws: { ($0 as? StorageError)?.code == .damaged }
+        #expect(await engine.createdAt(key: CacheKey("a")) == nil)
+    }
+}
