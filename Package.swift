@@ -53,6 +53,7 @@ let package = Package(
         ),
         .executableTarget(name: "BodegaCLI", dependencies: ["BodegaCommands"]),
         .testTarget(name: "BodegaTests", dependencies: ["Bodega", "BodegaTesting"]),
+        .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

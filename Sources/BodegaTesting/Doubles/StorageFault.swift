@@ -1,4 +1,4 @@
-public import Bodega
+import Bodega
 
 /// What ``FaultInjectingStorageEngine`` does to which calls.
 ///
