@@ -52,7 +52,10 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "BodegaCLI", dependencies: ["BodegaCommands"]),
-        .testTarget(name: "BodegaTests", dependencies: ["Bodega", "BodegaTesting"]),
+        .testTarget(
+            name: "BodegaTests",
+            dependencies: ["Bodega", "BodegaTesting", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
     ],
     swiftLanguageModes: [.v6]

@@ -48,9 +48,17 @@ extension Examination {
         promises(.exactKeys) ? left == right : left.value == right.value
     }
 
+    /// Leaves elements as they are if the engine promises an order, else sorts them by all that is compared of a key,
+    /// byte by byte, as equal strings can be made of different bytes.
     private func inComparableOrder<Element>(_ elements: [Element], key: (Element) -> CacheKey) -> [Element] {
         guard !promises(.ordered) else { return elements }
-        return elements.map { (key($0).value, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        return elements.map { element in
+            let key = key(element)
+            let name = promises(.exactKeys) ? "\(key.kind.rawValue) \(key.rawValue)" : key.value
+            return (Array(name.utf8), element)
+        }
+        .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+        .map(\.1)
     }
 
     private func expectEqualElements<Element>(
