@@ -52,10 +52,24 @@ final class Examination: Sendable {
     func cleanUp() async {
         do {
             try await configuration.discard?(workspace)
-            let path = workspace.directory.url.path
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            try removeDirectory()
         } catch {
             record("cleaning up", expected: "no error", actual: "\(error)")
+        }
+    }
+
+    /// Removes the workspace's folder. A dropped engine may be closing on another thread and remove files of its own,
+    /// which makes a removal fail that goes by a listing of before, so this tries again.
+    private func removeDirectory() throws {
+        let path = workspace.directory.url.path
+        var attempts = 0
+        while FileManager.default.fileExists(atPath: path) {
+            do {
+                try FileManager.default.removeItem(atPath: path)
+            } catch {
+                attempts += 1
+                if attempts == 10 { throw error }
+            }
         }
     }
 }

@@ -45,17 +45,18 @@ extension StorageEngineConformance.Check {
         guard let refused = try await examination.configuration.refuseOperation?(engine, examination.workspace) else {
             return
         }
-        let others: [StorageOperation] = [
+        let changes: [StorageOperation] = [
             .write(key: CacheKey("a"), data: bytes("changed")), .remove(key: CacheKey("b")),
-            .write(key: CacheKey("new"), data: bytes("new")), .removeAll,
-            .write(key: CacheKey("newer"), data: bytes("newer")),
+            .write(key: CacheKey("new"), data: bytes("new")),
         ]
-        for place in 0...others.count {
-            var batch = others
-            batch.insert(refused, at: place)
-            let moment = "after a batch whose operation \(place + 1) of \(batch.count) was refused"
+        // Nothing removes all items behind the refused operation, as an engine may then skip it.
+        var batches = (0...changes.count).map { place in changes[..<place] + [refused] + changes[place...] }
+        batches.append([.removeAll] + changes + [refused])
+        batches.append(changes + [.removeAll, refused])
+        for (number, batch) in batches.enumerated() {
+            let moment = "after batch \(number + 1) of \(batches.count) with a refused operation"
             do {
-                try await engine.apply(batch)
+                try await engine.apply(Array(batch))
                 examination.record("apply(_:) with a refused operation", expected: "an error", actual: "success")
             } catch {}
             try await examination.expectState(of: engine, expected, moment)
