@@ -1,19 +1,7 @@
+import BodegaTesting
 import Foundation
 
 /// The seed of randomised tests: `EMPORIUM_SEED` if it is set, to repeat a run, else a new one.
 enum Seed {
-    static let current: UInt64 =
-        ProcessInfo.processInfo.environment["EMPORIUM_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
-}
-
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    static let current = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
 }

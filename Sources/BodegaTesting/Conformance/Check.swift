@@ -1,0 +1,60 @@
+import Bodega
+
+extension StorageEngineConformance {
+
+    /// One contract of engines, and how to find out whether an engine keeps it.
+    public struct Check: Sendable, Hashable, CaseIterable, Identifiable, CustomStringConvertible {
+
+        /// The contract as a sentence.
+        public let name: String
+
+        /// What an engine must promise for the check to apply.
+        public let capabilities: Capabilities
+
+        private(set) var needsRefusedOperation = false
+        private(set) var needsBrokenStorage = false
+        let body: @Sendable (Examination) async throws -> Void
+
+        /// A check that opens engines as it needs them.
+        init(
+            _ name: String,
+            requires capabilities: Capabilities = [],
+            sessions body: @escaping @Sendable (Examination) async throws -> Void
+        ) {
+            self.name = name
+            self.capabilities = capabilities
+            self.body = body
+        }
+
+        /// A check on one engine, open throughout.
+        init(
+            _ name: String,
+            requires capabilities: Capabilities = [],
+            refusedOperation: Bool = false,
+            brokenStorage: Bool = false,
+            engine body: @escaping @Sendable (Examination, any StorageEngine) async throws -> Void
+        ) {
+            self.init(name, requires: capabilities) { examination in
+                try await examination.session { engine in try await body(examination, engine) }
+            }
+            needsRefusedOperation = refusedOperation
+            needsBrokenStorage = brokenStorage
+        }
+
+        /// All checks.
+        public static let allCases: [Check] =
+            reading + writing + order + batches + keys + values + dates + concurrency + reopening
+
+        /// The name.
+        public var id: String { name }
+
+        /// The name.
+        public var description: String { name }
+
+        /// Compares the names.
+        public static func == (left: Check, right: Check) -> Bool { left.name == right.name }
+
+        /// Hashes the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}

@@ -1,0 +1,83 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    static let batches = [
+        batchesApplyInOrder, batchesCanRemoveAllInTheMiddle, failedBatchesChangeNothing, manyItemsFitOneCall,
+    ]
+
+    /// The operations of a batch take effect in their order, also several on one key.
+    public static let batchesApplyInOrder = Self("batches apply in order") { examination, engine in
+        try await engine.write(items("a", "b", "c"))
+        let (a, b, c, d, e) = (CacheKey("a"), CacheKey("b"), CacheKey("c"), CacheKey("d"), CacheKey("e"))
+        try await engine.apply([
+            .write(key: d, data: bytes("d1")), .remove(key: a), .write(key: b, data: bytes("b2")),
+            .write(key: e, data: bytes("e")), .remove(key: e), .remove(key: c), .write(key: c, data: bytes("c2")),
+            .write(key: d, data: bytes("d2")),
+        ])
+        let expected = [(b, bytes("b2")), (d, bytes("d2")), (c, bytes("c2"))]
+        try await examination.expectState(of: engine, expected, "after a mixed batch")
+    }
+
+    /// A batch that removes all items keeps what it writes afterwards, and nothing that it wrote before.
+    public static let batchesCanRemoveAllInTheMiddle = Self("batches can remove all items in the middle") {
+        examination, engine in
+        try await engine.write(items("a", "b"))
+        try await engine.apply([
+            .write(key: CacheKey("x"), data: bytes("x")), .write(key: CacheKey("b"), data: bytes("lost")),
+            .removeAll,
+            .write(key: CacheKey("c"), data: bytes("c")), .write(key: CacheKey("b"), data: bytes("b")),
+        ])
+        try await examination.expectState(of: engine, items("c", "b"), "after a batch with removeAll in it")
+        try await engine.apply([.write(key: CacheKey("d"), data: bytes("d")), .removeAll])
+        try await examination.expectState(of: engine, [], "after a batch that ends with removeAll")
+    }
+
+    /// A batch that fails leaves everything as it was, wherever in it the failure is.
+    public static let failedBatchesChangeNothing = Self(
+        "a failed batch changes nothing",
+        requires: .atomicBatches,
+        refusedOperation: true
+    ) { examination, engine in
+        let expected = items("a", "b", "c")
+        try await engine.write(expected)
+        guard let refused = try await examination.configuration.refuseOperation?(engine, examination.workspace) else {
+            return
+        }
+        let changes: [StorageOperation] = [
+            .write(key: CacheKey("a"), data: bytes("changed")), .remove(key: CacheKey("b")),
+            .write(key: CacheKey("new"), data: bytes("new")),
+        ]
+        // Nothing removes all items behind the refused operation, as an engine may then skip it.
+        var batches = (0...changes.count).map { place in changes[..<place] + [refused] + changes[place...] }
+        batches.append([.removeAll] + changes + [refused])
+        batches.append(changes + [.removeAll, refused])
+        for (number, batch) in batches.enumerated() {
+            let moment = "after batch \(number + 1) of \(batches.count) with a refused operation"
+            do {
+                try await engine.apply(Array(batch))
+                examination.record("apply(_:) with a refused operation", expected: "an error", actual: "success")
+            } catch {}
+            try await examination.expectState(of: engine, expected, moment)
+        }
+        try await engine.write(bytes("d"), key: CacheKey("d"))
+        try await examination.expectState(of: engine, expected + items("d"), "after going on")
+    }
+
+    /// As many items as the configuration says, 120,000 by default, can be written, read, looked for and removed with
+    /// one call each.
+    public static let manyItemsFitOneCall = Self("many items fit one call") { examination, engine in
+        let count = examination.configuration.largestBatch
+        let many: [Item] = (0..<count).map { (CacheKey("item \($0)"), bytes("value \($0)")) }
+        let keys = many.map(\.key)
+        try await engine.write(many)
+        examination.expectEqual(try await engine.fetchCount(), count, "fetchCount() after write(_:) of \(count) items")
+        try await examination.expectItems(of: engine, keys: keys, many, "with \(count) keys")
+        examination.expectItems(try await engine.fetchAll(), many, "fetchAll() of \(count) items")
+        try await engine.remove(keys: Array(keys.dropFirst()))
+        try await examination.expectState(of: engine, Array(many.prefix(1)), "after remove(keys:) of all but one")
+        try await engine.apply(keys.map { .remove(key: $0) })
+        try await examination.expectState(of: engine, [], "after apply(_:) with \(count) removals")
+    }
+}

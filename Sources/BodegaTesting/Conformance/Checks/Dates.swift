@@ -1,0 +1,97 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    static let dates = [
+        datesAreTheItemsOwn, createdAtSurvivesOverwriting, batchesKeepCreatedAt, writingAgainStartsANewLife,
+    ]
+
+    /// Each item has the dates of its own writing.
+    public static let datesAreTheItemsOwn = Self(
+        "dates are the item's own",
+        requires: .injectedClock
+    ) { examination, engine in
+        let first = examination.clock.current
+        try await engine.write(bytes("first"), key: CacheKey("first"))
+        examination.clock.advance(by: 61.001)
+        let second = examination.clock.current
+        try await engine.write(items("second", "third"))
+        examination.clock.advance(by: 5)
+        await examination.expectDates(of: engine, "first", first, first, "after the first write")
+        await examination.expectDates(of: engine, "second", second, second, "after a later write")
+        await examination.expectDates(of: engine, "third", second, second, "after a later write")
+    }
+
+    /// Overwriting an item keeps the date of its creation and sets that of its last change.
+    public static let createdAtSurvivesOverwriting = Self(
+        "createdAt survives overwriting, updatedAt follows it",
+        requires: .injectedClock
+    ) { examination, engine in
+        let created = examination.clock.current
+        try await engine.write(bytes("1"), key: CacheKey("item"))
+        for round in 2...4 {
+            examination.clock.advance(by: 0.001)
+            try await engine.write(bytes("\(round)"), key: CacheKey("item"))
+            let now = examination.clock.current
+            await examination.expectDates(of: engine, "item", created, now, "after write number \(round)")
+        }
+    }
+
+    /// Overwriting in a batch, in either form, keeps the date of creation too.
+    public static let batchesKeepCreatedAt = Self(
+        "overwriting in a batch keeps createdAt",
+        requires: .injectedClock
+    ) { examination, engine in
+        let created = examination.clock.current
+        try await engine.write(items("old"))
+        examination.clock.advance(by: 10)
+        let written = examination.clock.current
+        try await engine.write(items("new", "old", "old"))
+        await examination.expectDates(of: engine, "old", created, written, "after write(_:)")
+        await examination.expectDates(of: engine, "new", written, written, "after write(_:)")
+        examination.clock.advance(by: 10)
+        let applied = examination.clock.current
+        try await engine.apply([
+            .write(key: CacheKey("old"), data: bytes("1")), .write(key: CacheKey("old"), data: bytes("2")),
+        ])
+        await examination.expectDates(of: engine, "old", created, applied, "after apply(_:)")
+        await examination.expectDates(of: engine, "new", written, written, "after apply(_:) to another item")
+    }
+
+    /// A removed item has no dates; written again, it has those of that writing.
+    public static let writingAgainStartsANewLife = Self(
+        "removing and writing again sets createdAt anew",
+        requires: .injectedClock
+    ) { examination, engine in
+        try await engine.write(items("item", "other"))
+        examination.clock.advance(by: 1)
+        try await engine.remove(key: CacheKey("item"))
+        await examination.expectDates(of: engine, "item", nil, nil, "after remove(key:)")
+        let again = examination.clock.current
+        try await engine.write(items("item"))
+        await examination.expectDates(of: engine, "item", again, again, "after writing again")
+        examination.clock.advance(by: 1)
+        let batched = examination.clock.current
+        try await engine.apply([.remove(key: CacheKey("item")), .write(key: CacheKey("item"), data: bytes("item"))])
+        await examination.expectDates(of: engine, "item", batched, batched, "after one batch of both")
+        examination.clock.advance(by: 1)
+        let last = examination.clock.current
+        try await engine.apply([.removeAll, .write(key: CacheKey("item"), data: bytes("item"))])
+        await examination.expectDates(of: engine, "item", last, last, "after a batch with removeAll")
+    }
+}
+
+extension Examination {
+    /// Compares the dates of an item.
+    func expectDates(
+        of engine: any StorageEngine,
+        _ name: String,
+        _ created: Date?,
+        _ updated: Date?,
+        _ moment: String
+    ) async {
+        expectDate(await engine.createdAt(key: CacheKey(name)), created, "createdAt(key: \(name)) \(moment)")
+        expectDate(await engine.updatedAt(key: CacheKey(name)), updated, "updatedAt(key: \(name)) \(moment)")
+    }
+}

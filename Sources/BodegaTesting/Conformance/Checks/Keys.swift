@@ -1,0 +1,100 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    static let keys = [keysComeBackEqual, kindsLiveBesideEachOther, similarKeysDiffer, extremeKeysWork]
+
+    /// Keys of all kinds come back equal to those written.
+    public static let keysComeBackEqual = Self(
+        "keys come back equal, their kind included",
+        requires: .exactKeys
+    ) { examination, engine in
+        let expected = KeyExamples.kinds.map { ($0, bytes($0.description)) }
+        try await engine.write(expected)
+        try await examination.expectState(of: engine, expected, "with keys of all kinds")
+    }
+
+    /// Keys that differ in their kind only, or whose value is another's raw value, name different items, in whatever
+    /// order these are written, overwritten and removed.
+    public static let kindsLiveBesideEachOther = Self(
+        "keys of different kinds name different items",
+        requires: .exactKeys
+    ) { examination, engine in
+        let alike = KeyExamples.alike
+        for (round, written) in permutations(alike).enumerated() {
+            // Two keys that an engine confuses meet in each order of writing with each order of removing.
+            for removed in [written, written.reversed(), written.suffix(2) + written.prefix(written.count - 2)] {
+                var expected = written.map { (key: $0, data: bytes("\($0), round \(round)")) }
+                try await engine.apply(expected.map { .write(key: $0.key, data: $0.data) })
+                expected[round % expected.count].data = bytes("overwritten")
+                try await engine.write(bytes("overwritten"), key: expected[round % expected.count].key)
+                try await examination.expectAll(of: engine, expected, among: alike)
+                for key in removed {
+                    try await engine.remove(key: key)
+                    expected.removeAll { $0.key == key }
+                    try await examination.expectAll(of: engine, expected, among: alike)
+                }
+            }
+        }
+    }
+
+    /// Keys that differ only in case, in Unicode normalisation, or in a blank name different items.
+    public static let similarKeysDiffer = Self(
+        "similar keys name different items",
+        requires: .exactKeys
+    ) { examination, engine in
+        let expected = KeyExamples.similar.map { ($0, bytes("\($0)")) }
+        for (key, data) in expected { try await engine.write(data, key: key) }
+        try await examination.expectState(of: engine, expected, "with similar keys")
+        for (index, item) in expected.enumerated() {
+            try await engine.remove(key: item.0)
+            try await examination.expectAll(
+                of: engine,
+                Array(expected[(index + 1)...]),
+                among: KeyExamples.similar
+            )
+        }
+    }
+
+    /// Any string can be a key: empty, 10 kB long, with slashes, dots, NUL, emoji, or longer than a file name may be.
+    public static let extremeKeysWork = Self("any string can be a key", requires: .exactKeys) { examination, engine in
+        for key in KeyExamples.extreme {
+            try await engine.write(bytes("\(key.kind) alone"), key: key)
+            try await examination.expectState(of: engine, [(key, bytes("\(key.kind) alone"))], "with one extreme key")
+            try await engine.remove(key: key)
+            try await examination.expectState(of: engine, [], "after removing an extreme key")
+        }
+        let expected = KeyExamples.extreme.enumerated().map { ($1, bytes("\($0)")) }
+        try await engine.write(expected)
+        try await examination.expectState(of: engine, expected, "with all extreme keys")
+        try await engine.remove(keys: KeyExamples.extreme)
+        try await examination.expectState(of: engine, [], "after removing all extreme keys")
+    }
+}
+
+extension Examination {
+    /// Compares the items, and that none of the other keys finds anything.
+    fileprivate func expectAll(
+        of engine: any StorageEngine,
+        _ expected: [Item],
+        among keys: [CacheKey]
+    ) async throws {
+        let moment = "with \(expected.map { described($0.key) }.joined(separator: ", "))"
+        expectItems(try await engine.fetchAll(), expected, "fetchAll() \(moment)")
+        let byKey = Dictionary(uniqueKeysWithValues: expected.map { ($0.key, $0.data) })
+        for key in keys {
+            expectEqual(try await engine.fetch(key: key), byKey[key], "fetch(key: \(described(key))) \(moment)")
+        }
+    }
+}
+
+/// All orders of some elements.
+private func permutations<Element>(_ elements: [Element]) -> [[Element]] {
+    guard elements.count > 1 else { return [elements] }
+    return elements.indices.flatMap { index in
+        var rest = elements
+        let first = rest.remove(at: index)
+        return permutations(rest).map { [first] + $0 }
+    }
+}

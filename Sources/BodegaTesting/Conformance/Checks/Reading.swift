@@ -1,0 +1,74 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    static let reading = [
+        aFreshEngineIsEmpty, absentItemsAreAbsent, readingFormsAgree, emptyListsDoNothing, failureIsNotAbsence,
+    ]
+
+    /// A fresh engine has no items, in any form of asking.
+    public static let aFreshEngineIsEmpty = Self("a fresh engine is empty") { examination, engine in
+        try await examination.expectState(of: engine, [], "of a fresh engine")
+    }
+
+    /// Asking for absent items is no failure: they are `nil` or missing, and have no dates.
+    public static let absentItemsAreAbsent = Self("absent items are absent, not failures") { examination, engine in
+        try await engine.write(items("there"))
+        let absent = [CacheKey("absent"), CacheKey(verbatim: "absent"), CacheKey("")]
+        for key in absent { try await examination.expectItem(of: engine, key, nil, "of an absent item") }
+        try await examination.expectItems(of: engine, keys: absent, [], "of absent items")
+    }
+
+    /// The lenient and the throwing forms give the same answers, whether they take one key, several or none.
+    public static let readingFormsAgree = Self("all forms of reading agree") { examination, engine in
+        let expected = items("one", "two", "three") + [(CacheKey("empty"), Data())]
+        for (key, data) in expected { try await engine.write(data, key: key) }
+        try await examination.expectState(of: engine, expected, "after single writes")
+        try await engine.write(bytes("changed"), key: CacheKey("two"))
+        try await engine.remove(key: CacheKey("one"))
+        let changed = [(CacheKey("two"), bytes("changed")), expected[2], expected[3]]
+        try await examination.expectState(of: engine, changed, "after changes")
+        try await examination.expectItem(of: engine, CacheKey("one"), nil, "after its removal")
+    }
+
+    /// Empty lists are fine in all calls and change nothing.
+    public static let emptyListsDoNothing = Self("empty lists do nothing") { examination, engine in
+        for expected in [[], items("a", "b")] {
+            try await engine.write(expected)
+            try await engine.write([])
+            try await engine.remove(keys: [])
+            try await engine.apply([])
+            try await examination.expectItems(of: engine, keys: [], [], "of no keys")
+            try await examination.expectState(of: engine, expected, "after calls with empty lists")
+        }
+    }
+
+    /// When the items can't be read, the throwing forms throw, and the lenient forms return nothing.
+    public static let failureIsNotAbsence = Self(
+        "a failure to read is not absence",
+        brokenStorage: true
+    ) { examination, engine in
+        let key = CacheKey("item")
+        try await engine.write(bytes("data"), key: key)
+        try await examination.configuration.breakStorage?(engine, examination.workspace)
+        await examination.expectFailure("fetch(key:)") { try await engine.fetch(key: key) }
+        await examination.expectFailure("fetch(keys:)") { try await engine.fetch(keys: [key]) }
+        await examination.expectFailure("fetchAll()") { try await engine.fetchAll() }
+        await examination.expectFailure("fetchAllData()") { try await engine.fetchAllData() }
+        examination.expectEqual(await engine.read(key: key), nil, "read(key:) of damaged storage")
+        examination.expectData(await engine.read(keys: [key]), [], "read(keys:) of damaged storage")
+        examination.expectItems(await engine.readAllDataAndKeys(), [], "readAllDataAndKeys() of damaged storage")
+        examination.expectData(await engine.readAllData(), [], "readAllData() of damaged storage")
+    }
+}
+
+extension Examination {
+    /// Expects a read of damaged storage to throw.
+    fileprivate func expectFailure(_ call: String, _ work: () async throws -> Any?) async {
+        do {
+            let result = try await work()
+            record("\(call) of damaged storage", expected: "an error", actual: described(result as Any))
+        } catch {}
+    }
+}

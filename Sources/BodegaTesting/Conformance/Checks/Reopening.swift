@@ -1,0 +1,106 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    static let reopening = [itemsSurviveReopening, keysSurviveReopening, datesSurviveReopening, orderSurvivesReopening]
+
+    /// Items, overwritten and removed ones too, are as they were when the engine is opened again.
+    public static let itemsSurviveReopening = Self(
+        "items survive reopening",
+        requires: .persistent,
+        sessions: { examination in
+            let large: Item = (CacheKey("large"), patterned(min(1 << 20, examination.configuration.largestValue), seed: 1))
+            let expected: [Item] = [(CacheKey("a"), bytes("new a")), (CacheKey("c"), Data()), large]
+            try await examination.session { engine in
+                try await engine.write(items("a", "b", "c"))
+                try await engine.apply([
+                    .write(key: CacheKey("a"), data: bytes("new a")), .remove(key: CacheKey("b")),
+                    .write(key: CacheKey("c"), data: Data()),
+                ])
+                try await engine.write(large.data, key: large.key)
+            }
+            try await examination.session { engine in
+                try await examination.expectState(of: engine, expected, "after reopening")
+                try await engine.removeAllData()
+            }
+            try await examination.session { engine in
+                try await examination.expectState(of: engine, [], "after removing all and reopening")
+            }
+        }
+    )
+
+    /// Keys of all kinds, extreme ones too, come back equal when the engine is opened again.
+    public static let keysSurviveReopening = Self(
+        "keys survive reopening",
+        requires: [.persistent, .exactKeys],
+        sessions: { examination in
+            // A set, as some keys are examples of several things.
+            var seen: Set<CacheKey> = []
+            let keys = (KeyExamples.kinds + KeyExamples.alike + KeyExamples.similar + KeyExamples.extreme)
+                .filter { seen.insert($0).inserted }
+            let expected = keys.enumerated().map { ($1, bytes("\($0)")) }
+            try await examination.session { engine in try await engine.write(expected) }
+            try await examination.session { engine in
+                try await examination.expectState(of: engine, expected, "after reopening")
+                try await engine.remove(keys: Array(keys.dropFirst(3)))
+            }
+            try await examination.session { engine in
+                try await examination.expectState(of: engine, Array(expected.prefix(3)), "after removing and reopening")
+            }
+        }
+    )
+
+    /// Dates are the same, to the millisecond, when the engine is opened again, and go on surviving overwriting.
+    public static let datesSurviveReopening = Self(
+        "dates survive reopening to the millisecond",
+        requires: [.persistent, .injectedClock],
+        sessions: { examination in
+            let start = examination.clock.current
+            // Each millisecond of a second, as some are not what a floating-point number of seconds can hold.
+            let milliseconds = Array(stride(from: 0, to: 1_000, by: 37))
+            try await examination.session { engine in
+                for millisecond in milliseconds {
+                    examination.clock.set(to: start + Double(millisecond) / 1_000)
+                    try await engine.write(items("\(millisecond)"))
+                }
+            }
+            examination.clock.advance(by: 3_600)
+            let later = examination.clock.current
+            try await examination.session { engine in
+                for millisecond in milliseconds {
+                    let date = start + Double(millisecond) / 1_000
+                    await examination.expectDates(of: engine, "\(millisecond)", date, date, "after reopening")
+                    try await engine.write(items("\(millisecond)"))
+                    await examination.expectDates(of: engine, "\(millisecond)", date, later, "after overwriting")
+                }
+            }
+        }
+    )
+
+    /// The order of the items is the same when the engine is opened again, and new ones come after them.
+    public static let orderSurvivesReopening = Self(
+        "order survives reopening",
+        requires: [.persistent, .ordered],
+        sessions: { examination in
+            try await examination.session { engine in
+                try await engine.write(items("c", "a", "e", "b"))
+                try await engine.remove(key: CacheKey("a"))
+                try await engine.write(items("c", "a"))
+            }
+            try await examination.session { engine in
+                try await examination.expectState(of: engine, items("c", "e", "b", "a"), "after reopening")
+                try await engine.remove(key: CacheKey("a"))
+            }
+            try await examination.session { engine in
+                try await engine.write(items("0", "e", "a"))
+                let expected = items("c", "e", "b", "0", "a")
+                try await examination.expectState(of: engine, expected, "after removing the last and reopening")
+            }
+            try await examination.session { engine in
+                let expected = items("c", "e", "b", "0", "a")
+                try await examination.expectState(of: engine, expected, "after reopening once more")
+            }
+        }
+    )
+}

@@ -1,0 +1,43 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    static let values = [valuesOfAllSizesComeBack, allBytesComeBack]
+
+    /// Values of all sizes come back as they were, from none up to the largest that the configuration names, 64 MiB by
+    /// default.
+    public static let valuesOfAllSizesComeBack = Self("values of all sizes come back") { examination, engine in
+        let largest = examination.configuration.largestValue
+        let sizes = [0, 1, 2, 4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 8 << 20, largest]
+        for size in sizes where size <= largest {
+            let (key, data) = (CacheKey("sized"), patterned(size, seed: UInt64(size)))
+            try await engine.write(data, key: key)
+            examination.expectEqual(try await engine.fetch(key: key), data, "fetch(key:) of \(size) bytes")
+            examination.expectItems(try await engine.fetchAll(), [(key, data)], "fetchAll() with \(size) bytes")
+        }
+        try await engine.write(bytes("small again"), key: CacheKey("sized"))
+        try await examination.expectState(of: engine, [(CacheKey("sized"), bytes("small again"))], "after shrinking")
+    }
+
+    /// All byte values come back, also from a slice of other data, whose indices don't start at zero.
+    public static let allBytesComeBack = Self("all bytes come back") { examination, engine in
+        let all = Data((0...255).map { UInt8($0) })
+        let slice = Data([1, 2, 3]) + all
+        let expected: [Item] = [
+            (CacheKey("all"), all), (CacheKey("zeros"), Data(count: 300)), (CacheKey("ones"), Data(repeating: 255, count: 9)),
+            (CacheKey("slice"), all),
+        ]
+        try await engine.write(Array(expected.prefix(3)))
+        try await engine.write(slice.dropFirst(3), key: CacheKey("slice"))
+        try await examination.expectState(of: engine, expected, "with all bytes")
+    }
+}
+
+/// Bytes without a period that a page or block size could hide in.
+func patterned(_ count: Int, seed: UInt64) -> Data {
+    var generator = SeededGenerator(seed: seed)
+    var words = [UInt64](repeating: 0, count: (count + 7) / 8)
+    for index in words.indices { words[index] = generator.next() }
+    return words.withUnsafeBytes { Data($0.prefix(count)) }
+}

@@ -1,0 +1,75 @@
+import Bodega
+import Foundation
+
+/// An item as engines pass it.
+typealias Item = (key: CacheKey, data: Data)
+
+/// One run of a check: opens engines in its workspace and collects what is wrong.
+final class Examination: Sendable {
+
+    let configuration: StorageEngineConformance.Configuration
+    let workspace: StorageEngineConformance.Workspace
+    private let check: String
+    private let violations = Locked<[ConformanceFailure.Violation]>([])
+
+    private static let mostViolations = 20
+
+    init(
+        of configuration: StorageEngineConformance.Configuration,
+        in workspace: StorageEngineConformance.Workspace,
+        check: String
+    ) {
+        self.configuration = configuration
+        self.workspace = workspace
+        self.check = check
+    }
+
+    var clock: ManualClock { workspace.clock }
+
+    func promises(_ capabilities: StorageEngineConformance.Capabilities) -> Bool {
+        configuration.capabilities.isSuperset(of: capabilities)
+    }
+
+    /// Opens an engine, works with it, and drops it.
+    func session<Result>(_ work: (any StorageEngine) async throws -> Result) async throws -> Result {
+        try await work(try await configuration.makeEngine(workspace))
+    }
+
+    /// What was found, if anything.
+    var failure: ConformanceFailure? {
+        let violations = violations.withLock { $0 }
+        return violations.isEmpty ? nil : ConformanceFailure(engine: configuration.name, violations: violations)
+    }
+
+    func record(_ subject: String, expected: String, actual: String) {
+        violations.withLock { violations in
+            guard violations.count < Self.mostViolations else { return }
+            violations.append(.init(contract: check, subject: subject, expected: expected, actual: actual))
+        }
+    }
+
+    /// Removes what the check left behind.
+    func cleanUp() async {
+        do {
+            try await configuration.discard?(workspace)
+            try removeDirectory()
+        } catch {
+            record("cleaning up", expected: "no error", actual: "\(error)")
+        }
+    }
+
+    /// Removes the workspace's folder. A dropped engine may be closing on another thread and remove files of its own,
+    /// which makes a removal fail that goes by a listing of before, so this tries again.
+    private func removeDirectory() throws {
+        let path = workspace.directory.url.path
+        var attempts = 0
+        while FileManager.default.fileExists(atPath: path) {
+            do {
+                try FileManager.default.removeItem(atPath: path)
+            } catch {
+                attempts += 1
+                if attempts == 10 { throw error }
+            }
+        }
+    }
+}

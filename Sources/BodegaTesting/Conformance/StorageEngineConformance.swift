@@ -1,0 +1,93 @@
+import Bodega
+
+/// The contracts of ``StorageEngine`` as checks that any engine can be put through.
+///
+/// The checks need no test framework. With Swift Testing, each is a test case of its own:
+///
+/// ```swift
+/// @Test(arguments: StorageEngineConformance.checks(for: .init("MyEngine") { workspace in
+///     try MyEngine(directory: workspace.directory.url, now: workspace.clock.now)
+/// }))
+/// func `My engine conforms`(_ check: StorageEngineConformance.Case) async throws {
+///     try await check.run()
+/// }
+/// ```
+///
+/// In any other program, ``verify(_:)`` runs them all and throws what was violated.
+public enum StorageEngineConformance {
+
+    /// The checks that apply to an engine, each on a fresh engine of its own, so that they can run at once.
+    ///
+    /// - Parameter configuration: The engine and what it promises.
+    /// - Returns: The checks that its capabilities call for. The others are told by ``skippedChecks(for:)``.
+    public static func checks(for configuration: Configuration) -> [Case] {
+        Check.allCases.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
+    }
+
+    /// The checks that don't apply to an engine, because it doesn't promise what they check.
+    ///
+    /// - Parameter configuration: The engine and what it promises.
+    public static func skippedChecks(for configuration: Configuration) -> [Check] {
+        Check.allCases.filter { !configuration.allows($0) }
+    }
+
+    /// Runs all checks that apply to an engine, one after the other.
+    ///
+    /// - Parameter configuration: The engine and what it promises.
+    /// - Throws: A ``ConformanceFailure`` with the violations of all checks.
+    public static func verify(_ configuration: Configuration) async throws {
+        var violations: [ConformanceFailure.Violation] = []
+        for check in checks(for: configuration) {
+            do {
+                try await check.run()
+            } catch let failure as ConformanceFailure {
+                violations += failure.violations
+            }
+        }
+        if !violations.isEmpty {
+            throw ConformanceFailure(engine: configuration.name, violations: violations)
+        }
+    }
+
+    /// A check together with the engine to put through it.
+    public struct Case: Sendable, Identifiable, CustomStringConvertible {
+
+        /// The check.
+        public let check: Check
+
+        /// The engine and what it promises.
+        public let configuration: Configuration
+
+        /// Pairs a check with an engine.
+        ///
+        /// - Parameters:
+        ///   - check: The check.
+        ///   - configuration: The engine and what it promises.
+        public init(check: Check, configuration: Configuration) {
+            self.check = check
+            self.configuration = configuration
+        }
+
+        /// The names of the engine and of the check.
+        public var id: String { "\(configuration.name): \(check.name)" }
+
+        /// The names of the engine and of the check.
+        public var description: String { id }
+
+        /// Runs the check on a fresh engine.
+        ///
+        /// - Throws: A ``ConformanceFailure`` with everything that the check found, or `CancellationError`.
+        public func run() async throws {
+            let examination = Examination(of: configuration, in: Workspace(), check: check.name)
+            do {
+                try await check.body(examination)
+            } catch let error as CancellationError where Task.isCancelled {
+                throw error
+            } catch {
+                examination.record("no error", expected: "no error", actual: "\(error)")
+            }
+            await examination.cleanUp()
+            if let failure = examination.failure { throw failure }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+public import Bodega
+public import Foundation
+
+/// One call that an engine received, as ``RecordingStorageEngine`` writes it down.
+public struct StorageEngineCall: Sendable {
+
+    /// The member of the engine that was called.
+    ///
+    /// The `read…` forms and their like appear as the `fetch…` forms that they stand on: `read(key:)` as ``fetch``,
+    /// `keyExists(_:)` as ``fetchKeysAmong``, `createdAt(key:)` as ``fetchDates``.
+    public enum Operation: String, Sendable, CaseIterable {
+        /// `write(_:key:)`
+        case write
+        /// `write(_:)` with several items
+        case writeItems
+        /// `remove(key:)`
+        case remove
+        /// `remove(keys:)`
+        case removeKeys
+        /// `removeAllData()`
+        case removeAll
+        /// `apply(_:)`
+        case apply
+        /// `fetch(key:)`
+        case fetch
+        /// `fetch(keys:)`
+        case fetchItems
+        /// `fetchAll()`
+        case fetchAll
+        /// `fetchAllData()`
+        case fetchAllData
+        /// `fetchKeys()`
+        case fetchKeys
+        /// `fetchKeys(among:)`
+        case fetchKeysAmong
+        /// `fetchCount()`
+        case fetchCount
+        /// `fetchDates(key:)`
+        case fetchDates
+    }
+
+    /// What a call came back with.
+    public enum Outcome: Sendable {
+        /// The call has nothing to return.
+        case done
+        /// An item, or `nil` for an absent one.
+        case data(Data?)
+        /// Several items with their keys.
+        case items([(key: CacheKey, data: Data)])
+        /// All items without keys.
+        case allData([Data])
+        /// Keys.
+        case keys([CacheKey])
+        /// The number of items.
+        case count(Int)
+        /// The dates of an item, or `nil` for an absent one.
+        case dates(StorageDates?)
+        /// The call threw this error.
+        case failed(any Error)
+    }
+
+    /// The member that was called.
+    public var operation: Operation
+
+    /// The keys that the call named, in its order; for `apply(_:)` those of its writes and removals.
+    public var keys: [CacheKey]
+
+    /// What the call came back with.
+    public var outcome: Outcome
+
+    /// Creates a call.
+    ///
+    /// - Parameters:
+    ///   - operation: The member that was called.
+    ///   - keys: The keys that the call named.
+    ///   - outcome: What it came back with.
+    public init(_ operation: Operation, keys: [CacheKey] = [], outcome: Outcome = .done) {
+        self.operation = operation
+        self.keys = keys
+        self.outcome = outcome
+    }
+
+    /// The error that the call threw, if it did.
+    public var error: (any Error)? {
+        if case .failed(let error) = outcome { error } else { nil }
+    }
+}
+
+extension Set<StorageEngineCall.Operation> {
+    /// The calls that change something.
+    public static var writes: Self { [.write, .writeItems, .remove, .removeKeys, .removeAll, .apply] }
+
+    /// The calls that only read.
+    public static var reads: Self { all.subtracting(writes) }
+
+    /// The calls that take several operations at once and can be torn.
+    public static var batches: Self { [.writeItems, .removeKeys, .apply] }
+
+    /// All calls.
+    public static var all: Self { Set(StorageEngineCall.Operation.allCases) }
+}
+
+extension StorageOperation {
+    /// The key that the operation concerns; `nil` for the removal of everything.
+    var key: CacheKey? {
+        switch self {
+        case .write(let key, _), .remove(let key): key
+        case .removeAll: nil
+        }
+    }
+}

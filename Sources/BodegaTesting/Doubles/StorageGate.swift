@@ -1,0 +1,105 @@
+import Bodega
+
+/// A gate that calls wait at until the test opens it: a delay without a clock.
+///
+/// ```swift
+/// let gate = StorageGate()
+/// let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold(.writes, at: gate)])
+/// async let write: Void = engine.write(data, key: key)
+/// await gate.waitForArrivals(1)   // the write has begun and waits
+/// gate.release()
+/// try await write
+/// ```
+public final class StorageGate: Sendable {
+
+    private struct State {
+        var isOpen: Bool
+        var nextTicket = 0
+        var arrivals = 0
+        var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+        var cancelled: Set<Int> = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Locked<State>
+
+    /// Creates a gate.
+    ///
+    /// - Parameter isOpen: Whether calls pass at once; by default they wait.
+    public init(isOpen: Bool = false) {
+        state = Locked(State(isOpen: isOpen))
+    }
+
+    /// How many calls have reached the gate so far, those that it let pass included.
+    public var arrivals: Int { state.withLock { $0.arrivals } }
+
+    /// Closes the gate: calls that reach it from now on wait.
+    public func hold() {
+        state.withLock { $0.isOpen = false }
+    }
+
+    /// Opens the gate: the waiting calls and those to come pass.
+    public func release() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [:] }
+            return state.waiting.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until a number of calls have reached the gate, counted since it was made.
+    ///
+    /// - Parameter count: The number of calls.
+    public func waitForArrivals(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.arrivals >= count { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Reaches the gate and waits while it is closed.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    public func pass() async throws {
+        let ticket = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        defer { state.withLock { _ = $0.cancelled.remove(ticket) } }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in arrive(ticket, continuation) }
+        } onCancel: {
+            let waiting = state.withLock { state in
+                // The cancellation may come before the arrival, which then finds it here.
+                state.cancelled.insert(ticket)
+                return state.waiting.removeValue(forKey: ticket)
+            }
+            waiting?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func arrive(_ ticket: Int, _ continuation: CheckedContinuation<Void, any Error>) {
+        enum Answer { case pass, wait, cancel }
+        let (answer, watchers) = state.withLock { state in
+            state.arrivals += 1
+            let arrivals = state.arrivals
+            let watchers = state.watchers.filter { $0.count <= arrivals }
+            state.watchers.removeAll { $0.count <= arrivals }
+            if state.cancelled.contains(ticket) { return (Answer.cancel, watchers) }
+            if state.isOpen { return (Answer.pass, watchers) }
+            state.waiting[ticket] = continuation
+            return (Answer.wait, watchers)
+        }
+        switch answer {
+        case .pass: continuation.resume()
+        case .cancel: continuation.resume(throwing: CancellationError())
+        case .wait: break
+        }
+        for watcher in watchers { watcher.continuation.resume() }
+    }
+}

@@ -1,0 +1,75 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Testing
+
+@Suite struct `Every check can fail` {
+
+    /// The engine with a defect, on media that outlive it.
+    static func configuration(_ defect: Defect?) -> StorageEngineConformance.Configuration {
+        let media = TestLock<[String: DefectiveStorageEngine.Medium]>([:])
+        let medium: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Medium = { workspace in
+            media.withLock { media in
+                let medium = media[workspace.identifier] ?? .init(clock: workspace.clock)
+                media[workspace.identifier] = medium
+                return medium
+            }
+        }
+        var configuration = StorageEngineConformance.Configuration(defect?.rawValue ?? "without a defect") { workspace in
+            try await DefectiveStorageEngine(medium(workspace), defect: defect)
+        }
+        configuration.refuseOperation = { _, _ in DefectiveStorageEngine.refused }
+        configuration.breakStorage = { _, workspace in medium(workspace).state.withLock { $0.isBroken = true } }
+        configuration.discard = { workspace in media.withLock { $0[workspace.identifier] = nil } }
+        configuration.largestValue = 1 << 20
+        configuration.largestBatch = 40_000
+        return configuration
+    }
+
+    @Test(arguments: StorageEngineConformance.checks(for: configuration(nil)))
+    func `The engine passes without a defect`(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
+    @Test(arguments: Defect.allCases)
+    func `A defect is found by the check that is there for it`(_ defect: Defect) async throws {
+        let check = StorageEngineConformance.Case(check: defect.check, configuration: Self.configuration(defect))
+        let failure = try #require(await #expect(throws: ConformanceFailure.self) { try await check.run() })
+        #expect(failure.engine == defect.rawValue)
+        #expect(failure.violations.allSatisfy { $0.contract == defect.check.name })
+        #expect(!failure.violations.isEmpty && failure.violations.count <= 20)
+    }
+
+    @Test func `There is a defect for each check`() {
+        #expect(Set(Defect.allCases.map(\.check)) == Set(StorageEngineConformance.Check.allCases))
+    }
+
+    @Test func `The names of checks are unique`() {
+        let names = StorageEngineConformance.Check.allCases.map(\.name)
+        #expect(Set(names).count == names.count)
+    }
+
+    /// Defects that random operations on one key after the other can meet.
+    static let metByOperations: [Defect] = [
+        .keepsTheTailOfLongerValues, .firstDuplicateWins, .sortsByKey, .overwritingMovesToTheEnd, .remembersThePlace,
+        .readsInStoredOrder, .answersDuplicatesOnce, .removesBeforeWriting, .removesAllFirst, .losesKinds,
+        .takesRawValuesForKeys, .takesValuesForKeys, .ignoresCase, .resetsCreatedAt, .batchesResetCreatedAt,
+        .remembersCreatedAt, .forgetsAtReopening, .losesKindsAtReopening, .roundsDatesAtReopening, .sortsAtReopening,
+        .removeAllKeepsTheLast, .removesTheNeighbour, .throwsForAbsentItems, .forgetsEmptyValues,
+    ]
+
+    @Test(arguments: metByOperations)
+    func `The model test finds a defect, twice at the same step`(_ defect: Defect) async throws {
+        let test = StorageEngineModelTest(Self.configuration(defect), seed: 2, steps: 3_000)
+        let failure = try #require(await #expect(throws: StorageEngineModelTest.Failure.self) { try await test.run() })
+        #expect(failure.seed == 2)
+        #expect(failure.description.contains("seed 2, step \(failure.step): \(failure.operation)"))
+        let again = try #require(await #expect(throws: StorageEngineModelTest.Failure.self) { try await test.run() })
+        #expect(again.step == failure.step)
+        #expect(again.operation == failure.operation)
+    }
+
+    @Test func `The model test passes without a defect`() async throws {
+        try await StorageEngineModelTest(Self.configuration(nil), seed: 2, steps: 3_000).run()
+    }
+}

@@ -1,0 +1,57 @@
+import BodegaTesting
+
+/// A way for an engine to be wrong.
+enum Defect: String, CaseIterable, Sendable {
+    case startsWithAnItem, throwsForAbsentItems, forgetsEmptyValues, removesAllForNoKeys, reportsAbsenceForFailure
+    case keepsTheTailOfLongerValues, firstDuplicateWins, removesTheNeighbour, throwsWhenRemovingAbsent
+    case removeAllKeepsTheLast
+    case sortsByKey, overwritingMovesToTheEnd, remembersThePlace, readsInStoredOrder, answersDuplicatesOnce
+    case removesBeforeWriting, removesAllFirst, tearsBatches, limitsTheKeysOfACall
+    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, cutsKeysAtNul
+    case cutsLargeValues, keepsWholeBufferOfSlices
+    case hasDatesOfItsOwn, resetsCreatedAt, batchesResetCreatedAt, remembersCreatedAt
+    case losesConcurrentWrites, writesInHalves, showsHalfBatches
+    case forgetsAtReopening, losesKindsAtReopening, roundsDatesAtReopening, sortsAtReopening
+
+    /// The check that is there to find it.
+    var check: StorageEngineConformance.Check {
+        switch self {
+        case .startsWithAnItem: .aFreshEngineIsEmpty
+        case .throwsForAbsentItems: .absentItemsAreAbsent
+        case .forgetsEmptyValues: .readingFormsAgree
+        case .removesAllForNoKeys: .emptyListsDoNothing
+        case .reportsAbsenceForFailure: .failureIsNotAbsence
+        case .keepsTheTailOfLongerValues: .overwritingReplaces
+        case .firstDuplicateWins: .theLastDuplicateWins
+        case .removesTheNeighbour: .removalsRemoveTheirKeysOnly
+        case .throwsWhenRemovingAbsent: .removingAbsentItemsIsFine
+        case .removeAllKeepsTheLast: .removingAllLeavesNothing
+        case .sortsByKey: .itemsComeInInsertionOrder
+        case .overwritingMovesToTheEnd: .overwritingKeepsThePlace
+        case .remembersThePlace: .writingAgainMovesToTheEnd
+        case .readsInStoredOrder: .readingFollowsTheKeys
+        case .answersDuplicatesOnce: .duplicateKeysAreAnsweredTwice
+        case .removesBeforeWriting: .batchesApplyInOrder
+        case .removesAllFirst: .batchesCanRemoveAllInTheMiddle
+        case .tearsBatches: .failedBatchesChangeNothing
+        case .limitsTheKeysOfACall: .manyItemsFitOneCall
+        case .losesKinds: .keysComeBackEqual
+        case .takesRawValuesForKeys, .takesValuesForKeys: .kindsLiveBesideEachOther
+        case .ignoresCase: .similarKeysDiffer
+        case .cutsKeysAtNul: .extremeKeysWork
+        case .cutsLargeValues: .valuesOfAllSizesComeBack
+        case .keepsWholeBufferOfSlices: .allBytesComeBack
+        case .hasDatesOfItsOwn: .datesAreTheItemsOwn
+        case .resetsCreatedAt: .createdAtSurvivesOverwriting
+        case .batchesResetCreatedAt: .batchesKeepCreatedAt
+        case .remembersCreatedAt: .writingAgainStartsANewLife
+        case .losesConcurrentWrites: .concurrentWritersLoseNothing
+        case .writesInHalves: .valuesAreNeverTorn
+        case .showsHalfBatches: .batchesAreNeverHalfVisible
+        case .forgetsAtReopening: .itemsSurviveReopening
+        case .losesKindsAtReopening: .keysSurviveReopening
+        case .roundsDatesAtReopening: .datesSurviveReopening
+        case .sortsAtReopening: .orderSurvivesReopening
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Bodega
+import BodegaTesting
+import Foundation
+
+extension DefectiveStorageEngine {
+
+    /// Counts a read, and tells whether it may go on; if not, it has failed and hides it.
+    private func beginReading() throws -> Bool {
+        let isBroken = medium.state.withLock { state in
+            state.reads += 1
+            return state.isBroken
+        }
+        guard isBroken else { return true }
+        if defect == .reportsAbsenceForFailure { return false }
+        throw StorageError(.damaged, "The test has damaged the medium.")
+    }
+
+    func fetch(key: CacheKey) async throws -> Data? {
+        guard try beginReading() else { return nil }
+        let data = await items.read(key: name(key))
+        if data == nil, defect == .throwsForAbsentItems { throw StorageError(.inputOutput, "There is no such item.") }
+        if data?.isEmpty == true, defect == .forgetsEmptyValues { return nil }
+        return data
+    }
+
+    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        guard try beginReading() else { return [] }
+        switch defect {
+        case .limitsTheKeysOfACall where keys.count > 32_766:
+            throw StorageError(.inputOutput, "There are too many keys.")
+        case .readsInStoredOrder:
+            return try await fetchAll().filter { keys.contains($0.key) }
+        case .answersDuplicatesOnce:
+            var seen: Set<CacheKey> = []
+            return await items.readDataAndKeys(keys: keys.filter { seen.insert($0).inserted })
+        default:
+            return await items.readDataAndKeys(keys: keys.map(name))
+        }
+    }
+
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        guard try beginReading() else { return [] }
+        let all = await items.readAllDataAndKeys()
+        let places = medium.state.withLock { $0.places }
+        switch defect {
+        case .sortsByKey: return all.sorted { $0.key.value < $1.key.value }
+        case .sortsAtReopening where session > 1: return all.sorted { $0.key.value < $1.key.value }
+        case .remembersThePlace:
+            return all.sorted { places.firstIndex(of: $0.key) ?? 0 < places.firstIndex(of: $1.key) ?? 0 }
+        case .losesKinds: return all.map { (CacheKey($0.key.rawValue), $0.data) }
+        case .losesKindsAtReopening where session > 1: return all.map { (CacheKey(verbatim: $0.key.value), $0.data) }
+        default: return all
+        }
+    }
+
+    func fetchKeys() async throws -> [CacheKey] {
+        try await fetchAll().map(\.key)
+    }
+
+    func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        guard try beginReading(), var dates = try await items.fetchDates(key: name(key)) else { return nil }
+        if let created = medium.state.withLock({ $0.created[key] }) { dates.createdAt = created }
+        if defect == .hasDatesOfItsOwn { return StorageDates(createdAt: .distantPast, updatedAt: .distantPast) }
+        if defect == .roundsDatesAtReopening, session > 1 {
+            dates.createdAt = Date(timeIntervalSince1970: dates.createdAt.timeIntervalSince1970.rounded(.down))
+        }
+        return dates
+    }
+}

@@ -1,0 +1,92 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import GRDB
+import Testing
+
+/// The engines of this package, for tests that all of them pass.
+enum Engines {
+
+    typealias Configuration = StorageEngineConformance.Configuration
+
+    static let all = [memory, sqlite, relaxedSQLite, sqliteCollection, disk, relaxedDisk]
+
+    static let memory = Configuration("memory", capabilities: .all.subtracting(.persistent)) { workspace in
+        MemoryStorageEngine(now: workspace.clock.now)
+    }
+
+    static let sqlite = sqlite("SQLite", durability: .full)
+    static let relaxedSQLite = sqlite("SQLite, relaxed", durability: .relaxed)
+
+    /// A collection between two others, whose items it must not see.
+    static let sqliteCollection = {
+        var configuration = Configuration("SQLite collection") { workspace in
+            let engine = try SQLiteStorageEngine(opening: workspace.directory, now: workspace.clock.now)
+            let others = [engine, try engine.collection(named: "other")]
+            for other in others { try await other.write(Data("of another collection".utf8), key: CacheKey("a")) }
+            return try engine.collection(named: "tested")
+        }
+        configuration.largestBatch = 40_000
+        return configuration
+    }()
+
+    static let disk = disk("disk", durability: .full)
+    static let relaxedDisk = disk("disk, relaxed", durability: .relaxed)
+
+    private static func sqlite(_ name: String, durability: StorageDurability) -> Configuration {
+        var configuration = Configuration(name) { workspace in
+            try SQLiteStorageEngine(opening: workspace.directory, durability: durability, now: workspace.clock.now)
+        }
+        configuration.refuseOperation = { _, workspace in
+            try await change(workspace) { database in
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER refusal BEFORE INSERT ON data WHEN NEW.key = 'refused'
+                        BEGIN SELECT RAISE(ABORT, 'refused'); END
+                        """
+                )
+            }
+            return .write(key: CacheKey("refused"), data: Data())
+        }
+        configuration.breakStorage = { _, workspace in
+            try await change(workspace) { try $0.execute(sql: "DROP TABLE data") }
+        }
+        return configuration
+    }
+
+    /// Changes the file of an engine behind its back.
+    private static func change(
+        _ workspace: StorageEngineConformance.Workspace,
+        _ change: @escaping @Sendable (Database) throws -> Void
+    ) async throws {
+        let file = workspace.directory.url.appendingPathComponent("data.sqlite3")
+        try await DatabaseQueue(path: file.path).write(change)
+    }
+
+    private static func disk(_ name: String, durability: StorageDurability) -> Configuration {
+        var configuration = Configuration(name) { workspace in
+            try DiskStorageEngine(opening: workspace.directory, durability: durability, now: workspace.clock.now)
+        }
+        configuration.refuseOperation = { _, workspace in
+            // No file can take the place of a folder that holds something.
+            let key = CacheKey("refused")
+            let folder = workspace.directory.url.appendingPathComponent(key.value)
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent("inside"),
+                withIntermediateDirectories: true
+            )
+            return .write(key: key, data: Data())
+        }
+        configuration.breakStorage = { _, workspace in
+            let folder = workspace.directory.url
+            try FileManager.default.removeItem(at: folder)
+            try Data("a file in place of the folder".utf8).write(to: folder)
+        }
+        return configuration
+    }
+}
+
+@Test(arguments: Engines.all.flatMap(StorageEngineConformance.checks(for:)))
+func `An engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+    try await check.run()
+}
