@@ -37,23 +37,28 @@ import Testing
         #expect(try await engine.fetchKeys() == (0..<10).map { CacheKey("\($0)") })
     }
 
-    @Test("An integrity check finds an index that does not agree with its table")
+    @Test("An integrity check finds an index that does not agree with its table, or no sense at all")
     func integrityCheck() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
-        try await engine.write([(CacheKey("a"), Data()), (CacheKey("b"), Data())])
+        try await engine.write([(CacheKey("aaaa"), Data()), (CacheKey("bbbb"), Data())])
         #expect(try await engine.integrityCheck() == [])
-        try await DatabaseQueue(path: engine.file.path).writeWithoutTransaction { db in
-            try db.execute(
-                sql: """
-                    PRAGMA writable_schema = ON;
-                    UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'data')
-                    WHERE name = 'sqlite_autoindex_data_1';
-                    """
-            )
+        let copy = folder.file("copy.sqlite3")
+        try await engine.backup(to: copy)
+        let page = try await DatabaseQueue(path: copy.path).read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_data_1'")
         }
-        let problems = try await SQLiteStorageEngine(opening: folder.directory).integrityCheck()
-        #expect(!problems.isEmpty)
+        var bytes = try Data(contentsOf: copy)
+        let index = (try #require(page) - 1) * 4096..<(try #require(page)) * 4096
+        let key = try #require(bytes.range(of: Data("aaaa".utf8), in: index))
+        bytes.replaceSubrange(key, with: Data("aaab".utf8))
+        try bytes.write(to: folder.file("wrong.sqlite3"))
+        bytes.replaceSubrange(index, with: Data(repeating: 0xAA, count: 4096))
+        try bytes.write(to: folder.file("nonsense.sqlite3"))
+        for name in ["wrong", "nonsense"] {
+            let damaged = try SQLiteStorageEngine(openingFile: folder.file("\(name).sqlite3"))
+            #expect(try await !damaged.integrityCheck().isEmpty)
+        }
     }
 
     @Test("A backup taken while others write is one moment of the store, with all collections")

@@ -21,8 +21,15 @@ extension SQLiteStorageEngine {
     /// - Returns: What is wrong, in SQLite's words; empty if nothing is.
     /// - Throws: A ``StorageError`` if the file could not be examined.
     public func integrityCheck() async throws -> [String] {
-        try await core.readMany { db in
-            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        try await core.onQueue { [pool = core.pool] in
+            do {
+                return try pool.unsafeRead { db in
+                    try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+                }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+                // So damaged that the check itself cannot get through.
+                return [error.message ?? "\(error)"]
+            }
         }
     }
 
