@@ -1,0 +1,6 @@
+// What the system library of Apple's platforms has in addition, or with another signature, as far as the sources use it.
+
+@_exported import Glibc
+
+/// The `fcntl` command that makes the medium write its own cache.
+public let F_FULLFSYNC: Int32 = 51
