@@ -4,3 +4,7 @@
 
 /// The `fcntl` command that makes the medium write its own cache.
 public let F_FULLFSYNC: Int32 = 51
+
+func declarationOnly() -> Never {
+    fatalError("This module is for type-checking only.")
+}

@@ -41,7 +41,3 @@ public func fsetxattr(
     _ position: UInt32,
     _ options: Int32
 ) -> Int32 { declarationOnly() }
-
-private func declarationOnly() -> Never {
-    fatalError("This module is for type-checking only.")
-}
