@@ -45,7 +45,8 @@ import Testing
         }
         let engine = try openEngine(kind, at: folder)
         #expect(await engine.allKeys() == keys)
-        #expect(await engine.readAllData().map { String(decoding: $0, as: UTF8.self) } == ["ZEBRA", "ant", "bee", "cat"])
+        #expect(
+            await engine.readAllData().map { String(decoding: $0, as: UTF8.self) } == ["ZEBRA", "ant", "bee", "cat"])
     }
 
     @Test("Defect 6: items read by keys can be matched to them", arguments: ["sqlite", "disk"])

@@ -63,7 +63,8 @@ import Testing
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.file("sub"), withIntermediateDirectories: false)
         try Data().write(to: folder.file(".DS_Store"))
-        try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file(".DS_Store"))
+        try FileManager.default.createSymbolicLink(
+            at: folder.file("link"), withDestinationURL: folder.file(".DS_Store"))
         let engine = DiskStorageEngine(directory: folder.directory)
         #expect(try await engine.fetchCount() == 0)
         #expect(try await engine.fetch(key: CacheKey(verbatim: "sub")) == nil)
@@ -97,7 +98,9 @@ import Testing
         let folder = TemporaryFolder()
         do {
             let engine = DiskStorageEngine(directory: folder.directory)
-            try await engine.write([(CacheKey(verbatim: "a"), Data("1".utf8)), (CacheKey(verbatim: "b"), Data("1".utf8))])
+            try await engine.write([
+                (CacheKey(verbatim: "a"), Data("1".utf8)), (CacheKey(verbatim: "b"), Data("1".utf8)),
+            ])
         }
         let control = folder.file(".emporium")
         for name in ["staging", "commit"] {
@@ -126,7 +129,8 @@ import Testing
         #expect(try await engine.fetch(key: CacheKey(verbatim: "a")) == Data("2".utf8))
     }
 
-    @Test("A damaged list of a batch is reported, and nothing is done by it", arguments: ["", "Wa\0", "Xa\0E", "Wa\0E\0"])
+    @Test(
+        "A damaged list of a batch is reported, and nothing is done by it", arguments: ["", "Wa\0", "Xa\0E", "Wa\0E\0"])
     func damagedList(list: String) async throws {
         let folder = TemporaryFolder()
         try Data("1".utf8).write(to: folder.file("a"))

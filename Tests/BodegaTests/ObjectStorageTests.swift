@@ -12,7 +12,8 @@ private struct Quote: Codable, Equatable {
 @Suite struct ObjectStorageTests {
 
     private let dolly = Quote(id: "dolly-parton", text: "Find out who you are. And do it on purpose.")
-    private let zora = Quote(id: "zora-neale-hurston", text: "There are years that ask questions and years that answer.")
+    private let zora = Quote(
+        id: "zora-neale-hurston", text: "There are years that ask questions and years that answer.")
 
     @Test("Objects are stored, read, counted, dated and removed")
     func everything() async throws {

@@ -9,7 +9,9 @@ import Glibc
 /// What needs another process to happen.
 @Suite struct ProcessTests {
 
-    @Test("Two processes and two engines in this one write to one store at once, and all of it is there", arguments: ["sqlite", "disk"])
+    @Test(
+        "Two processes and two engines in this one write to one store at once, and all of it is there",
+        arguments: ["sqlite", "disk"])
     func twoProcesses(kind: String) async throws {
         let folder = TemporaryFolder()
         let children = try ["p", "q"].map { try Child("write", kind, folder.path, "relaxed", $0, "100") }
@@ -44,7 +46,9 @@ import Glibc
         }
     }
 
-    @Test("Reaching a limit on the size of files is a full storage, loses nothing, and passes", arguments: ["sqlite", "disk"])
+    @Test(
+        "Reaching a limit on the size of files is a full storage, loses nothing, and passes",
+        arguments: ["sqlite", "disk"])
     func fileSizeLimit(kind: String) async throws {
         let folder = TemporaryFolder()
         let lines = await (try Child("fill", kind, folder.path, "300000")).lines()
@@ -59,7 +63,9 @@ import Glibc
         }
     }
 
-    @Test("A full volume is reported, loses nothing, and passes", .enabled(if: Volume.canMount), arguments: ["sqlite", "disk"])
+    @Test(
+        "A full volume is reported, loses nothing, and passes", .enabled(if: Volume.canMount),
+        arguments: ["sqlite", "disk"])
     func fullVolume(kind: String) async throws {
         let folder = TemporaryFolder()
         let volume = try Volume(at: folder, size: "3m")
@@ -69,7 +75,8 @@ import Glibc
         var failure: (any Error)?
         while failure == nil, written < 1000 {
             do {
-                try await engine.write(Data(repeating: UInt8(written % 256), count: 50_000), key: CacheKey("\(written)"))
+                try await engine.write(
+                    Data(repeating: UInt8(written % 256), count: 50_000), key: CacheKey("\(written)"))
                 written += 1
             } catch {
                 failure = error
@@ -106,16 +113,22 @@ import Glibc
     @Test("On Linux, data and caches are where the XDG variables point", .enabled(if: Volume.isLinux))
     func directories() async throws {
         let folder = TemporaryFolder()
-        let environment = ["HOME": folder.path, "XDG_DATA_HOME": folder.path + "/data", "XDG_CACHE_HOME": folder.path + "/cache"]
+        let environment = [
+            "HOME": folder.path, "XDG_DATA_HOME": folder.path + "/data", "XDG_CACHE_HOME": folder.path + "/cache",
+        ]
         let lines = await (try Child("directories", environment: environment)).lines()
-        #expect(lines == [
-            folder.path + "/data/A", folder.path + "/cache/A", folder.path + "/data", folder.path + "/data/B/data.sqlite3",
-        ])
+        #expect(
+            lines == [
+                folder.path + "/data/A", folder.path + "/cache/A", folder.path + "/data",
+                folder.path + "/data/B/data.sqlite3",
+            ])
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/data/B")
         #expect(attributes[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test("An XDG variable that is empty or relative does not count", .enabled(if: Volume.isLinux), arguments: ["", "here"])
+    @Test(
+        "An XDG variable that is empty or relative does not count", .enabled(if: Volume.isLinux),
+        arguments: ["", "here"])
     func invalidDirectories(value: String) async throws {
         let folder = TemporaryFolder()
         let environment = ["HOME": folder.path, "XDG_DATA_HOME": value, "XDG_CACHE_HOME": value]

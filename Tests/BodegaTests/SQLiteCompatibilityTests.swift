@@ -17,7 +17,10 @@ import Testing
         let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
         try queue.write { db in
             try db.execute(sql: referenceSchema)
-            for (key, date) in [("zebra", "2022-06-22T18:30:00.123"), ("ant", "2022-06-23T00:00:00.000"), ("x", "1999-12-31T23:59:59.999")] {
+            for (key, date) in [
+                ("zebra", "2022-06-22T18:30:00.123"), ("ant", "2022-06-23T00:00:00.000"),
+                ("x", "1999-12-31T23:59:59.999"),
+            ] {
                 try db.execute(
                     sql: "INSERT INTO data VALUES (?, ?, ?, ?)",
                     arguments: [key, Data("value of \(key)".utf8), date, "2022-07-01T12:00:00.000"]
@@ -64,7 +67,8 @@ import Testing
 
         let reference = try DatabaseQueue(path: engine.file.path)
         try await reference.write { db in
-            let row = try #require(try Row.fetchOne(db, sql: "SELECT value, createdAt, updatedAt FROM data WHERE key = 'b'"))
+            let row = try #require(
+                try Row.fetchOne(db, sql: "SELECT value, createdAt, updatedAt FROM data WHERE key = 'b'"))
             #expect(row["value"] == Data("1".utf8))
             #expect(row["createdAt"] == "2022-06-22T18:30:00.123")
             #expect(row["updatedAt"] == "2022-06-22T18:30:00.123")
@@ -78,7 +82,9 @@ import Testing
         #expect(try await engine.fetchKeys() == [CacheKey(verbatim: "a"), CacheKey("c")])
     }
 
-    @Test("A table of another program is left alone", arguments: ["CREATE TABLE data (id INTEGER)", "CREATE VIEW data AS SELECT 1"])
+    @Test(
+        "A table of another program is left alone",
+        arguments: ["CREATE TABLE data (id INTEGER)", "CREATE VIEW data AS SELECT 1"])
     func otherTable(sql: String) throws {
         let folder = TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
@@ -88,7 +94,9 @@ import Testing
         #expect(statements == [sql])
     }
 
-    @Test("A frozen file of each format opens with everything in it", arguments: ["bodega-2.sqlite3", "emporium-1.sqlite3"])
+    @Test(
+        "A frozen file of each format opens with everything in it",
+        arguments: ["bodega-2.sqlite3", "emporium-1.sqlite3"])
     func fixture(name: String) async throws {
         let folder = TemporaryFolder()
         let copy = folder.file("data.sqlite3")
@@ -98,7 +106,9 @@ import Testing
         var keys = [CacheKey("second"), CacheKey("first"), CacheKey("ünïcödé/🐼")]
         if isOurs { keys += [CacheKey(verbatim: "second"), CacheKey(rawValue: "example.com/a", kind: .url)] }
         #expect(try await engine.fetchKeys() == keys)
-        #expect(try await engine.fetchAllData().map { String(decoding: $0, as: UTF8.self) } == keys.map { "value of \($0)" })
+        #expect(
+            try await engine.fetchAllData().map { String(decoding: $0, as: UTF8.self) } == keys.map { "value of \($0)" }
+        )
         #expect(
             try await engine.fetchDates(key: CacheKey("first"))
                 == StorageDates(
@@ -108,7 +118,9 @@ import Testing
         )
         if isOurs {
             #expect(try await engine.collectionNames() == ["Quotes"])
-            #expect(try await engine.collection(named: "Quotes").fetch(key: CacheKey("dolly")) == Data("Do it on purpose.".utf8))
+            #expect(
+                try await engine.collection(named: "Quotes").fetch(key: CacheKey("dolly"))
+                    == Data("Do it on purpose.".utf8))
         }
         #expect(try await engine.integrityCheck() == [])
     }

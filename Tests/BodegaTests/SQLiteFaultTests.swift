@@ -35,7 +35,9 @@ import Testing
         #expect { try DiskStorageEngine(opening: directory) } throws: { code(of: $0) == .cannotOpen }
     }
 
-    @Test("A truncated file is reported, by opening or by reading, and opening does not shorten it", arguments: [1, 2, 5, 9])
+    @Test(
+        "A truncated file is reported, by opening or by reading, and opening does not shorten it",
+        arguments: [1, 2, 5, 9])
     func truncated(pages: Int) async throws {
         let folder = TemporaryFolder()
         let file = try await filledFile(in: folder)
@@ -66,7 +68,9 @@ import Testing
             let page = Int.random(in: 0..<bytes.count / 4096, using: &random)
             // The head of a page says how to read the rest of it, so that is where damage does most.
             let end = round.isMultiple(of: 2) ? 16 : 4096
-            for _ in 0..<8 { bytes[page * 4096 + Int.random(in: 0..<end, using: &random)] = .random(in: 0...255, using: &random) }
+            for _ in 0..<8 {
+                bytes[page * 4096 + Int.random(in: 0..<end, using: &random)] = .random(in: 0...255, using: &random)
+            }
             let file = folder.file("damaged-\(round).sqlite3")
             try bytes.write(to: file)
             do {
@@ -109,14 +113,19 @@ import Testing
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
         try await DatabaseQueue(path: engine.file.path).write { db in
-            try db.execute(sql: "CREATE TRIGGER refuse BEFORE INSERT ON data WHEN new.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END")
+            try db.execute(
+                sql:
+                    "CREATE TRIGGER refuse BEFORE INSERT ON data WHEN new.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END"
+            )
         }
         let outcomes = await withTaskGroup(of: (Int, Bool).self) { group in
             for number in 0..<200 {
                 group.addTask {
                     let last = CacheKey(number.isMultiple(of: 10) ? "bad" : "good \(number)")
                     do {
-                        try await engine.apply([.write(key: CacheKey("\(number)"), data: Data()), .write(key: last, data: Data())])
+                        try await engine.apply([
+                            .write(key: CacheKey("\(number)"), data: Data()), .write(key: last, data: Data()),
+                        ])
                         return (number, true)
                     } catch {
                         return (number, false)

@@ -85,7 +85,9 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/backups").filter { $0.hasPrefix(".") } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path + "/backups").filter { $0.hasPrefix(".") }
+                == [])
     }
 
     @Test("A backup does not replace what is there")
@@ -130,7 +132,9 @@ import Testing
         try await DatabaseQueue(path: engine.file.path).write { db in
             try db.execute(sql: "UPDATE data SET createdAt = 'yesterday'")
         }
-        await #expect { try await engine.fetchDates(key: CacheKey("a")) } throws: { ($0 as? StorageError)?.code == .damaged }
+        await #expect { try await engine.fetchDates(key: CacheKey("a")) } throws: {
+            ($0 as? StorageError)?.code == .damaged
+        }
         #expect(await engine.createdAt(key: CacheKey("a")) == nil)
     }
 }

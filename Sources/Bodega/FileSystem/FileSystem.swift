@@ -76,7 +76,8 @@ enum FileSystem {
         if link(draft.path, destination.path) != 0 {
             if errno == EEXIST {
                 throw StorageError(
-                    .invalidArgument, "There is something already. Choose another name or remove it.", file: destination)
+                    .invalidArgument, "There is something already. Choose another name or remove it.", file: destination
+                )
             }
             throw StorageError.system(errno, destination.path, "created")
         }

@@ -51,7 +51,9 @@ final class Child: @unchecked Sendable {
         // The test bundle and the program are built into one folder.
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let folder = (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent()
-        for folder in [folder, Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()] {
+        for folder in [
+            folder, Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+        ] {
             let program = folder.appendingPathComponent("BodegaTestChild")
             if FileManager.default.isExecutableFile(atPath: program.path) { return program }
         }

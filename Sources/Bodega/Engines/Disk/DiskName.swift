@@ -18,9 +18,11 @@ struct DiskName {
         let value = key.value
         home = key.kind != .verbatim || Self.canBeName(value) ? value : nil
         let digest = SHA256.hash(data: [UInt8](key.kind.rawValue.utf8) + [0] + [UInt8](key.rawValue.utf8))
-        detour = Self.detourPrefix + digest.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        detour =
+            Self.detourPrefix
+            + digest.map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined()
     }
 
     /// Whether a folder's entry can be an item: neither ours nor one that the system puts into any folder.

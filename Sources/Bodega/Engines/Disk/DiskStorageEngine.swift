@@ -123,7 +123,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         }
     }
 
-    private func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
+    private func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws
+        -> Value
+    {
         await readers.enter()
         defer { readers.leave() }
         return try await withCheckedThrowingContinuation { continuation in

@@ -57,7 +57,8 @@ struct SQLiteStatement {
             let pointer = UnsafeRawPointer(bytes.baseAddress) ?? UnsafeRawPointer(emptyText)
             try check(
                 sqlite3_bind_text64(
-                    raw, index, pointer.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+                    raw, index, pointer.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), nil,
+                    UInt8(SQLITE_UTF8))
             )
             return try body()
         }

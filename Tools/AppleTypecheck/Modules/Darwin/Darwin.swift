@@ -1,0 +1,10 @@
+// What the system library of Apple's platforms has in addition, or with another signature, as far as the sources use it.
+
+@_exported import Glibc
+
+/// The `fcntl` command that makes the medium write its own cache.
+public let F_FULLFSYNC: Int32 = 51
+
+func declarationOnly() -> Never {
+    fatalError("This module is for type-checking only.")
+}

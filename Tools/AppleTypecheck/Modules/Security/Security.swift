@@ -1,0 +1,1 @@
+// The declarations of Security that the sources use: none yet.

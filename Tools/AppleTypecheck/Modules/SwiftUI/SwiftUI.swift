@@ -1,0 +1,1 @@
+// The declarations of SwiftUI that the sources use: none yet.

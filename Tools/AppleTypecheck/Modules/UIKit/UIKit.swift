@@ -1,0 +1,1 @@
+// The declarations of UIKit that the sources use: none yet.

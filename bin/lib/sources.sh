@@ -1,0 +1,20 @@
+# The Swift sources that are ours, nested packages included.
+
+# Sets `swift_sources` to the files that git knows or would add, so that no build folder is searched.
+find_swift_sources() {
+    local file
+    swift_sources=()
+    while IFS= read -r -d '' file; do
+        if [[ -e $file ]]; then swift_sources+=("$file"); fi
+    done < <(git ls-files -z --cached --others --exclude-standard -- '*.swift')
+    [[ ${#swift_sources[@]} -gt 0 ]] || fail "There are no Swift sources here. Is this a clone?"
+}
+
+# Prints the folders of the nested packages that have tests.
+nested_packages_with_tests() {
+    local manifest folder
+    while IFS= read -r -d '' manifest; do
+        folder=$(dirname "$manifest")
+        if [[ $folder != . && -d $folder/Tests ]]; then printf '%s\n' "$folder"; fi
+    done < <(git ls-files -z --cached --others --exclude-standard -- 'Package.swift' '*/Package.swift')
+}

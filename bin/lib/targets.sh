@@ -1,0 +1,33 @@
+# What the package manager knows about the package, in a form that scripts can read.
+
+# Prints one line for each target in Sources/ that is written in Swift: name, type, path and the targets that it depends
+# on, separated by tabs, the latter by spaces.
+describe_targets() {
+    swift package --package-path "$root" describe --type text | awk '
+        function flush() {
+            if (path ~ /^Sources\// && kind == "SwiftTarget") print name "\t" type "\t" path "\t" dependencies
+            name = ""; type = ""; path = ""; kind = ""; dependencies = ""
+        }
+        /^[^ ]/ { flush(); section = $1 }
+        section != "Targets:" { next }
+        /^    [^ ]/ { list = "" }
+        /^    Name: / { flush(); name = $2 }
+        /^    Type: / { type = $2 }
+        /^    Path: / { path = $0; sub(/^ *Path: /, "", path) }
+        /^    Module type: / { kind = $3 }
+        /^    Target dependencies:/ { list = "targets" }
+        /^        [^ ]/ && list == "targets" { dependencies = dependencies (dependencies ? " " : "") $1 }
+        END { flush() }'
+}
+
+# Sets `import_flags` to what lets the compiler find the modules of a finished build, C modules of dependencies included.
+#
+# $1: the build's folder, such as `.build`
+find_import_flags() {
+    local build=$1 map
+    [[ -f $build/debug.yaml && -d $build/debug/Modules ]] || fail "There is no finished build in $build. Run: swift build"
+    import_flags=(-I "$build/debug/Modules")
+    while IFS= read -r map; do
+        import_flags+=(-Xcc "$map")
+    done < <(grep -o '"-fmodule-map-file=[^"]*"' "$build/debug.yaml" | tr -d '"' | sort -u)
+}
