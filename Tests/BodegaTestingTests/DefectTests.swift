@@ -15,7 +15,8 @@ import Testing
                 return medium
             }
         }
-        var configuration = StorageEngineConformance.Configuration(defect?.rawValue ?? "without a defect") { workspace in
+        var configuration = StorageEngineConformance.Configuration(defect?.rawValue ?? "without a defect") {
+            workspace in
             try await DefectiveStorageEngine(medium(workspace), defect: defect)
         }
         configuration.refuseOperation = { _, _ in DefectiveStorageEngine.refused }

@@ -80,7 +80,10 @@ import Testing
     @Test func `decide in the order of the plan`() async throws {
         let engine = FaultInjectingStorageEngine(
             memory,
-            faults: [.fail([.fetch], .number(2), with: StorageError(.locked, "")), .fail([.fetch], with: StorageError(.readOnly, ""))]
+            faults: [
+                .fail([.fetch], .number(2), with: StorageError(.locked, "")),
+                .fail([.fetch], with: StorageError(.readOnly, "")),
+            ]
         )
         for expected in [StorageError.Code.readOnly, .locked, .readOnly] {
             let error = await #expect(throws: StorageError.self) { try await engine.fetch(key: a) }

@@ -90,7 +90,8 @@ extension Examination {
 func described(_ value: Any) -> String {
     switch value {
     case let data as Data:
-        return "\(data.count) bytes" + (data.isEmpty ? "" : " (\(data.prefix(8).map { "\($0)" }.joined(separator: " "))…)")
+        return "\(data.count) bytes"
+            + (data.isEmpty ? "" : " (\(data.prefix(8).map { "\($0)" }.joined(separator: " "))…)")
     case let item as Item:
         return "\(described(item.key)) = \(described(item.data))"
     case let key as CacheKey:

@@ -57,7 +57,9 @@ extension RecordingStorageEngine {
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        try await recorded(.writeItems, dataAndKeys.map(\.key), outcome: { .done }) { try await base.write(dataAndKeys) }
+        try await recorded(.writeItems, dataAndKeys.map(\.key), outcome: { .done }) {
+            try await base.write(dataAndKeys)
+        }
     }
 
     public func remove(key: CacheKey) async throws {
@@ -73,7 +75,9 @@ extension RecordingStorageEngine {
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
-        try await recorded(.apply, operations.compactMap(\.key), outcome: { .done }) { try await base.apply(operations) }
+        try await recorded(.apply, operations.compactMap(\.key), outcome: { .done }) {
+            try await base.apply(operations)
+        }
     }
 }
 

@@ -144,7 +144,8 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         }
         switch defect {
         case .removesBeforeWriting: translated = translated.filter(\.isRemoval) + translated.filter { !$0.isRemoval }
-        case .removesAllFirst: translated = translated.filter { $0 == .removeAll } + translated.filter { $0 != .removeAll }
+        case .removesAllFirst:
+            translated = translated.filter { $0 == .removeAll } + translated.filter { $0 != .removeAll }
         default: break
         }
         note(translated)

@@ -52,7 +52,8 @@ extension StorageEngineConformance.Check {
             read: {
                 let data = try await engine.fetch(key: key)
                 guard let data, let first = data.first else {
-                    return examination.record("fetch(key:) while writing", expected: "a value", actual: "\(described(data as Any))")
+                    return examination.record(
+                        "fetch(key:) while writing", expected: "a value", actual: "\(described(data as Any))")
                 }
                 let expectedCount = first == 0 ? size : size - Int(first) / 16 * size / 16
                 let isWhole = data.count == expectedCount && data.allSatisfy { $0 == first }

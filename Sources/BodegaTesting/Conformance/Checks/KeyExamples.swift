@@ -23,15 +23,18 @@ enum KeyExamples {
     ]
 
     /// Different keys that a person, a file system or a database may take for one.
-    static let similar: [CacheKey] = [
-        "readme", "README", "ReadMe", "readme ", " readme", "readme.", "readme\u{0}", "readme\u{0}a", "r\u{e9}sum\u{e9}",
-        "re\u{301}sume\u{301}", "Straße", "strasse", "\u{FF52}eadme", "readme%20", "1", "01", "1.0",
-        CacheKey("x").value.lowercased(),
-    ].flatMap { [CacheKey(verbatim: $0), CacheKey($0)] } + [CacheKey("x"), CacheKey(verbatim: CacheKey("x").value)]
+    static let similar: [CacheKey] =
+        [
+            "readme", "README", "ReadMe", "readme ", " readme", "readme.", "readme\u{0}", "readme\u{0}a",
+            "r\u{e9}sum\u{e9}",
+            "re\u{301}sume\u{301}", "Straße", "strasse", "\u{FF52}eadme", "readme%20", "1", "01", "1.0",
+            CacheKey("x").value.lowercased(),
+        ].flatMap { [CacheKey(verbatim: $0), CacheKey($0)] } + [CacheKey("x"), CacheKey(verbatim: CacheKey("x").value)]
 
     static let extreme: [CacheKey] = [
         "", " ", ".", "..", "...", "/", "//", "a/b", "../../escape", "/etc/nothing", "~", ".hidden", "..double", "-rf",
-        "trailing.", "trailing/", "a\\b", "C:\\nothing", "CON", "nul.txt", "\u{0}", "a\u{0}b", "\n", "a\nb", "\r\n", "\t",
+        "trailing.", "trailing/", "a\\b", "C:\\nothing", "CON", "nul.txt", "\u{0}", "a\u{0}b", "\n", "a\nb", "\r\n",
+        "\t",
         "\u{7F}", "%", "%2F", "%s", "?*<>|:\"", "'; DROP TABLE data; --", "🦙", "👨‍👩‍👧‍👦", "é", "e\u{301}", "\u{FEFF}",
         "\u{202E}abc", "\u{10FFFF}", "data.sqlite3", ".DS_Store", "tmp", "a.tmp",
         String(repeating: "n", count: 255), String(repeating: "n", count: 256), String(repeating: "🦙", count: 64),

@@ -10,7 +10,9 @@ extension StorageEngineConformance.Check {
         "items survive reopening",
         requires: .persistent,
         sessions: { examination in
-            let large: Item = (CacheKey("large"), patterned(min(1 << 20, examination.configuration.largestValue), seed: 1))
+            let large: Item = (
+                CacheKey("large"), patterned(min(1 << 20, examination.configuration.largestValue), seed: 1)
+            )
             let expected: [Item] = [(CacheKey("a"), bytes("new a")), (CacheKey("c"), Data()), large]
             try await examination.session { engine in
                 try await engine.write(items("a", "b", "c"))

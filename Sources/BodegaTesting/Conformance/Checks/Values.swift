@@ -25,7 +25,8 @@ extension StorageEngineConformance.Check {
         let all = Data((0...255).map { UInt8($0) })
         let slice = Data([1, 2, 3]) + all
         let expected: [Item] = [
-            (CacheKey("all"), all), (CacheKey("zeros"), Data(count: 300)), (CacheKey("ones"), Data(repeating: 255, count: 9)),
+            (CacheKey("all"), all), (CacheKey("zeros"), Data(count: 300)),
+            (CacheKey("ones"), Data(repeating: 255, count: 9)),
             (CacheKey("slice"), all),
         ]
         try await engine.write(Array(expected.prefix(3)))

@@ -19,7 +19,8 @@ extension StorageEngineConformance.Check {
     }
 
     /// Of two items with one key in one call, the later wins, at the place of the first.
-    public static let theLastDuplicateWins = Self("the last of duplicate keys in one call wins") { examination, engine in
+    public static let theLastDuplicateWins = Self("the last of duplicate keys in one call wins") {
+        examination, engine in
         let duplicates: [Item] = [
             (CacheKey("a"), bytes("a1")), (CacheKey("b"), bytes("b1")), (CacheKey("a"), bytes("a2")),
             (CacheKey("c"), bytes("c1")), (CacheKey("b"), bytes("b2")), (CacheKey("a"), bytes("a3")),
