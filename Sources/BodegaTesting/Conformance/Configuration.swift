@@ -58,14 +58,16 @@ extension StorageEngineConformance {
         /// The number of items to write, read and remove with one call; by default 120,000.
         public var largestBatch = 120_000
 
-        /// Prepares a failure: makes the engine refuse an operation from then on, and returns that operation. `nil`, the
-        /// default, if there is no way to; then nobody checks what a failed batch leaves behind.
+        /// Prepares a failure: makes the engine refuse an operation from then on, and returns that operation.
+        ///
+        /// `nil`, the default, if there is no way to; then nobody checks what a failed batch leaves behind.
         ///
         /// The engine has been made when this is called. Other operations must go on working.
         public var refuseOperation: (@Sendable (any StorageEngine, Workspace) async throws -> StorageOperation)?
 
-        /// Damages what the engine has stored, so that it can't be read any more. `nil`, the default, if there is no way
-        /// to; then nobody checks that failures are told from absence.
+        /// Damages what the engine has stored, so that it can't be read any more.
+        ///
+        /// `nil`, the default, if there is no way to; then nobody checks that failures are told from absence.
         public var breakStorage: (@Sendable (any StorageEngine, Workspace) async throws -> Void)?
 
         /// Removes what the engine left behind other than in the workspace's directory, which is removed anyway.

@@ -10,9 +10,9 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// The `fetch…` forms throw the injected errors; the `read…` forms swallow them and return `nil` or nothing, as they do
-/// with a real failure. Copies share one plan. Several faults can concern one call: it waits at all their gates, then
-/// the first failure in the order of the plan decides.
+/// The `fetch…` forms throw the injected errors; the `read…` forms swallow them and return `nil` or nothing, as they
+/// do with a real failure. Copies share one plan. Several faults can concern one call: it waits at all their gates,
+/// then the first failure in the order of the plan decides.
 public struct FaultInjectingStorageEngine<Base: StorageEngine>: ThrowingStorageEngine {
 
     /// The engine that does the work. Calls made to it directly meet no faults.

@@ -16,7 +16,7 @@ public final class ManualClock: Sendable {
 
     /// Creates a clock.
     ///
-    /// - Parameter start: The time that it shows first; by default 2024-02-29 12:34:56.789 UTC, a time with milliseconds.
+    /// - Parameter start: The time that it shows first; by default 2024-02-29 12:34:56.789 UTC.
     public init(startingAt start: Date = Date(timeIntervalSince1970: 1_709_210_096.789)) {
         date = Locked(start)
     }
