@@ -54,7 +54,7 @@ struct DiskPlan {
 
     private mutating func write(_ data: Data, key: CacheKey) throws {
         let name = DiskName(key)
-        if var (place, record) = try locate(key, name) {
+        if case (let place, var record)? = try locate(key, name) {
             record.updatedAt = date
             // A key made from the name of a file of Bodega says nothing of the key that the file was written under.
             let tellsTheKey = key.kind != .verbatim || !key.rawValue.looksLikeGroupedMD5
