@@ -1,0 +1,46 @@
+package import Foundation
+
+/// A folder that is removed at the end, with everything in it.
+package struct Scratch: Sendable {
+    /// Where the folder is.
+    package let url: URL
+
+    /// Creates a new folder.
+    ///
+    /// - Parameter parent: Where to create it. By default `/var/tmp`, which unlike `/tmp` is on a disk almost
+    ///   everywhere, or the user's temporary folder where there is no `/var/tmp`.
+    package init(in parent: URL?) throws {
+        let parent = parent ?? Self.defaultParent
+        url = parent.appendingPathComponent("bench-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    private static var defaultParent: URL {
+        FileManager.default.isWritableFile(atPath: "/var/tmp")
+            ? URL(fileURLWithPath: "/var/tmp", isDirectory: true)
+            : FileManager.default.temporaryDirectory
+    }
+
+    /// Removes the folder.
+    package func remove() throws {
+        try FileManager.default.removeItem(at: url)
+    }
+
+    /// Hands out an empty folder and removes it when the work is done or has failed.
+    package func withFolder<Result>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ work: (URL) async throws -> Result
+    ) async throws -> Result {
+        let folder = url.appendingPathComponent(UUID().uuidString, isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let result: Result
+        do {
+            result = try await work(folder)
+        } catch {
+            try FileManager.default.removeItem(at: folder)
+            throw error
+        }
+        try FileManager.default.removeItem(at: folder)
+        return result
+    }
+}
