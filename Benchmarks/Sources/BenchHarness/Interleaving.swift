@@ -27,14 +27,10 @@ package func compare(
     items: Int,
     runs: Int,
     isolation: isolated (any Actor)? = #isolation,
-    ours: () async throws -> Duration,
-    baseline: () async throws -> Duration
+    ours: @escaping () async throws -> Duration,
+    baseline: @escaping () async throws -> Duration
 ) async throws -> Outcome {
-    let medians = try await withoutActuallyEscaping(ours) { ours in
-        try await withoutActuallyEscaping(baseline) { baseline in
-            try await interleavedMedians(runs: runs, [ours, baseline])
-        }
-    }
+    let medians = try await interleavedMedians(runs: runs, [ours, baseline])
     return Outcome(items: items, ours: medians[0], baseline: medians[1])
 }
 

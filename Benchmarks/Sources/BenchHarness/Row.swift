@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A metric with its outcome, ready to be shown.
 package struct Row: Sendable {

@@ -37,7 +37,7 @@ extension Metrics {
     private static func durableWrites(
         _ plan: Plan,
         items count: Int,
-        ours write: (SQLiteStorageEngine, [(key: CacheKey, data: Data)]) async throws -> Void
+        ours write: @escaping (SQLiteStorageEngine, [(key: CacheKey, data: Data)]) async throws -> Void
     ) async throws -> Outcome {
         try await plan.scratch.withFolder { folder in
             let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder), databaseFilename: "ours")
