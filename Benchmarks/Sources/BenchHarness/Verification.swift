@@ -13,11 +13,10 @@ package struct VerificationFailure: Error, CustomStringConvertible {
 ///
 /// - Throws: A ``VerificationFailure`` that names both.
 package func verify<Value: Equatable>(
-    _ found: @autoclosure () throws -> Value,
+    _ found: Value,
     equals expected: Value,
     _ what: String
 ) throws {
-    let found = try found()
     if found != expected {
         throw VerificationFailure("\(what): expected \(expected), found \(found)")
     }

@@ -17,8 +17,9 @@ extension CDatabase {
                 database,
                 """
                 INSERT INTO data (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, ?3, ?3, ?4)
-                ON CONFLICT (key) DO UPDATE SET
-                    value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind
+                ON CONFLICT (key) DO UPDATE
+                SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind
+                WHERE kind IS NULL OR kind = excluded.kind
                 """
             )
             begin = try CStatement(database, "BEGIN IMMEDIATE")

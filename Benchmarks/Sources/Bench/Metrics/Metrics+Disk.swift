@@ -24,7 +24,7 @@ extension Metrics {
                 try await plan.scratch.withFolder { folder in
                     let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
                     let time = try await timed { try await engine.write(items) }.time
-                    try verify(await engine.fetchCount(), equals: items.count, "items written")
+                    try await verify(engine.fetchCount(), equals: items.count, "items written")
                     return time
                 }
             },
@@ -76,9 +76,9 @@ extension Metrics {
                 try await plan.scratch.withFolder { folder in
                     let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
                     try await engine.write(items)
-                    try verify(await engine.fetchCount(), equals: items.count, "items to be removed")
+                    try await verify(engine.fetchCount(), equals: items.count, "items to be removed")
                     let time = try await timed { try await engine.removeAllData() }.time
-                    try verify(await engine.fetchCount(), equals: 0, "items left")
+                    try await verify(engine.fetchCount(), equals: 0, "items left")
                     return time
                 }
             },

@@ -1,6 +1,7 @@
 import BenchHarness
 import Bodega
 import Crypto
+import Foundation
 
 extension Metrics {
     static let keys = [

@@ -24,9 +24,9 @@ extension Metrics {
                         let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
                         let storage = ObjectStorage<Person>(storage: engine)
                         let time = try await timed { try await storage.store(people) }.time
-                        try verify(await engine.fetchCount(), equals: people.count, "objects stored")
+                        try await verify(engine.fetchCount(), equals: people.count, "objects stored")
                         let last = people[people.count - 1]
-                        try verify(await storage.fetchObject(forKey: last.key), equals: last.object, "the last object")
+                        try await verify(storage.fetchObject(forKey: last.key), equals: last.object, "the last object")
                         return time
                     }
                 },

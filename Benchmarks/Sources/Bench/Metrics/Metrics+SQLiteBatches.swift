@@ -38,8 +38,8 @@ extension Metrics {
         try await scratch.withFolder { folder in
             let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
             let time = try await timed { try await engine.write(items) }.time
-            try verify(await engine.fetchCount(), equals: items.count, "items written")
-            try verify(await engine.fetch(key: items[0].key), equals: items[0].data, "the first item written")
+            try await verify(engine.fetchCount(), equals: items.count, "items written")
+            try await verify(engine.fetch(key: items[0].key), equals: items[0].data, "the first item written")
             return time
         }
     }

@@ -51,7 +51,7 @@ extension Metrics {
                     let items = Items.make(count, startingAt: ourNumber)
                     ourNumber += count
                     let time = try await timed { try await write(engine, items) }.time
-                    try verify(await engine.fetchCount(), equals: ourNumber, "items written")
+                    try await verify(engine.fetchCount(), equals: ourNumber, "items written")
                     return time
                 },
                 baseline: {
