@@ -16,10 +16,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "BenchHarness"),
+        .target(name: "CSync"),
         .executableTarget(
             name: "Bench",
             dependencies: [
                 "BenchHarness",
+                "CSync",
                 .product(name: "Bodega", package: "Emporium"),
                 // SQLite's C API, the same library that the engine is linked to.
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -32,7 +34,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CSync" {
     target.swiftSettings = (target.swiftSettings ?? []) + [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -58,8 +58,6 @@ struct Bench: AsyncParsableCommand {
             let file = URL(fileURLWithPath: childReads)
             return try await ReadAllChild(file: file, withKeys: childReadsKeys).beChild()
         }
-        // A line at a time, also into a pipe: measuring takes minutes.
-        setvbuf(stdout, nil, _IOLBF, 0)
         let scratch = try Scratch(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })
         let interruption = Interruption { try scratch.remove() }
         defer { interruption.cancel() }

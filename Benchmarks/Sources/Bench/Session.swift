@@ -14,12 +14,12 @@ struct Session {
     func run() async throws -> [Row] {
         for line in environment { show(line) }
         let table = Table(for: metrics)
-        if !asJSON { print(table.header) }
+        if !asJSON { show(table.header) }
         var missed: [Row] = []
         for metric in metrics {
             let outcome = try await metric.measure(plan)
             let row = Row(metric, outcome, isJudged: !plan.isQuick)
-            print(asJSON ? try row.json() : table.line(for: row))
+            write(asJSON ? try row.json() : table.line(for: row), to: .standardOutput)
             if row.isMet == false { missed.append(row) }
         }
         return missed
@@ -38,10 +38,11 @@ struct Session {
 
     /// Shows a line about the session where it doesn't get among the results.
     private func show(_ line: String) {
-        if asJSON {
-            FileHandle.standardError.write(Data("\(line)\n".utf8))
-        } else {
-            print(line)
-        }
+        write(line, to: asJSON ? .standardError : .standardOutput)
+    }
+
+    /// Writes a line at once, also into a pipe, where `print` would hold it back for minutes.
+    private func write(_ line: String, to file: FileHandle) {
+        file.write(Data("\(line)\n".utf8))
     }
 }

@@ -1,5 +1,6 @@
 import BenchHarness
 import Bodega
+import CSync
 import Foundation
 
 #if canImport(Darwin)
@@ -88,11 +89,7 @@ final class POSIXFolder {
 
     /// Makes everything on the folder's file system durable with one call.
     private func synchronise() throws {
-        #if canImport(Darwin)
-        try check(fcntl(descriptor, F_FULLFSYNC), "F_FULLFSYNC")
-        #else
-        try check(syncfs(descriptor), "syncfs")
-        #endif
+        try check(bench_sync_file_system(descriptor), "syncfs")
     }
 }
 
