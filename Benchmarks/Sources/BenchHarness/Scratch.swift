@@ -37,10 +37,22 @@ package struct Scratch: Sendable {
         do {
             result = try await work(folder)
         } catch {
-            try FileManager.default.removeItem(at: folder)
+            try Self.remove(folder)
             throw error
         }
-        try FileManager.default.removeItem(at: folder)
+        try Self.remove(folder)
         return result
+    }
+
+    /// Removes a folder in which an engine that is going away may still remove files of its own, so that what was
+    /// listed a moment ago is not there any more.
+    private static func remove(_ folder: URL) throws {
+        while true {
+            do {
+                return try FileManager.default.removeItem(at: folder)
+            } catch CocoaError.fileNoSuchFile where FileManager.default.fileExists(atPath: folder.path) {
+                continue
+            }
+        }
     }
 }
