@@ -21,9 +21,18 @@ package struct Scratch: Sendable {
             : FileManager.default.temporaryDirectory
     }
 
-    /// Removes the folder.
+    /// Removes the folder, also while a session that was interrupted still writes into it.
     package func remove() throws {
-        try FileManager.default.removeItem(at: url)
+        var attempts = 100
+        while FileManager.default.fileExists(atPath: url.path) {
+            do {
+                try FileManager.default.removeItem(at: url)
+            } catch {
+                // What was listed is gone already, or something new has come. Neither lasts.
+                attempts -= 1
+                if attempts == 0 { throw error }
+            }
+        }
     }
 
     /// Hands out an empty folder and removes it when the work is done or has failed.
