@@ -1,0 +1,54 @@
+import Bodega
+import Foundation
+
+/// The items that are written and read: the same in every session.
+enum Items {
+    /// How keys sort relative to the order in which they are written.
+    enum Order {
+        /// Like numbers from a counter: each new key sorts behind all others.
+        case ascending
+        /// Like UUIDs: a new key can sort anywhere, so an index is written all over.
+        case random
+    }
+
+    /// Makes items with values of 380 to 420 bytes.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - start: The number of the first, so that successive calls can make different items.
+    ///   - order: How their keys sort.
+    static func make(
+        _ count: Int,
+        startingAt start: Int = 0,
+        order: Order = .ascending
+    ) -> [(key: CacheKey, data: Data)] {
+        (start..<start + count).map { index in
+            var random = SplitMix64(seed: UInt64(index))
+            let size = 380 + Int(random.next() % 41)
+            return (key(index, order, &random), bytes(size, &random))
+        }
+    }
+
+    private static func key(_ index: Int, _ order: Order, _ random: inout SplitMix64) -> CacheKey {
+        switch order {
+        case .ascending:
+            let digits = String(index)
+            return CacheKey("item-" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits)
+        case .random:
+            return CacheKey(random.uuid().uuidString)
+        }
+    }
+
+    private static func bytes(_ size: Int, _ random: inout SplitMix64) -> Data {
+        var bytes = Data(count: size)
+        bytes.withUnsafeMutableBytes { buffer in
+            for offset in stride(from: 0, to: size, by: 8) {
+                withUnsafeBytes(of: random.next().littleEndian) { word in
+                    let part = UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<min(offset + 8, size)])
+                    part.copyMemory(from: UnsafeRawBufferPointer(rebasing: word[..<part.count]))
+                }
+            }
+        }
+        return bytes
+    }
+}

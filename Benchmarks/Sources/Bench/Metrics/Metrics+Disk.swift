@@ -1,0 +1,97 @@
+import BenchHarness
+import Bodega
+import Foundation
+
+extension Metrics {
+    static let disk = [
+        Metric("disk.write.batch", baseline: "POSIX write and rename, one sync", maximum: 1.5) { plan in
+            try await diskWriteBatch(plan)
+        },
+        Metric("disk.read.all", baseline: "POSIX open and read loop", maximum: 1.5) { plan in
+            try await diskReadAll(plan)
+        },
+        Metric("disk.remove.all", baseline: "POSIX unlink loop", maximum: 1.5) { plan in
+            try await diskRemoveAll(plan)
+        },
+    ]
+
+    private static func diskWriteBatch(_ plan: Plan) async throws -> Outcome {
+        let items = Items.make(plan.size(10_000))
+        return try await compare(
+            items: items.count,
+            runs: plan.runs,
+            ours: {
+                try await plan.scratch.withFolder { folder in
+                    let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
+                    let time = try await timed { try await engine.write(items) }.time
+                    try await verify(engine.fetchCount(), equals: items.count, "items written")
+                    return time
+                }
+            },
+            baseline: {
+                try await plan.scratch.withFolder { folder in
+                    let files = try POSIXFolder(folder)
+                    let time = try timed { try files.write(items) }.time
+                    try verify(files.count(), equals: items.count, "files of the baseline")
+                    return time
+                }
+            }
+        )
+    }
+
+    private static func diskReadAll(_ plan: Plan) async throws -> Outcome {
+        let items = Items.make(plan.size(10_000))
+        let sum = Checksum.ofSet(items.map(\.data))
+        return try await plan.scratch.withFolder { folder in
+            let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
+            try await engine.write(items)
+            // A folder of its own: what the engine keeps beside the items must not become an item of the baseline.
+            return try await plan.scratch.withFolder { folder in
+                let files = try POSIXFolder(folder)
+                try files.write(items)
+                return try await compare(
+                    items: items.count,
+                    runs: plan.runs,
+                    ours: {
+                        let (time, values) = try await timed { try await engine.fetchAllData() }
+                        try verify(Checksum.ofSet(values), equals: sum, "the checksum of what was read")
+                        return time
+                    },
+                    baseline: {
+                        let (time, values) = try timed { try files.readAll() }
+                        try verify(Checksum.ofSet(values), equals: sum, "the checksum of the baseline")
+                        return time
+                    }
+                )
+            }
+        }
+    }
+
+    private static func diskRemoveAll(_ plan: Plan) async throws -> Outcome {
+        let items = Items.make(plan.size(10_000))
+        return try await compare(
+            items: items.count,
+            runs: plan.runs,
+            ours: {
+                try await plan.scratch.withFolder { folder in
+                    let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
+                    try await engine.write(items)
+                    try await verify(engine.fetchCount(), equals: items.count, "items to be removed")
+                    let time = try await timed { try await engine.removeAllData() }.time
+                    try await verify(engine.fetchCount(), equals: 0, "items left")
+                    return time
+                }
+            },
+            baseline: {
+                try await plan.scratch.withFolder { folder in
+                    let files = try POSIXFolder(folder)
+                    try files.write(items)
+                    try verify(files.count(), equals: items.count, "files to be removed")
+                    let time = try timed { try files.removeAll() }.time
+                    try verify(files.count(), equals: 0, "files of the baseline left")
+                    return time
+                }
+            }
+        )
+    }
+}

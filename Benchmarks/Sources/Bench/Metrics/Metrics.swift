@@ -1,0 +1,6 @@
+import BenchHarness
+
+/// Everything that `bench` measures, in the order of the table.
+enum Metrics {
+    static let all: [Metric] = sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + objects + scale + memory
+}

@@ -1,0 +1,48 @@
+import BenchHarness
+import Foundation
+import GRDBSQLite
+
+/// Measures metrics one after the other and prints each row as soon as it is known.
+struct Session {
+    var metrics: [Metric]
+    var plan: Plan
+    var asJSON: Bool
+
+    /// Runs the session.
+    ///
+    /// - Returns: The rows whose ratio is above its maximum.
+    func run() async throws -> [Row] {
+        for line in environment { show(line) }
+        let table = Table(for: metrics)
+        if !asJSON { show(table.header) }
+        var missed: [Row] = []
+        for metric in metrics {
+            let outcome = try await metric.measure(plan)
+            let row = Row(metric, outcome, isJudged: !plan.isQuick)
+            write(asJSON ? try row.json() : table.line(for: row), to: .standardOutput)
+            if row.isMet == false { missed.append(row) }
+        }
+        return missed
+    }
+
+    private var environment: [String] {
+        var lines = [
+            "\(Machine.system), \(Machine.processors) processors, SQLite \(String(cString: sqlite3_libversion())), "
+                + "\(Machine.fileSystem(of: plan.scratch.url) ?? "unknown file system")",
+            "medians of \(plan.runs) interleaved runs after a warm-up; ratio = ours / baseline, max = what was promised",
+        ]
+        if plan.isQuick { lines.append("quick: sizes are a hundredth, so the ratios are not judged") }
+        if !Machine.isOptimised { lines.append("WARNING: built without optimisation, so the numbers mean nothing") }
+        return lines
+    }
+
+    /// Shows a line about the session where it doesn't get among the results.
+    private func show(_ line: String) {
+        write(line, to: asJSON ? .standardError : .standardOutput)
+    }
+
+    /// Writes a line at once, also into a pipe, where `print` would hold it back for minutes.
+    private func write(_ line: String, to file: FileHandle) {
+        file.write(Data("\(line)\n".utf8))
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#endif
+
+/// The memory of this process that is in RAM, in bytes.
+package enum ResidentMemory {
+    /// How much it is now, or on Apple platforms the most so far.
+    package static func now() throws -> Int {
+        #if canImport(Darwin)
+        try peak()
+        #else
+        try kilobytes(named: "VmRSS") * 1024
+        #endif
+    }
+
+    /// The most since the program started.
+    package static func peak() throws -> Int {
+        #if canImport(Darwin)
+        var usage = rusage()
+        guard getrusage(RUSAGE_SELF, &usage) == 0 else { throw VerificationFailure("getrusage failed: \(errno)") }
+        return usage.ru_maxrss
+        #else
+        // Not getrusage: Linux carries its maximum over from the parent when a program is started.
+        try kilobytes(named: "VmHWM") * 1024
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    private static func kilobytes(named name: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        for line in status.split(separator: "\n") where line.hasPrefix("\(name):") {
+            if let number = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first,
+                let kilobytes = Int(number)
+            {
+                return kilobytes
+            }
+        }
+        throw VerificationFailure("/proc/self/status tells no \(name)")
+    }
+    #endif
+}

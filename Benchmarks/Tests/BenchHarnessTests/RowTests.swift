@@ -1,0 +1,60 @@
+import BenchHarness
+import Foundation
+import Testing
+
+@Suite("Rows")
+struct RowTests {
+    private let metric = Metric("a.metric", baseline: "by hand", maximum: 1.5) { _ in
+        Outcome(items: 1, ours: .seconds(1), baseline: .seconds(1))
+    }
+
+    private func fields(of row: Row) throws -> [String: Any] {
+        let object = try JSONSerialization.jsonObject(with: Data(try row.json().utf8))
+        return try #require(object as? [String: Any])
+    }
+
+    @Test("A row about time has the documented fields, on one line")
+    func time() throws {
+        let row = Row(metric, Outcome(items: 100, ours: .milliseconds(3), baseline: .milliseconds(2)), isJudged: true)
+        let fields = try fields(of: row)
+        #expect(try !row.json().contains("\n"))
+        #expect(fields["metric"] as? String == "a.metric")
+        #expect(fields["n"] as? Int == 100)
+        #expect(fields["ours_ms"] as? Double == 3)
+        #expect(fields["baseline"] as? String == "by hand")
+        #expect(fields["baseline_ms"] as? Double == 2)
+        #expect(fields["ratio"] as? Double == 1.5)
+        #expect(fields["met"] as? Bool == true)
+    }
+
+    @Test("A row about memory has bytes instead of milliseconds")
+    func memory() throws {
+        let fields = try fields(of: Row(metric, Outcome(items: 1, oursBytes: 30, baselineBytes: 10), isJudged: true))
+        #expect(fields["ours_ms"] is NSNull)
+        #expect(fields["baseline_ms"] is NSNull)
+        #expect(fields["ours_bytes"] as? Int == 30)
+        #expect(fields["baseline_bytes"] as? Int == 10)
+        #expect(fields["met"] as? Bool == false)
+    }
+
+    @Test("A row that is not judged says so")
+    func unjudged() throws {
+        let row = Row(metric, Outcome(items: 1, oursBytes: 30, baselineBytes: 10), isJudged: false)
+        #expect(row.isMet == nil)
+        #expect(try fields(of: row)["met"] is NSNull)
+    }
+
+    @Test("The lines of a table are aligned")
+    func alignment() {
+        let table = Table(for: [metric])
+        let row = Row(metric, Outcome(items: 100_000, ours: .seconds(12), baseline: .seconds(10)), isJudged: true)
+        let line = table.line(for: row)
+        #expect(line.contains("12000.00 ms"))
+        #expect(line.contains("1.20"))
+        // Both last columns start at the same place.
+        let title = table.header.range(of: "compared with")?.lowerBound.utf16Offset(in: table.header)
+        let comparison = line.range(of: "by hand")?.lowerBound.utf16Offset(in: line)
+        #expect(title != nil)
+        #expect(title == comparison)
+    }
+}
