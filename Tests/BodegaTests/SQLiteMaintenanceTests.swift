@@ -90,6 +90,23 @@ import Testing
                 == [])
     }
 
+    @Test("A closed engine leaves one file that can be moved, and says that it is closed")
+    func close() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write(Data("a".utf8), key: CacheKey("a"))
+        _ = try await engine.fetchAll()
+        try await engine.close()
+        #expect(try folder.names() == ["data.sqlite3"])
+        await #expect { try await engine.fetchAll() } throws: { ($0 as? StorageError)?.code == .cannotOpen }
+        await #expect { try await engine.write(Data(), key: CacheKey("b")) } throws: {
+            ($0 as? StorageError)?.code == .cannotOpen
+        }
+        try FileManager.default.moveItem(at: engine.file, to: folder.file("moved.sqlite3"))
+        let moved = try SQLiteStorageEngine(openingFile: folder.file("moved.sqlite3"))
+        #expect(try await moved.fetch(key: CacheKey("a")) == Data("a".utf8))
+    }
+
     @Test("A backup does not replace what is there")
     func backupDoesNotReplace() async throws {
         let folder = TemporaryFolder()

@@ -12,11 +12,11 @@ extension DiskBatch {
 
     /// The list of what a batch does. A step's number names the staged file that it publishes.
     ///
-    /// In a file, each step is a letter, `W` or `R`, and the item's name, which may hold anything but a NUL, with a NUL
-    /// behind it. The end is marked by an `E`.
+    /// In a file, each step is a letter and the item's name, which may hold anything but a NUL, with a NUL behind it: `W`
+    /// for a write, `S` for a write with a sidecar, `R` for a removal. The end is marked by an `E`.
     struct Steps: Equatable {
         enum Step: Equatable {
-            case write(String)
+            case write(String, hasSidecar: Bool)
             case remove(String)
         }
 
@@ -56,7 +56,8 @@ extension DiskBatch {
                     return nil
                 }
                 switch letter {
-                case UInt8(ascii: "W"): list.append(.write(name))
+                case UInt8(ascii: "W"): list.append(.write(name, hasSidecar: false))
+                case UInt8(ascii: "S"): list.append(.write(name, hasSidecar: true))
                 case UInt8(ascii: "R"): list.append(.remove(name))
                 default: return nil
                 }
@@ -67,7 +68,7 @@ extension DiskBatch {
             var bytes = Data()
             for step in list {
                 switch step {
-                case .write(let name): bytes.append(contentsOf: "W\(name)\0".utf8)
+                case .write(let name, let hasSidecar): bytes.append(contentsOf: "\(hasSidecar ? "S" : "W")\(name)\0".utf8)
                 case .remove(let name): bytes.append(contentsOf: "R\(name)\0".utf8)
                 }
             }

@@ -58,11 +58,12 @@ enum DiskBatch {
         try FileSystem.check(owner.path, "locked") { flock(folder, LOCK_EX) }
         let path = owner.controlPath + "/" + committed
         let steps = try Steps(contentsOfFile: path + "/" + list)
+        let mayHaveSidecars = DiskSidecar.mayExist(in: folder)
         for (index, step) in steps.list.enumerated() {
             let staged = DiskName.controlFolder + "/\(committed)/\(index)"
             switch step {
-            case .write(let name):
-                if faccessat(folder, staged + ".key", F_OK, 0) == 0 {
+            case .write(let name, let hasSidecar):
+                if hasSidecar {
                     try DiskSidecar.publish(staged + ".key", in: folder, as: name, owner)
                 }
                 if renameat(folder, staged, folder, name) != 0, errno != ENOENT {
@@ -72,7 +73,7 @@ enum DiskBatch {
                 if unlinkat(folder, name, 0) != 0, errno != ENOENT {
                     throw StorageError.system(errno, owner.path + "/" + name, "removed")
                 }
-                DiskSidecar.remove(name, in: folder)
+                if mayHaveSidecars { DiskSidecar.remove(name, in: folder) }
             }
         }
         try owner.synchronize(folder, owner.path)
@@ -95,20 +96,20 @@ enum DiskBatch {
             openat(control, staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         defer { close(directory) }
-        let syncsVolume = owner.durability == .full && plan.actions.count >= volumeSyncThreshold
+        let syncsVolume = canSyncVolume && owner.durability == .full && plan.writes >= volumeSyncThreshold
         var steps = Steps()
         for (name, action) in plan.actions {
             switch action {
             case .write(let record, let content):
                 let staged = "\(steps.list.count)"
-                _ = try owner.stage(
-                    record, content, as: staged, in: directory, folder, synchronized: !syncsVolume || !canSyncVolume)
-                steps.list.append(.write(name))
+                let isComplete = try owner.stage(
+                    record, content, as: staged, in: directory, folder, synchronized: !syncsVolume)
+                steps.list.append(.write(name, hasSidecar: !isComplete))
             case .remove:
                 steps.list.append(.remove(name))
             }
         }
-        _ = try owner.create(list, in: directory, steps.bytes, !syncsVolume || !canSyncVolume)
+        _ = try owner.create(list, in: directory, steps.bytes, !syncsVolume)
         if syncsVolume { try syncVolume(directory, path) }
         try owner.synchronize(directory, path)
     }

@@ -29,6 +29,11 @@ struct DiskPlan {
 
     private(set) var actions: [String: Action] = [:]
 
+    /// The number of files that are written.
+    var writes: Int {
+        actions.values.count { if case .write = $0 { true } else { false } }
+    }
+
     private let owner: DiskFolder
     private let folder: Int32
     private let date: Int64

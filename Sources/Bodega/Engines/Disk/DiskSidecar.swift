@@ -12,6 +12,11 @@ import Musl
 enum DiskSidecar {
     private static func path(_ name: String) -> String { DiskName.controlFolder + "/keys/" + name }
 
+    /// Whether the folder has sidecars at all; most never do.
+    static func mayExist(in folder: Int32) -> Bool {
+        faccessat(folder, DiskName.controlFolder + "/keys", F_OK, 0) == 0
+    }
+
     /// The record in an item's sidecar, `nil` if there is none.
     static func read(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskRecord? {
         let path = path(name)

@@ -52,4 +52,18 @@ extension SQLiteStorageEngine {
             try FileSystem.publish(draft, as: destination)
         }
     }
+
+    /// Closes the file when the operations under way are done: before it is moved or removed, say.
+    ///
+    /// This engine and its other collections throw ``StorageError/Code/cannotOpen`` from then on. An engine that is
+    /// released closes its file too, but not at a moment that can be told.
+    ///
+    /// - Throws: A ``StorageError``; the file may then still be open.
+    public func close() async throws {
+        try await core.onQueue { [pool = core.pool] in
+            // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
+            pool.releaseMemory()
+            try pool.close()
+        }
+    }
 }

@@ -60,6 +60,8 @@ extension StorageError {
             (.damaged, "The file is not an SQLite database, or its beginning is damaged. Nothing was changed.")
         case .SQLITE_CANTOPEN:
             (.cannotOpen, "The database could not be opened. Check that its folder exists and can be written to.")
+        case .SQLITE_MISUSE:
+            (.cannotOpen, "The database was closed. Open it anew.")
         case .SQLITE_TOOBIG:
             (.tooLarge, "The key or value is larger than SQLite can hold.")
         case .SQLITE_IOERR:
