@@ -1,0 +1,47 @@
+package import Foundation
+
+/// Collects small writes into large ones. Call ``flush()`` at the end.
+package struct BufferedOutput {
+    private let sink: any ByteSink
+    private var buffer: [UInt8] = []
+    private static let capacity = 64 * 1024
+
+    /// Writes to a sink.
+    package init(_ sink: any ByteSink) {
+        self.sink = sink
+        buffer.reserveCapacity(Self.capacity)
+    }
+
+    /// Writes bytes.
+    package mutating func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try write(raw: $0) }
+    }
+
+    /// Writes bytes.
+    package mutating func write(_ data: Data) throws {
+        // Data that comes in pieces is one buffer here.
+        try data.withUnsafeBytes { try write(raw: $0) }
+    }
+
+    /// Writes a text as UTF-8.
+    package mutating func write(_ text: String) throws {
+        var text = text
+        try text.withUTF8 { try write(raw: UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func write(raw bytes: UnsafeRawBufferPointer) throws {
+        if buffer.count + bytes.count > Self.capacity { try flush() }
+        if bytes.count > Self.capacity {
+            try sink.write(bytes)
+        } else {
+            buffer.append(contentsOf: bytes)
+        }
+    }
+
+    /// Hands on what is collected.
+    package mutating func flush() throws {
+        guard !buffer.isEmpty else { return }
+        try buffer.withUnsafeBytes { try sink.write($0) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

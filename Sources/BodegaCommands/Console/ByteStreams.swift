@@ -1,0 +1,97 @@
+/// Something that bytes can be read from, one chunk after another.
+package protocol ByteSource: AnyObject, Sendable {
+    /// Fills a part of a buffer.
+    ///
+    /// - Parameter buffer: Where the bytes go; not empty.
+    /// - Returns: The number of bytes, 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+
+    /// The number of bytes from start to end, if it is known.
+    var size: Int? { get }
+}
+
+/// Something that bytes can be written to.
+package protocol ByteSink: AnyObject, Sendable {
+    /// Writes all bytes.
+    ///
+    /// - Throws: ``BrokenPipe`` if nobody reads them, ``ToolError`` if they could not be written.
+    func write(_ bytes: UnsafeRawBufferPointer) throws
+}
+
+extension ByteSink {
+    /// Writes a text as UTF-8.
+    package func write(_ text: String) throws {
+        var text = text
+        try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// Reads from a file descriptor.
+package final class DescriptorSource: ByteSource {
+    private let descriptor: Int32
+    private let name: String
+    private let isOwned: Bool
+
+    /// Reads from an open descriptor, which stays open.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - name: What error messages call it.
+    package init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+        self.isOwned = false
+    }
+
+    /// Opens a file.
+    ///
+    /// - Parameter path: Where the file is.
+    /// - Throws: A ``ToolError`` if it can't be opened.
+    package init(path: String) throws {
+        let descriptor = systemOpen(path)
+        guard descriptor >= 0 else { throw ToolError(.failure, "\(path) can't be opened: \(lastErrorText).") }
+        self.descriptor = descriptor
+        self.name = path
+        self.isOwned = true
+    }
+
+    deinit {
+        if isOwned { systemClose(descriptor) }
+    }
+
+    package var size: Int? { systemFileSize(descriptor) }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let count = systemRead(descriptor, buffer)
+        guard count >= 0 else { throw ToolError(.failure, "\(name) can't be read: \(lastErrorText).") }
+        return count
+    }
+}
+
+/// Writes to a file descriptor.
+package final class DescriptorSink: ByteSink {
+    private let descriptor: Int32
+    private let name: String
+
+    /// Writes to an open descriptor, which stays open.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor.
+    ///   - name: What error messages call it.
+    package init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = systemWrite(descriptor, rest)
+            guard count >= 0 else {
+                if lastErrorIsBrokenPipe { throw BrokenPipe() }
+                throw ToolError(.failure, "\(name) can't be written: \(lastErrorText).")
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// What the tool sees of the world around it, apart from files. Tests put their own in its place.
+package struct Console: Sendable {
+    /// Standard input.
+    package var input: any ByteSource
+    /// Standard output.
+    package var output: any ByteSink
+    /// Standard error.
+    package var errors: any ByteSink
+    /// Whether a human types the input.
+    package var isInputTerminal: Bool
+    /// Whether a human reads the output.
+    package var isOutputTerminal: Bool
+    /// Whether a human reads the errors, so that a progress bar makes sense.
+    package var isErrorTerminal: Bool
+    /// The time in seconds since some fixed moment.
+    package var clock: @Sendable () -> Double
+
+    /// Creates a console that is not a terminal.
+    ///
+    /// - Parameters:
+    ///   - input: Standard input.
+    ///   - output: Standard output.
+    ///   - errors: Standard error.
+    ///   - clock: The time in seconds since some fixed moment.
+    package init(
+        input: any ByteSource,
+        output: any ByteSink,
+        errors: any ByteSink,
+        clock: @escaping @Sendable () -> Double
+    ) {
+        self.input = input
+        self.output = output
+        self.errors = errors
+        self.isInputTerminal = false
+        self.isOutputTerminal = false
+        self.isErrorTerminal = false
+        self.clock = clock
+    }
+
+    /// The console of the process.
+    package static func standard() -> Console {
+        let start = ContinuousClock.now
+        var console = Console(
+            input: DescriptorSource(descriptor: 0, name: "Standard input"),
+            output: DescriptorSink(descriptor: 1, name: "Standard output"),
+            errors: DescriptorSink(descriptor: 2, name: "Standard error"),
+            clock: { (ContinuousClock.now - start) / .seconds(1) }
+        )
+        console.isInputTerminal = isTerminal(0)
+        console.isOutputTerminal = isTerminal(1)
+        console.isErrorTerminal = isTerminal(2)
+        return console
+    }
+
+    /// Tells the user something that does not belong to the output.
+    ///
+    /// - Parameter message: One or more lines, without a line end.
+    package func complain(_ message: String) {
+        do {
+            try errors.write("bodega: \(TerminalText.escaped(message, keepingNewlines: true))\n")
+        } catch {
+            // There is nowhere left to say it; the exit status still does.
+        }
+    }
+}

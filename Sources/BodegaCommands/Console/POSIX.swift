@@ -1,0 +1,86 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+// The system calls that the tool uses, under names that methods called `read` and `write` don't hide.
+
+/// Reads once, again if a signal interrupted it.
+///
+/// - Returns: The number of bytes, 0 at the end, or -1 with `errno` set.
+func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count >= 0 || errno != EINTR { return count }
+    }
+}
+
+/// Writes once, again if a signal interrupted it.
+///
+/// - Returns: The number of bytes, or -1 with `errno` set.
+func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+    while true {
+        let count = write(descriptor, buffer.baseAddress, buffer.count)
+        if count >= 0 || errno != EINTR { return count }
+    }
+}
+
+/// Opens a file for reading.
+func systemOpen(_ path: String) -> Int32 {
+    open(path, O_RDONLY | O_CLOEXEC)
+}
+
+/// Opens a file for writing: a new one, or what is there already, such as a device.
+func systemOpen(_ path: String, creating: Bool) -> Int32 {
+    creating ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) : open(path, O_WRONLY | O_CLOEXEC)
+}
+
+/// Closes a descriptor.
+func systemClose(_ descriptor: Int32) {
+    _ = close(descriptor)
+}
+
+/// Writes what a file holds to its medium.
+func systemSync(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+    // Darwin's fsync only hands the bytes to the drive; volumes without the stronger call get that.
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(descriptor) == 0
+}
+
+/// Gives a file another name, replacing what has that name.
+func systemRename(_ old: String, _ new: String) -> Bool {
+    rename(old, new) == 0
+}
+
+/// Removes a file.
+func systemRemove(_ path: String) {
+    _ = unlink(path)
+}
+
+/// The number of bytes in a regular file, `nil` for anything else.
+func systemFileSize(_ descriptor: Int32) -> Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+}
+
+/// Whether a descriptor is a terminal.
+func isTerminal(_ descriptor: Int32) -> Bool {
+    isatty(descriptor) == 1
+}
+
+/// Makes a write to a closed pipe fail with `EPIPE` instead of ending the program.
+func ignoreBrokenPipeSignal() {
+    _ = signal(SIGPIPE, SIG_IGN)
+}
+
+/// Whether the last call failed because nobody reads the pipe.
+var lastErrorIsBrokenPipe: Bool { errno == EPIPE }
+
+/// What the system says about the last failed call.
+var lastErrorText: String { String(cString: strerror(errno)) }

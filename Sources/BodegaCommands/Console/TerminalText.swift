@@ -1,0 +1,42 @@
+/// Makes text from a store safe to show: a key may hold anything, and a terminal obeys some of it.
+package enum TerminalText {
+
+    /// Replaces what a terminal would obey by escapes such as `\n` and `\u{1B}`: control characters, and those that
+    /// change the direction of text, so that a key can't look like another.
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - keepingNewlines: Whether line feeds stay.
+    package static func escaped(_ text: String, keepingNewlines: Bool = false) -> String {
+        guard text.unicodeScalars.contains(where: isDangerous) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "\n", keepingNewlines {
+                result.unicodeScalars.append(scalar)
+            } else if isDangerous(scalar) {
+                result += escape(scalar)
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\n": "\\n"
+        case "\r": "\\r"
+        case "\t": "\\t"
+        default: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        }
+    }
+
+    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0: true
+        // Line and paragraph separators, embeddings, overrides and isolates.
+        case 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

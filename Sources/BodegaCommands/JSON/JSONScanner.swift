@@ -1,0 +1,138 @@
+/// Finds where JSON values begin and end, without building them, and checks them against RFC 8259 as it goes.
+///
+/// It works on bytes in place, in one pass and with constant memory, except for one byte per level of nesting. It does
+/// not check that strings are valid UTF-8; see ``isValidUTF8(_:)``.
+struct JSONScanner {
+    /// The text.
+    let bytes: UnsafeRawBufferPointer
+    /// The offset of the next byte.
+    var position: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    /// Moves past whitespace.
+    mutating func skipWhitespace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
+            default: return
+            }
+        }
+    }
+
+    /// The next byte, which stays the next.
+    func peek() throws(JSONScanError) -> UInt8 {
+        guard position < bytes.count else { throw .unexpectedEnd }
+        return bytes[position]
+    }
+
+    /// Moves past whitespace and a certain byte.
+    mutating func expect(_ byte: UInt8) throws(JSONScanError) {
+        skipWhitespace()
+        guard try peek() == byte else { throw .unexpectedByte(at: position) }
+        position += 1
+    }
+
+    /// Moves past whitespace and a value, however deeply nested.
+    ///
+    /// - Returns: Where the value is, without the whitespace.
+    @discardableResult
+    mutating func skipValue() throws(JSONScanError) -> Range<Int> {
+        skipWhitespace()
+        let start = position
+        // The bytes that opened the containers we are in; the innermost apart, so that a flat object allocates nothing.
+        var outer: [UInt8] = []
+        var container: UInt8?
+        repeat {
+            skipWhitespace()
+            let first = try peek()
+            if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+                position += 1
+                skipWhitespace()
+                if try peek() != Self.closing(first) {
+                    if let container { outer.append(container) }
+                    container = first
+                    if first == UInt8(ascii: "{") { try skipName() }
+                    continue
+                }
+                position += 1
+            } else {
+                try skipScalar(startingWith: first)
+            }
+            // A value has ended, and with it perhaps the containers around it.
+            while let innermost = container {
+                skipWhitespace()
+                let byte = try peek()
+                if byte == UInt8(ascii: ",") {
+                    position += 1
+                    if innermost == UInt8(ascii: "{") { try skipName() }
+                    break
+                }
+                guard byte == Self.closing(innermost) else { throw .unexpectedByte(at: position) }
+                position += 1
+                container = outer.popLast()
+            }
+        } while container != nil
+        return start..<position
+    }
+
+    /// Moves past whitespace and a string.
+    ///
+    /// - Returns: Where its content is, without the quotes.
+    @discardableResult
+    mutating func skipString() throws(JSONScanError) -> Range<Int> {
+        try expect(UInt8(ascii: "\""))
+        let start = position
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                position += 1
+                return start..<position - 1
+            case UInt8(ascii: "\\"):
+                position += 1
+                try skipEscape()
+            case 0..<0x20:
+                throw .unexpectedByte(at: position)
+            default:
+                position += 1
+            }
+        }
+        throw .unexpectedEnd
+    }
+
+    private mutating func skipName() throws(JSONScanError) {
+        try skipString()
+        try expect(UInt8(ascii: ":"))
+    }
+
+    private mutating func skipEscape() throws(JSONScanError) {
+        switch try peek() {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 1
+        case UInt8(ascii: "u"):
+            position += 1
+            for _ in 0..<4 {
+                guard hexadecimalValue(try peek()) != nil else { throw .unexpectedByte(at: position) }
+                position += 1
+            }
+        default:
+            throw .unexpectedByte(at: position)
+        }
+    }
+
+    private static func closing(_ opening: UInt8) -> UInt8 {
+        opening == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
+    }
+}
+
+/// Why a text is not JSON.
+enum JSONScanError: Error, Equatable {
+    /// The text ends within a value.
+    case unexpectedEnd
+    /// The byte at this offset can't stand there.
+    case unexpectedByte(at: Int)
+}

@@ -1,0 +1,26 @@
+/// An error that ends the tool with a message and an exit status.
+package struct ToolError: Error, Equatable, CustomStringConvertible {
+    /// The exit status.
+    package var status: ExitStatus
+    /// What happened and what can be done about it: a sentence without the tool's name.
+    package var message: String
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - status: The exit status.
+    ///   - message: What happened and what can be done about it.
+    package init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// The message.
+    package var description: String { message }
+}
+
+/// Whoever read the output went away: nothing is wrong, but there is no point in going on.
+package struct BrokenPipe: Error, Equatable {
+    /// Creates the error.
+    package init() {}
+}
