@@ -1,0 +1,106 @@
+import Bodega
+import Foundation
+
+extension Envelope {
+
+    /// Whether a text begins with the ``header``.
+    static func isHeader(atStartOf text: UnsafeRawBufferPointer) -> Bool {
+        text.starts(with: header.utf8)
+    }
+
+    /// Reads a line.
+    ///
+    /// - Parameter scanner: Moved past the object.
+    /// - Returns: The item, `nil` for the header, or what is wrong with the line although it is JSON.
+    static func read(from scanner: inout JSONScanner) throws(JSONScanError) -> Result<ImportRecord?, RecordFlaw> {
+        if isHeader(atStartOf: UnsafeRawBufferPointer(rebasing: scanner.bytes[scanner.position...])) {
+            try scanner.skipValue()
+            return .success(nil)
+        }
+        let start = scanner.position
+        guard try scanner.peek() == UInt8(ascii: "{") else {
+            try scanner.skipValue()
+            return .failure(RecordFlaw("It is not an object as an export has."))
+        }
+        var fields = Fields()
+        var names: Set<String> = []
+        scanner.position += 1
+        scanner.skipWhitespace()
+        if try scanner.peek() == UInt8(ascii: "}") {
+            scanner.position += 1
+        } else {
+            var separator = UInt8(ascii: ",")
+            while separator == UInt8(ascii: ",") {
+                let nameRange = try scanner.skipString()
+                try scanner.expect(UInt8(ascii: ":"))
+                let valueRange = try scanner.skipValue()
+                let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: scanner.bytes[nameRange])) ?? ""
+                guard names.insert(name).inserted else { return .failure(RecordFlaw("It has \"\(name)\" twice.")) }
+                fields.set(name, UnsafeRawBufferPointer(rebasing: scanner.bytes[valueRange]))
+                scanner.skipWhitespace()
+                separator = try scanner.peek()
+                guard separator == UInt8(ascii: ",") || separator == UInt8(ascii: "}") else {
+                    throw .unexpectedByte(at: scanner.position)
+                }
+                scanner.position += 1
+            }
+        }
+        guard isValidUTF8(UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.position])) else {
+            return .failure(RecordFlaw("It is not valid UTF-8."))
+        }
+        return fields.record()
+    }
+
+    /// The members of an object, as far as they are known, still in JSON.
+    private struct Fields {
+        private var key: UnsafeRawBufferPointer?
+        private var kind: UnsafeRawBufferPointer?
+        private var json: UnsafeRawBufferPointer?
+        private var text: UnsafeRawBufferPointer?
+        private var base64: UnsafeRawBufferPointer?
+        private var unknown: String?
+
+        mutating func set(_ name: String, _ value: UnsafeRawBufferPointer) {
+            switch name {
+            case "key": key = value
+            case "kind": kind = value
+            case "json": json = value
+            case "text": text = value
+            case "base64": base64 = value
+            default: unknown = name
+            }
+        }
+
+        func record() -> Result<ImportRecord?, RecordFlaw> {
+            if let unknown { return .failure(RecordFlaw("It has \"\(unknown)\", which no export has.")) }
+            guard let key, let rawValue = Self.string(key) else {
+                return .failure(RecordFlaw("It lacks a \"key\" that is a string."))
+            }
+            var keyKind = CacheKey.Kind.hashed
+            if let kind {
+                guard let known = Self.string(kind).flatMap(CacheKey.Kind.init(rawValue:)) else {
+                    return .failure(RecordFlaw("Its \"kind\" is not one of hashed, url and verbatim."))
+                }
+                keyKind = known
+            }
+            guard let data else {
+                return .failure(RecordFlaw("It needs one of \"json\", a string \"text\" and a valid \"base64\"."))
+            }
+            return .success(ImportRecord(key: CacheKey(rawValue: rawValue, kind: keyKind), data: data))
+        }
+
+        private var data: Data? {
+            switch (json, text, base64) {
+            case (let json?, nil, nil): Data(json)
+            case (nil, let text?, nil): Self.string(text).map { Data($0.utf8) }
+            case (nil, nil, let base64?): Self.string(base64).flatMap { Data(base64Encoded: $0) }
+            default: nil
+            }
+        }
+
+        private static func string(_ value: UnsafeRawBufferPointer) -> String? {
+            guard value.first == UInt8(ascii: "\"") else { return nil }
+            return JSONString.decode(UnsafeRawBufferPointer(rebasing: value[1..<value.count - 1]))
+        }
+    }
+}

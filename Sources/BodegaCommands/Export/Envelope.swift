@@ -1,0 +1,56 @@
+package import Bodega
+package import Foundation
+
+/// The form that an item has in an export: an object on one line, with the item's key and bytes.
+///
+/// ```json
+/// {"$bodega":{"export":1}}
+/// {"key":"dolly","json":{"name":"Dolly"}}
+/// {"key":"notes/a.txt","kind":"verbatim","text":"two\nlines"}
+/// {"key":"example.com","kind":"url","base64":"/9j/"}
+/// ```
+///
+/// The first line is the ``header``, by which an import tells an export from lines of somebody else that happen to have
+/// a `key`. It may come again, so exports can be joined. `kind` is left out for ordinary keys. The bytes are in one of
+/// three members, the first that can hold them exactly:
+/// - `json`: they are JSON without line ends and without whitespace around it, and stand there as they are;
+/// - `text`: they are UTF-8;
+/// - `base64`: they are anything.
+package enum Envelope {
+
+    /// The first line of an export, without its line end. The number is the version of the form.
+    package static let header = #"{"$bodega":{"export":1}}"#
+
+    /// The line for an item.
+    ///
+    /// - Parameters:
+    ///   - key: The item's key.
+    ///   - data: The item's bytes.
+    /// - Returns: The line with its line end.
+    package static func line(key: CacheKey, data: Data) -> [UInt8] {
+        var object = JSONObjectWriter()
+        object.add("key", key.rawValue)
+        if key.kind != .hashed { object.add("kind", key.kind.rawValue) }
+        data.withUnsafeBytes { bytes in
+            if !isValidUTF8(bytes) {
+                object.add("base64", data.base64EncodedString())
+            } else if isJSONOnOneLine(bytes) {
+                object.add("json", json: bytes)
+            } else {
+                object.add("text", text: bytes)
+            }
+        }
+        return object.line()
+    }
+
+    private static func isJSONOnOneLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !bytes.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return false }
+        var scanner = JSONScanner(bytes)
+        do {
+            return try scanner.skipValue() == 0..<bytes.count
+        } catch {
+            // Not JSON is an answer here, not a failure.
+            return false
+        }
+    }
+}

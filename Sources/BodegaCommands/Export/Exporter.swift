@@ -1,0 +1,31 @@
+package import Bodega
+
+/// Writes all items of a store as lines that an import reads back exactly, see ``Envelope``.
+///
+/// Keys and bytes are exported, dates are not. Items that others write or remove meanwhile may be missing.
+package struct Exporter {
+    private let engine: any StorageEngine
+
+    /// Exports from an engine.
+    package init(engine: any StorageEngine) {
+        self.engine = engine
+    }
+
+    /// Exports all items, in insertion order.
+    ///
+    /// - Parameter sink: Where the lines go.
+    /// - Returns: The number of items.
+    @discardableResult
+    package func run(to sink: any ByteSink) async throws -> Int {
+        let keys = try await engine.fetchKeys()
+        var output = BufferedOutput(sink)
+        var count = 0
+        try output.write(Envelope.header + "\n")
+        for try await batch in ItemBatches(of: keys, in: engine) {
+            for (key, data) in batch { try output.write(Envelope.line(key: key, data: data)) }
+            count += batch.count
+        }
+        try output.flush()
+        return count
+    }
+}

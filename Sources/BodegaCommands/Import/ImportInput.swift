@@ -1,0 +1,112 @@
+package import Foundation
+
+/// What an import reads, and in which form it is.
+package struct ImportInput {
+
+    /// The forms.
+    package enum Format: String, CaseIterable, Sendable {
+        /// The input tells: a folder, an export by its first line, an array by its first bracket, else lines.
+        case auto
+        /// A JSON value a line.
+        case ndjson
+        /// One JSON document with an array.
+        case json
+        /// What `export` writes.
+        case export
+    }
+
+    /// A path, `nil` or `-` for standard input.
+    package var path: String?
+    /// The form.
+    package var format: Format
+    /// Where in a document the array is; it makes ``Format/auto`` mean ``Format/json``.
+    package var array: JSONPath?
+    /// Where the key is in a record.
+    package var key: JSONPath?
+    /// The kind of keys.
+    package var keyKind: KeyKind
+
+    /// Describes an input.
+    package init(path: String?, format: Format, array: JSONPath?, key: JSONPath?, keyKind: KeyKind) {
+        self.path = path
+        self.format = format
+        self.array = array
+        self.key = key
+        self.keyKind = keyKind
+    }
+
+    /// Opens the input.
+    ///
+    /// - Parameter standardInput: Standard input.
+    /// - Returns: The records in it.
+    /// - Throws: A ``ToolError`` if it can't be read or an option is missing.
+    package func records(standardInput: any ByteSource) throws -> any RecordSource {
+        let source: any ByteSource
+        if let path, path != "-" {
+            if try FileNature(ofPath: path) == .folder {
+                return try folder(path)
+            }
+            source = try DescriptorSource(path: path)
+        } else {
+            source = standardInput
+        }
+        var window = InputWindow(source)
+        try Self.skipByteOrderMark(&window)
+        switch format == .auto ? try detectedFormat(&window) : format {
+        case .export:
+            guard key == nil, array == nil else {
+                throw ToolError(.usage, "The input is an export, which has keys of its own: leave out --key and --array.")
+            }
+            return LineRecords(window, total: source.size, form: .export)
+        case .json:
+            return ArrayRecords(window, total: source.size, array: array, key: try recordKey())
+        case .ndjson, .auto:
+            guard array == nil else { throw ToolError(.usage, "--array is for a JSON document, not for lines.") }
+            return LineRecords(window, total: source.size, form: .json(try recordKey()))
+        }
+    }
+
+    private func folder(_ path: String) throws -> any RecordSource {
+        guard format == .auto, key == nil, array == nil, keyKind != .url else {
+            throw ToolError(
+                .usage,
+                "\(path) is a folder; keys are the paths in it. Leave out --format, --key, --array and --url."
+            )
+        }
+        return try FolderRecords(root: URL(fileURLWithPath: path, isDirectory: true))
+    }
+
+    private func recordKey() throws -> RecordKey {
+        guard let key else {
+            throw ToolError(.usage, "Name the member of each record that is its key, such as --key id.")
+        }
+        return RecordKey(path: key, kind: keyKind)
+    }
+
+    /// Looks at the start of the input.
+    private func detectedFormat(_ window: inout InputWindow) throws -> Format {
+        if array != nil { return .json }
+        while true {
+            let enough = window.withUnsafeBytes { bytes in
+                var scanner = JSONScanner(bytes)
+                scanner.skipWhitespace()
+                return bytes.count - scanner.position >= Envelope.header.utf8.count
+            }
+            if try enough || !window.readMore() { break }
+        }
+        return window.withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            scanner.skipWhitespace()
+            let start = UnsafeRawBufferPointer(rebasing: bytes[scanner.position...])
+            if Envelope.isHeader(atStartOf: start) { return .export }
+            return start.first == UInt8(ascii: "[") ? .json : .ndjson
+        }
+    }
+
+    /// Some editors put a mark before UTF-8 that JSON does not know.
+    private static func skipByteOrderMark(_ window: inout InputWindow) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        while window.count < mark.count, try window.readMore() {}
+        if window.withUnsafeBytes({ $0.starts(with: mark) }) { window.consume(mark.count) }
+    }
+}

@@ -1,0 +1,89 @@
+/// A JSON document that is read piece by piece: only the piece at hand is in memory.
+struct JSONStream {
+    private var window: InputWindow
+    /// The number of the line that is read, counted from 1.
+    private(set) var line = 1
+
+    init(_ window: InputWindow) {
+        self.window = window
+    }
+
+    /// The number of bytes that have been read.
+    var consumed: Int { window.consumed }
+
+    /// Moves past what a closure moves past.
+    ///
+    /// - Parameter body: Moves the scanner. It is called again with more text if the text ended too early, so it must
+    ///   have no other effect.
+    /// - Returns: What the closure returns.
+    /// - Throws: A ``ToolError`` if the document is not JSON there.
+    mutating func scan<Result>(_ body: (inout JSONScanner) throws(JSONScanError) -> Result) throws -> Result {
+        while true {
+            let attempt = window.withUnsafeBytes { bytes -> Attempt<Result> in
+                var scanner = JSONScanner(bytes)
+                do throws(JSONScanError) {
+                    let result = try body(&scanner)
+                    let lines = Self.lineFeeds(in: bytes[..<scanner.position])
+                    return .success(result, length: scanner.position, lines: lines)
+                } catch .unexpectedEnd {
+                    return .incomplete
+                } catch .unexpectedByte(let position) {
+                    return .failure(lines: Self.lineFeeds(in: bytes[..<position]))
+                }
+            }
+            switch attempt {
+            case .success(let result, let length, let lines):
+                // A number that ends where the window ends may go on behind it.
+                if length == window.count, try window.readMore() { continue }
+                window.consume(length)
+                line += lines
+                return result
+            case .incomplete:
+                if try !window.readMore() {
+                    throw ToolError(.badInput, "The JSON document is not complete: it ends in line \(endLine).")
+                }
+            case .failure(let lines):
+                throw ToolError(.badInput, "Line \(line + lines) is not JSON.")
+            }
+        }
+    }
+
+    /// The next byte that is not whitespace; it stays the next.
+    mutating func peek() throws -> UInt8 {
+        try scan { scanner throws(JSONScanError) in
+            scanner.skipWhitespace()
+            return try scanner.peek()
+        }
+    }
+
+    /// Moves past a byte, with whitespace before it.
+    mutating func expect(_ byte: UInt8) throws {
+        try scan { scanner throws(JSONScanError) in try scanner.expect(byte) }
+    }
+
+    /// Makes sure that only whitespace follows.
+    mutating func expectEnd() throws {
+        repeat {
+            try scan { scanner throws(JSONScanError) in scanner.skipWhitespace() }
+            guard window.count == 0 else {
+                throw ToolError(.badInput, "There is more after the end of the JSON document, in line \(line).")
+            }
+        } while try window.readMore()
+    }
+
+    private var endLine: Int {
+        line + window.withUnsafeBytes { Self.lineFeeds(in: $0[...]) }
+    }
+
+    private static func lineFeeds(in bytes: Slice<UnsafeRawBufferPointer>) -> Int {
+        var count = 0
+        for byte in UnsafeRawBufferPointer(rebasing: bytes) where byte == UInt8(ascii: "\n") { count += 1 }
+        return count
+    }
+
+    private enum Attempt<Result> {
+        case success(Result, length: Int, lines: Int)
+        case incomplete
+        case failure(lines: Int)
+    }
+}

@@ -1,0 +1,63 @@
+import Bodega
+package import Foundation
+
+/// How the key of a record is made: where in the record it is and of what kind.
+package struct RecordKey: Sendable {
+    /// Where the key is in the record.
+    package let path: JSONPath
+    /// Makes a key from the string found there, `nil` if none can be made.
+    package let make: @Sendable (String) -> CacheKey?
+
+    /// Creates a recipe.
+    ///
+    /// - Parameters:
+    ///   - path: Where the key is in the record.
+    ///   - kind: The kind of key.
+    package init(path: JSONPath, kind: KeyKind) {
+        self.path = path
+        self.make = kind.key
+    }
+}
+
+extension RecordKey {
+    /// Moves a scanner past a value and makes a record from it.
+    ///
+    /// - Returns: The record, or what is wrong with the value although it is JSON.
+    func record(from scanner: inout JSONScanner) throws(JSONScanError) -> Result<ImportRecord, RecordFlaw> {
+        scanner.skipWhitespace()
+        let start = scanner.position
+        let keyRange = try scanner.skipValue(finding: path.names[...])
+        let value = UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.position])
+        guard isValidUTF8(value) else { return .failure(RecordFlaw("It is not valid UTF-8.")) }
+        guard let keyRange else { return .failure(RecordFlaw("It has no \"\(path)\" to take the key from.")) }
+        switch string(in: UnsafeRawBufferPointer(rebasing: scanner.bytes[keyRange])) {
+        case .success(let string):
+            guard let key = make(string) else { return .failure(RecordFlaw("Its key \"\(string)\" is not a URL.")) }
+            return .success(ImportRecord(key: key, data: Data(value)))
+        case .failure(let flaw):
+            return .failure(flaw)
+        }
+    }
+
+    private func string(in value: UnsafeRawBufferPointer) -> Result<String, RecordFlaw> {
+        switch value[0] {
+        case UInt8(ascii: "\""):
+            let content = UnsafeRawBufferPointer(rebasing: value[1..<value.count - 1])
+            if let string = JSONString.decode(content) { return .success(string) }
+            return .failure(RecordFlaw("Its \"\(path)\" holds half of a surrogate pair, so it can't be a key."))
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            return .success(String(decoding: value, as: UTF8.self))
+        default:
+            return .failure(RecordFlaw("Its \"\(path)\" is neither a string nor a number, so it can't be a key."))
+        }
+    }
+}
+
+/// Why a record is bad.
+struct RecordFlaw: Error, Equatable {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}

@@ -1,0 +1,69 @@
+package import Bodega
+import Foundation
+
+/// A store that is open.
+package struct OpenStore: Sendable {
+    /// Where it is.
+    package let address: StoreAddress
+    /// The name of the collection in an SQLite file, `nil` for the unnamed one.
+    package let collection: String?
+    /// The engine.
+    package let engine: any StorageEngine
+    /// The engine, if it is SQLite's.
+    package let sqlite: SQLiteStorageEngine?
+}
+
+extension StoreAddress {
+
+    /// Opens the store to read it. What is missing stays missing.
+    ///
+    /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
+    /// - Throws: A ``ToolError`` if the store or the collection does not exist, a `StorageError` if it can't be opened.
+    package func openExisting(collection: String? = nil) async throws -> OpenStore {
+        switch (engine, try FileNature(ofPath: path)) {
+        case (_, .missing):
+            throw ToolError(.failure, "There is no store at \(path).")
+        case (.sqlite, .folder):
+            throw ToolError(.failure, "\(path) is a folder, not an SQLite file. Write disk:\(path).")
+        case (.sqlite, .empty), (.sqlite, .otherFile):
+            // Opening would turn an empty file into a database.
+            throw ToolError(.failure, "\(path) is not an SQLite file.")
+        case (.disk, .sqlite), (.disk, .empty), (.disk, .otherFile):
+            throw ToolError(.failure, "\(path) is a file, not a folder.")
+        case (.sqlite, .sqlite), (.disk, .folder):
+            break
+        }
+        if let collection, engine == .sqlite {
+            let unnamed = try SQLiteStorageEngine(openingFile: url)
+            guard try await unnamed.collectionNames().contains(collection) else {
+                throw ToolError(.failure, "There is no collection \"\(collection)\" in \(path).")
+            }
+            return OpenStore(sqlite: try unnamed.collection(named: collection), at: self, collection: collection)
+        }
+        return try open(collection: collection)
+    }
+
+    /// Opens the store to write to it; creates what is missing.
+    ///
+    /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
+    /// - Throws: A ``ToolError`` if the store can't have collections, a `StorageError` if it can't be opened.
+    package func open(collection: String? = nil) throws -> OpenStore {
+        switch engine {
+        case .sqlite:
+            let engine = try SQLiteStorageEngine(openingFile: url, collection: collection)
+            return OpenStore(sqlite: engine, at: self, collection: collection)
+        case .disk:
+            guard collection == nil else {
+                throw ToolError(.usage, "--collection is for SQLite files; a folder is one collection.")
+            }
+            let engine = try DiskStorageEngine(opening: FileManager.Directory(url: url))
+            return OpenStore(address: self, collection: nil, engine: engine, sqlite: nil)
+        }
+    }
+}
+
+extension OpenStore {
+    fileprivate init(sqlite: SQLiteStorageEngine, at address: StoreAddress, collection: String?) {
+        self.init(address: address, collection: collection, engine: sqlite, sqlite: sqlite)
+    }
+}
