@@ -1,1 +1,3 @@
-print("x")
+import BodegaCommands
+
+await Tool.main()

@@ -3,9 +3,9 @@ import Foundation
 
 extension Envelope {
 
-    /// Whether a text begins with the ``header``.
+    /// Whether a text begins like the ``header``, of this version or another.
     static func isHeader(atStartOf text: UnsafeRawBufferPointer) -> Bool {
-        text.starts(with: header.utf8)
+        text.starts(with: #"{"$bodega":"#.utf8)
     }
 
     /// Reads a line.
@@ -14,8 +14,9 @@ extension Envelope {
     /// - Returns: The item, `nil` for the header, or what is wrong with the line although it is JSON.
     static func read(from scanner: inout JSONScanner) throws(JSONScanError) -> Result<ImportRecord?, RecordFlaw> {
         if isHeader(atStartOf: UnsafeRawBufferPointer(rebasing: scanner.bytes[scanner.position...])) {
-            try scanner.skipValue()
-            return .success(nil)
+            let object = UnsafeRawBufferPointer(rebasing: scanner.bytes[try scanner.skipValue()])
+            if object.elementsEqual(header.utf8) { return .success(nil) }
+            return .failure(RecordFlaw("It begins an export in a form that this version of bodega does not know."))
         }
         let start = scanner.position
         guard try scanner.peek() == UInt8(ascii: "{") else {

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// What an import reads, and in which form it is.
 package struct ImportInput {

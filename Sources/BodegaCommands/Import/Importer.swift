@@ -1,5 +1,5 @@
 package import Bodega
-package import Foundation
+import Foundation
 
 /// Writes the records of an input to an engine, in batches.
 package struct Importer {

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A part of an input that moves along it: bytes are added at its end and consumed at its start.
 ///

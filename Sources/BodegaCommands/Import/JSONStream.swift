@@ -25,10 +25,11 @@ struct JSONStream {
                     let result = try body(&scanner)
                     let lines = Self.lineFeeds(in: bytes[..<scanner.position])
                     return .success(result, length: scanner.position, lines: lines)
-                } catch .unexpectedEnd {
-                    return .incomplete
-                } catch .unexpectedByte(let position) {
-                    return .failure(lines: Self.lineFeeds(in: bytes[..<position]))
+                } catch {
+                    switch error {
+                    case .unexpectedEnd: return .incomplete
+                    case .unexpectedByte(let position): return .failure(lines: Self.lineFeeds(in: bytes[..<position]))
+                    }
                 }
             }
             switch attempt {

@@ -29,10 +29,10 @@ package struct LineRecords: RecordSource {
                 // The line feed too, unless the last line lacks it.
                 window.consume(min(length + 1, window.count))
             }
-            let record = try window.withUnsafeBytes {
-                try record(from: UnsafeRawBufferPointer(rebasing: $0[..<length]))
+            let item = try window.withUnsafeBytes { bytes in
+                try record(from: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
             }
-            if let record { return record }
+            if let item { return item }
         }
         return nil
     }

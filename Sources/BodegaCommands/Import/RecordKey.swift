@@ -1,12 +1,12 @@
 import Bodega
-package import Foundation
+import Foundation
 
 /// How the key of a record is made: where in the record it is and of what kind.
 package struct RecordKey: Sendable {
     /// Where the key is in the record.
-    package let path: JSONPath
+    let path: JSONPath
     /// Makes a key from the string found there, `nil` if none can be made.
-    package let make: @Sendable (String) -> CacheKey?
+    let make: @Sendable (String) -> CacheKey?
 
     /// Creates a recipe.
     ///

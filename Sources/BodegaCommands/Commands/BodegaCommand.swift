@@ -1,0 +1,35 @@
+#if CommandLineTool
+import ArgumentParser
+
+/// A command that reads and writes the console it is given.
+protocol ConsoleCommand: ParsableCommand {
+    /// Does what the command is for.
+    func run(on console: Console) async throws
+}
+
+/// The command `bodega`, which shows its help.
+struct BodegaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bodega",
+        abstract: "Bytes under keys, in an SQLite file or a folder.",
+        discussion: """
+            A STORE is sqlite:PATH or disk:PATH. The scheme can be left out where the path tells: a folder, an SQLite \
+            file, or a new file named .sqlite3, .sqlite or .db.
+
+            EXAMPLES:
+              bodega import languages.db iso_639-3.json --array 639-3 --key alpha_3
+              bodega ls languages.db --limit 10
+              bodega get languages.db deu
+              bodega export languages.db | bodega import disk:languages
+              bodega help import
+
+            \(ExitStatus.help)
+            """,
+        version: "0.1.0",
+        subcommands: [
+            ImportCommand.self, ExportCommand.self, ListCommand.self, GetCommand.self, PutCommand.self,
+            RemoveCommand.self, CountCommand.self, StatCommand.self,
+        ]
+    )
+}
+#endif

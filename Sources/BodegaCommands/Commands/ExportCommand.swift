@@ -1,0 +1,41 @@
+#if CommandLineTool
+import ArgumentParser
+
+/// `bodega export`.
+struct ExportCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write all items as lines of JSON that import reads back, byte for byte.",
+        discussion: """
+            The first line says what it is. Each other line holds an item's key and, for keys that are not ordinary, its \
+            kind; and its bytes under "json" if they are JSON on one line, else under "text" if they are UTF-8, else \
+            under "base64". Dates are not exported.
+
+            EXAMPLES:
+              bodega export notes.db --output notes.ndjson
+              bodega export notes.db | gzip > notes.ndjson.gz
+              bodega export notes.db | bodega import disk:notes
+              bodega export notes.db | jq -r 'select(.json.draft) | .key'
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("A file, which is replaced when all is written; otherwise standard output.", valueName: "file")
+    )
+    var output: String?
+
+    func run(on console: Console) async throws {
+        let exporter = Exporter(engine: try await store.openExisting().engine)
+        guard let output, output != "-" else {
+            try await exporter.run(to: console.output)
+            return
+        }
+        let file = try OutputFile(path: output)
+        try await exporter.run(to: file)
+        try file.commit()
+    }
+}
+#endif

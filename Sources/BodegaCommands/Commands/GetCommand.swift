@@ -1,0 +1,54 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+
+/// `bodega get`.
+struct GetCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Print items, byte for byte.",
+        discussion: """
+            Nothing is added, also not between several items. Items that are missing are reported after the others are \
+            printed, with exit status 3.
+
+            EXAMPLES:
+              bodega get notes.db today
+              bodega get disk:site --verbatim index.html > index.html
+              bodega get notes.db --json today tomorrow
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Argument(help: "The keys.")
+    var key: [String]
+
+    @Flag(help: "Print each item as a JSON object on a line, with its key, as export does.")
+    var json = false
+
+    func validate() throws {
+        if key.isEmpty { throw ValidationError("Name at least one key.") }
+    }
+
+    func run(on console: Console) async throws {
+        let wanted = try key.map(keys.key)
+        let store = try await store.openExisting()
+        var output = BufferedOutput(console.output)
+        var missing: [CacheKey] = []
+        for key in wanted {
+            guard let data = try await store.engine.fetch(key: key) else {
+                missing.append(key)
+                continue
+            }
+            if json {
+                try output.write(Envelope.line(key: key, data: data))
+            } else {
+                try output.write(data)
+            }
+        }
+        try output.flush()
+        if !missing.isEmpty { throw try await store.missing(missing) }
+    }
+}
+#endif

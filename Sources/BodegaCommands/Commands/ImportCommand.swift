@@ -1,0 +1,127 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+import Foundation
+
+extension ImportInput.Format: ExpressibleByArgument {}
+
+/// `bodega import`.
+struct ImportCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Write many items from lines of JSON, a JSON array, a folder of files or an export.",
+        discussion: """
+            The input's form is recognised: a folder; an export of bodega, by its first line; a JSON document, if it \
+            begins with a bracket or --array is given; else JSON values, one a line. Values are stored byte for byte as \
+            they are in the input. A key is a string or a number in the record. Files of a folder go under their \
+            relative paths; links are left out.
+
+            The input is written in batches, each all or nothing. A bad record ends the import: its batch is not \
+            written, those before it are. Text that is not JSON at all ends the import of an array always, because the \
+            rest can't be told apart.
+
+            EXAMPLES:
+              bodega import people.db people.ndjson --key id
+              bodega import people.db people.json --array data.people --key name.last
+              bodega import disk:site public/
+              curl -s https://example.com/feed.ndjson | bodega import feed.db --key id --skip-bad --json
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Argument(help: "A file or folder; standard input if left out or -.")
+    var source: String?
+
+    @Option(help: ArgumentHelp("Where each record's key is: names of members, with dots between.", valueName: "path"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Where in a JSON document the array is, such as data.people.", valueName: "path"))
+    var array: String?
+
+    @Option(help: "The input's form.")
+    var format = ImportInput.Format.auto
+
+    @Option(help: ArgumentHelp("How many items are written at once.", valueName: "count"))
+    var batchSize = 10_000
+
+    @Flag(help: "Report bad records and leave them out.")
+    var skipBad = false
+
+    @Flag(help: "Print the result as a JSON object, also if the import fails.")
+    var json = false
+
+    @Flag(help: "Print no progress and no result.")
+    var quiet = false
+
+    func validate() throws {
+        if batchSize < 1 { throw ValidationError("--batch-size must be at least 1.") }
+        if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
+    }
+
+    func run(on console: Console) async throws {
+        let start = console.clock()
+        let input = ImportInput(
+            path: source,
+            format: format,
+            array: try array.map(JSONPath.init(parsing:)),
+            key: try key.map(JSONPath.init(parsing:)),
+            keyKind: keys.kind
+        )
+        try checkStoreIsNotInSource()
+        // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
+        var records = try input.records(standardInput: console.input)
+        let importer = Importer(engine: try store.open().engine, batchSize: batchSize, skipsBadRecords: skipBad)
+        var report = ImportReport()
+        var bar = ProgressBar(console: console, isQuiet: quiet)
+        do {
+            try await importer.run(&records, report: &report) { bad in
+                bar.clear()
+                console.complain("\(bad.place): \(bad.reason) Skipped.")
+            } onProgress: { report, progress, total in
+                bar.update(items: report.imported, bytes: progress, of: total)
+            }
+        } catch {
+            bar.clear()
+            let failure = Self.failure(error, after: report)
+            if json {
+                let line = report.json(seconds: console.clock() - start, failure: "\(failure)")
+                try line.withUnsafeBytes(console.output.write)
+            }
+            throw failure
+        }
+        bar.clear()
+        let seconds = console.clock() - start
+        if json {
+            try report.json(seconds: seconds, failure: nil).withUnsafeBytes(console.output.write)
+        } else if !quiet {
+            try console.output.write(report.text(seconds: console.isOutputTerminal ? seconds : nil))
+        }
+    }
+
+    /// What the user is to know when an import ends early.
+    private static func failure(_ error: any Error, after report: ImportReport) -> any Error {
+        let done = report.imported == 0
+            ? "Nothing was imported."
+            : "The \(report.imported) items of the batches before it were imported, the others not."
+        switch error {
+        case let bad as BadRecord:
+            return ToolError(.badInput, "\(bad.place): \(bad.reason) \(done)")
+        case let error as ToolError where error.status == .badInput:
+            return ToolError(.badInput, "\(error.message) \(done)")
+        default:
+            return error
+        }
+    }
+
+    private func checkStoreIsNotInSource() throws {
+        guard let source, source != "-" else { return }
+        let folder = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
+        let file = try store.checkedAddress().url.resolvingSymlinksInPath().path
+        if file == folder || file.hasPrefix(folder + "/") {
+            throw ToolError(.usage, "The store is in what is to be imported. Put it somewhere else.")
+        }
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+
+/// `bodega ls`.
+struct ListCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls",
+        abstract: "List the keys, in the order in which they were first written.",
+        discussion: """
+            On a terminal, control characters in keys are shown as escapes; elsewhere keys are printed as they are. Keys \
+            may hold line ends: use -0 or --json where that matters. Sizes are in bytes, times in UTC.
+
+            EXAMPLES:
+              bodega ls notes.db --limit 10
+              bodega ls notes.db --long
+              bodega ls -0 notes.db | xargs -0 bodega get notes.db
+              bodega ls notes.db --json --long | jq 'select(.size > 1000).key'
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(name: .shortAndLong, help: "Show size, dates and kind too.")
+    var long = false
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    @Flag(name: [.customShort("0"), .long], help: "End each key with a NUL instead of a line end.")
+    var null = false
+
+    @Option(help: ArgumentHelp("List no more than this many.", valueName: "count"))
+    var limit: Int?
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
+        if null, json || long { throw ValidationError("--null excludes --json and --long.") }
+    }
+
+    func run(on console: Console) async throws {
+        let engine = try await store.openExisting().engine
+        var keys = try await engine.fetchKeys()
+        if let limit { keys = Array(keys.prefix(limit)) }
+        let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)
+        var output = BufferedOutput(console.output)
+        if long {
+            for try await batch in ItemBatches(of: keys, in: engine) {
+                for (key, data) in batch {
+                    // Gone since the batch was read.
+                    guard let dates = try await engine.fetchDates(key: key) else { continue }
+                    try output.write(format.line(key: key, size: data.count, dates: dates))
+                }
+            }
+        } else {
+            for key in keys { try output.write(format.line(key: key)) }
+        }
+        try output.flush()
+    }
+}
+#endif

@@ -1,0 +1,44 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+import Foundation
+
+/// `bodega put`.
+struct PutCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "put",
+        abstract: "Write an item, replacing what is there under its key.",
+        discussion: """
+            The store is created if it is missing. When the command succeeds, the item survives a power loss.
+
+            EXAMPLES:
+              bodega put notes.db today today.txt
+              echo '{"done": false}' | bodega put notes.db today
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @Argument(help: "The file with the bytes; standard input if left out or -.")
+    var file: String?
+
+    func run(on console: Console) async throws {
+        let key = try keys.key(key)
+        _ = try store.checkedAddress()
+        // Read to the end before the store is opened: no input, no store.
+        let data = try Self.contents(of: file, standardInput: console.input)
+        try await store.open().engine.write(data, key: key)
+    }
+
+    private static func contents(of file: String?, standardInput: any ByteSource) throws -> Data {
+        let isFile = file != nil && file != "-"
+        var window = InputWindow(isFile ? try DescriptorSource(path: file ?? "") : standardInput)
+        while try window.readMore() {}
+        return window.withUnsafeBytes { Data($0) }
+    }
+}
+#endif

@@ -1,0 +1,75 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+
+/// `bodega rm`.
+struct RemoveCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm",
+        abstract: "Remove items.",
+        discussion: """
+            Items that are missing are reported after the others are removed, with exit status 3. All items can be \
+            removed only with --yes or after a question on a terminal.
+
+            EXAMPLES:
+              bodega rm notes.db yesterday
+              bodega rm notes.db --all --yes
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Argument(help: "The keys.")
+    var key: [String] = []
+
+    @Flag(help: "Remove all items.")
+    var all = false
+
+    @Flag(name: [.short, .long, .customLong("force")], help: "Don't ask before removing all items.")
+    var yes = false
+
+    func validate() throws {
+        if all != key.isEmpty { throw ValidationError("Name the keys to remove, or give --all.") }
+    }
+
+    func run(on console: Console) async throws {
+        let wanted = try key.map(keys.key)
+        let store = try await store.openExisting()
+        if all {
+            try await confirm(store, on: console)
+            try await store.engine.removeAllData()
+            return
+        }
+        let present = try await store.engine.fetchKeys(among: wanted)
+        try await store.engine.remove(keys: present)
+        let missing = wanted.filter { !Set(present).contains($0) }
+        if !missing.isEmpty { throw try await store.missing(missing) }
+    }
+
+    private func confirm(_ store: OpenStore, on console: Console) async throws {
+        if yes { return }
+        guard console.isInputTerminal, console.isErrorTerminal else {
+            throw ToolError(.usage, "--all removes every item. Add --yes if you mean it.")
+        }
+        let count = try await store.engine.fetchCount()
+        let address = TerminalText.escaped(store.address.description)
+        try console.errors.write("Remove all \(count) items from \(address)? [y/N] ")
+        guard ["y", "yes"].contains(try console.readAnswer().lowercased()) else {
+            throw ToolError(.failure, "Nothing was removed.")
+        }
+    }
+}
+
+extension Console {
+    /// Reads a line that a human types, without its end.
+    fileprivate func readAnswer() throws -> String {
+        var answer: [UInt8] = []
+        var byte: UInt8 = 0
+        while try withUnsafeMutableBytes(of: &byte, { try input.read(into: $0) }) == 1, byte != UInt8(ascii: "\n") {
+            answer.append(byte)
+        }
+        return String(decoding: answer, as: UTF8.self).filter { !$0.isWhitespace }
+    }
+}
+#endif

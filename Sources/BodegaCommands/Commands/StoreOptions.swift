@@ -1,0 +1,32 @@
+#if CommandLineTool
+import ArgumentParser
+
+/// The store that a command works on.
+struct StoreOptions: ParsableArguments {
+    @Argument(help: "The store: sqlite:PATH, disk:PATH, or a path that tells by itself.")
+    var store: String
+
+    @Option(help: ArgumentHelp("The collection in an SQLite file.", valueName: "name"))
+    var collection: String?
+
+    /// Opens a store that must be there.
+    func openExisting() async throws -> OpenStore {
+        try await checkedAddress().openExisting(collection: collection)
+    }
+
+    /// Opens a store, or creates it.
+    func open() throws -> OpenStore {
+        try checkedAddress().open(collection: collection)
+    }
+
+    /// The store's address, if it goes together with the other options.
+    func checkedAddress() throws -> StoreAddress {
+        let address = try StoreAddress(parsing: store)
+        if collection != nil, address.engine != .sqlite {
+            throw ToolError(.usage, "--collection is for SQLite files; a folder is one collection.")
+        }
+        if collection == "" { throw ToolError(.usage, "A collection needs a name that is not empty.") }
+        return address
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+
+extension Tool {
+
+    /// Runs the tool.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments, without the name of the program.
+    ///   - console: What the tool reads and writes, apart from files.
+    /// - Returns: The exit status, see ``ExitStatus``.
+    package static func run(_ arguments: [String], console: Console) async -> Int32 {
+        do {
+            var command = try BodegaCommand.parseAsRoot(arguments)
+            if let command = command as? any ConsoleCommand {
+                try await command.run(on: console)
+            } else {
+                try command.run()
+            }
+            return ExitStatus.success.rawValue
+        } catch {
+            return report(error, on: console).rawValue
+        }
+    }
+
+    private static func report(_ error: any Error, on console: Console) -> ExitStatus {
+        switch error {
+        case is BrokenPipe:
+            return .brokenPipe
+        case let error as ToolError:
+            console.complain(error.message)
+            return error.status
+        case let error as StorageError:
+            console.complain(error.description)
+            return .failure
+        case is CancellationError:
+            console.complain("The operation was cancelled.")
+            return .failure
+        default:
+            return reportParsing(error, on: console)
+        }
+    }
+
+    /// Shows what the parser throws: help and the version that were asked for, and errors in the arguments.
+    private static func reportParsing(_ error: any Error, on console: Console) -> ExitStatus {
+        var message = BodegaCommand.fullMessage(for: error)
+        if BodegaCommand.exitCode(for: error) == .success {
+            do {
+                try console.output.write(message + "\n")
+                return .success
+            } catch {
+                return report(error, on: console)
+            }
+        }
+        if message.hasPrefix("Error: ") { message.removeFirst("Error: ".count) }
+        console.complain(message)
+        return BodegaCommand.exitCode(for: error) == .validationFailure ? .usage : .failure
+    }
+}
+#endif

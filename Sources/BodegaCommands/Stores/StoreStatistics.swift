@@ -1,0 +1,112 @@
+import Bodega
+package import Foundation
+
+/// What can be measured about a store.
+package struct StoreStatistics: Sendable {
+    /// Where the store is.
+    package var address: StoreAddress
+    /// The collection that was measured, `nil` for the unnamed one.
+    package var collection: String?
+    /// The names of the collections in an SQLite file; empty for a folder.
+    package var collections: [String] = []
+    /// The number of items.
+    package var count = 0
+    /// The number of bytes in the values.
+    package var bytes = 0
+    /// The number of bytes in the largest value.
+    package var largest = 0
+    /// The number of bytes in the files that make up the store.
+    package var fileBytes = 0
+    /// When the item that was written first was first written, `nil` if there are no items.
+    package var oldest: Date?
+    /// When an item was last written, `nil` if there are no items.
+    package var newest: Date?
+    /// What is wrong with the file, `nil` if it was not examined.
+    package var problems: [String]?
+
+    /// Measures a store, by reading every item.
+    ///
+    /// - Parameter store: The store.
+    package init(of store: OpenStore) async throws {
+        address = store.address
+        collection = store.collection
+        if let sqlite = store.sqlite { collections = try await sqlite.collectionNames() }
+        for try await batch in ItemBatches(of: try await store.engine.fetchKeys(), in: store.engine) {
+            for (key, data) in batch {
+                count += 1
+                bytes += data.count
+                largest = max(largest, data.count)
+                guard let dates = try await store.engine.fetchDates(key: key) else { continue }
+                oldest = min(oldest ?? dates.createdAt, dates.createdAt)
+                newest = max(newest ?? dates.updatedAt, dates.updatedAt)
+            }
+        }
+        fileBytes = try Self.sizeOfFiles(at: store.address)
+    }
+
+    /// The measures for programs: a JSON object on a line.
+    package func json() -> [UInt8] {
+        var object = JSONObjectWriter()
+        object.add("engine", address.engine.rawValue)
+        object.add("path", address.path)
+        if let collection { object.add("collection", collection) }
+        if address.engine == .sqlite { object.add("collections", collections) }
+        object.add("count", count)
+        object.add("bytes", bytes)
+        object.add("largest", largest)
+        object.add("fileBytes", fileBytes)
+        if let oldest { object.add("oldest", ItemLine.timestamp(oldest)) }
+        if let newest { object.add("newest", ItemLine.timestamp(newest)) }
+        if let problems { object.add("problems", problems) }
+        return object.line()
+    }
+
+    /// The measures for humans: a line each.
+    ///
+    /// - Parameter isEscaping: Whether control characters in names are escaped.
+    package func text(isEscaping: Bool) -> String {
+        var lines = [("engine", address.engine.rawValue), ("path", address.path)]
+        if let collection { lines.append(("collection", collection)) }
+        if !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
+        lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)"), ("on disk", "\(fileBytes)")]
+        if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
+        if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }
+        if let problems { lines += (problems.isEmpty ? ["none found"] : problems).map { ("problem", $0) } }
+        return lines.map { name, value in
+            let padding = String(repeating: " ", count: 12 - name.count)
+            return name + padding + (isEscaping ? TerminalText.escaped(value) : value) + "\n"
+        }.joined()
+    }
+
+    private static func sizeOfFiles(at address: StoreAddress) throws -> Int {
+        switch address.engine {
+        case .sqlite:
+            // The database, its write-ahead log and the index of that.
+            return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: address.path + $1)) }
+        case .disk:
+            var failure: (any Error)?
+            let files = FileManager.default.enumerator(
+                at: address.url,
+                includingPropertiesForKeys: [.fileSizeKey],
+                errorHandler: { _, error in
+                    failure = error
+                    return false
+                }
+            )
+            var total = 0
+            while let file = files?.nextObject() as? URL { total += try size(of: file) }
+            if let failure { throw failure }
+            return total
+        }
+    }
+
+    /// The size of a regular file; 0 for a folder, and for a file that is not there (any more).
+    private static func size(of url: URL) throws -> Int {
+        do {
+            let values = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+            return values.isRegularFile == true ? values.fileSize ?? 0 : 0
+        } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
+            return 0
+        }
+    }
+}

@@ -1,0 +1,35 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The command-line tool `bodega`.
+package enum Tool {
+
+    /// Runs the tool with the arguments of the process, and ends the process.
+    package static func main() async -> Never {
+        ignoreBrokenPipeSignal()
+        let status = await run(Array(CommandLine.arguments.dropFirst()), console: .standard())
+        exit(status)
+    }
+}
+
+#if !CommandLineTool
+extension Tool {
+    /// Tells how to build the tool with its commands.
+    ///
+    /// - Returns: The exit status of a failure.
+    package static func run(_ arguments: [String], console: Console) async -> Int32 {
+        console.complain(
+            """
+            this build has no commands, because they need the package trait CommandLineTool.
+            Build it with: swift build --traits CommandLineTool
+            """
+        )
+        return ExitStatus.failure.rawValue
+    }
+}
+#endif
