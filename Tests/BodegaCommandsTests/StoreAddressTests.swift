@@ -1,0 +1,48 @@
+@testable import BodegaCommands
+import Foundation
+import Testing
+
+@Suite("A store's address")
+struct StoreAddressTests {
+
+    @Test(
+        "with a scheme means what it says",
+        arguments: [("sqlite:a.txt", .sqlite, "a.txt"), ("disk:/x/y.db", .disk, "/x/y.db"), ("disk:disk:a", .disk, "disk:a")]
+            as [(String, StoreAddress.Engine, String)]
+    )
+    func scheme(_ text: String, engine: StoreAddress.Engine, path: String) throws {
+        #expect(try StoreAddress(parsing: text) == StoreAddress(engine: engine, path: path))
+    }
+
+    @Test("that begins with a tilde is in the home folder")
+    func home() throws {
+        #expect(try StoreAddress(parsing: "sqlite:~/a").path == NSHomeDirectory() + "/a")
+        #expect(try StoreAddress(parsing: "~/no-such-file.db").path == NSHomeDirectory() + "/no-such-file.db")
+    }
+
+    @Test("without a scheme is told by what is there")
+    func inspection() async throws {
+        try await withFolder { folder in
+            #expect(try StoreAddress(parsing: folder.path).engine == .disk)
+            let file = folder.appendingPathComponent("odd.name")
+            try Data("SQLite format 3\0more".utf8).write(to: file)
+            #expect(try StoreAddress(parsing: file.path).engine == .sqlite)
+            try Data("SQLite format 4\0more".utf8).write(to: file)
+            #expect(throws: ToolError.self) { try StoreAddress(parsing: file.path) }
+            let empty = folder.appendingPathComponent("empty.db")
+            try Data().write(to: empty)
+            #expect(try StoreAddress(parsing: empty.path).engine == .sqlite)
+            let text = folder.appendingPathComponent("text.db")
+            try Data("text".utf8).write(to: text)
+            #expect(throws: ToolError.self) { try StoreAddress(parsing: text.path) }
+            for name in ["new.sqlite3", "new.sqlite", "new.db", "new.DB"] {
+                #expect(try StoreAddress(parsing: folder.appendingPathComponent(name).path).engine == .sqlite)
+            }
+        }
+    }
+
+    @Test("that tells nothing is an error with exit status 64", arguments: ["", "sqlite:", "disk:", "no-such-thing", "ftp:x"])
+    func unclear(_ text: String) {
+        #expect { try StoreAddress(parsing: text) } throws: { ($0 as? ToolError)?.status == .usage }
+    }
+}
