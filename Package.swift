@@ -64,6 +64,7 @@ let package = Package(
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(name: "BodegaTestChild", dependencies: ["Bodega"], path: "Tests/BodegaTestChild"),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
+        .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],
     swiftLanguageModes: [.v6]
 )

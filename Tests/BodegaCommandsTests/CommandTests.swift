@@ -1,0 +1,253 @@
+#if CommandLineTool
+import Bodega
+import BodegaCommands
+import Foundation
+import Testing
+
+@Suite("The tool")
+struct CommandTests {
+
+    private let three = Array("{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":\"c\"}\n".utf8)
+
+    @Test("puts, gets, lists, counts and removes", arguments: storeAddresses)
+    func lifeOfAnItem(address: @Sendable (URL) -> String) async throws {
+        try await withFolder { folder in
+            let store = address(folder)
+            let bytes: [UInt8] = [0xFF, 0, 0x0A, 0x41]
+            #expect(await bodega("put", store, "k", input: bytes) == RunResult(status: 0, output: [], errors: ""))
+            #expect(await bodega("put", store, "other", "-", input: []).status == 0)
+            #expect(await bodega("get", store, "k") == RunResult(status: 0, output: bytes, errors: ""))
+            #expect(await bodega("get", store, "k", "other", "k").output == bytes + bytes)
+            #expect(await bodega("ls", store).text == "k\nother\n")
+            #expect(await bodega("ls", store, "--limit", "1", "-0").text == "k\0")
+            #expect(await bodega("count", store).text == "2\n")
+            #expect(await bodega("count", store, "--json").text == "{\"count\":2}\n")
+            #expect(await bodega("rm", store, "k") == RunResult(status: 0, output: [], errors: ""))
+            #expect(await bodega("ls", store, "--json").text == #"{"key":"other","kind":"hashed"}"# + "\n")
+            #expect(await bodega("rm", store, "--all", "--yes").status == 0)
+            #expect(await bodega("count", store).text == "0\n")
+        }
+    }
+
+    @Test("exports what it then imports, byte for byte, between engines", arguments: storeAddresses)
+    func roundTrip(address: @Sendable (URL) -> String) async throws {
+        try await withFolder { folder in
+            let store = address(folder)
+            let engine = try StoreAddress(parsing: store).open().engine
+            try await engine.write(Hostile.items)
+            let exported = await bodega("export", store)
+            #expect(exported.status == 0)
+            for (index, target) in storeAddresses.enumerated() {
+                let copy = target(folder.appendingPathComponent("copy \(index)"))
+                let imported = await bodega("import", copy, "--batch-size", "7", input: exported.output)
+                #expect(imported.text == "imported \(Hostile.items.count)\n")
+                let items = try await StoreAddress(parsing: copy).open().engine.fetchAll()
+                #expect(items.map(\.key) == Hostile.items.map(\.key))
+                #expect(items.map(\.data) == Hostile.items.map(\.data))
+                #expect(await bodega("export", copy).output == exported.output)
+            }
+        }
+    }
+
+    @Test("exports to a file that appears when it is complete, in place of an older one")
+    func exportToFile() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let file = folder.appendingPathComponent("out.ndjson")
+            try Data("old".utf8).write(to: file)
+            #expect(await bodega("export", store, "--output", file.path) == RunResult(status: 0, output: [], errors: ""))
+            #expect(try Data(contentsOf: file) == Data(await bodega("export", store).output))
+            #expect(await bodega("export", storeAddresses[1](folder), "--output", file.path).status == 1)
+            #expect(try Data(contentsOf: file).starts(with: Data(#"{"$bodega""#.utf8)))
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains("out.ndjson") }
+            #expect(names == ["out.ndjson"])
+        }
+    }
+
+    @Test("stops at a bad line, names it, and imports nothing of its batch")
+    func badLine() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let input = three + Array("{\"id\":\"d\"}\n{\"id\":\n{\"id\":\"f\"}\n".utf8)
+            let stopped = await bodega("import", store, "--key", "id", "--batch-size", "3", "--json", input: input)
+            #expect(stopped.status == 4)
+            #expect(stopped.errors.hasPrefix("bodega: line 5: "))
+            #expect(stopped.text.hasPrefix(#"{"imported":3,"skipped":0,"#))
+            #expect(stopped.text.contains(#""error":"line 5: "#))
+            #expect(await bodega("ls", store).text == "a\nb\nc\n")
+
+            let skipped = await bodega("import", store, "--key", "id", "--skip-bad", "--json", input: input)
+            #expect(skipped.status == 0)
+            #expect(skipped.text.hasPrefix(#"{"imported":5,"skipped":1,"bytes":50,"#))
+            #expect(skipped.errors.hasPrefix("bodega: line 5: "))
+            #expect(await bodega("ls", store).text == "a\nb\nc\nd\nf\n")
+        }
+    }
+
+    @Test("imports an array from a file, and a folder under verbatim keys")
+    func importsFiles() async throws {
+        try await withFolder { folder in
+            let source = folder.appendingPathComponent("source")
+            try FileManager.default.createDirectory(at: source, withIntermediateDirectories: true)
+            let file = source.appendingPathComponent("list.json")
+            try Data(#"{"639-3":[{"alpha_3":"aaa"},{"alpha_3":"aab"}]}"#.utf8).write(to: file)
+            let store = storeAddresses[0](folder)
+            let array = await bodega("import", store, file.path, "--array", "639-3", "--key", "alpha_3")
+            #expect(array == RunResult(status: 0, output: Array("imported 2\n".utf8), errors: ""))
+            #expect(await bodega("import", store, source.path, "--quiet") == RunResult(status: 0, output: [], errors: ""))
+            #expect(await bodega("get", store, "--verbatim", "list.json").output == Array(try Data(contentsOf: file)))
+            let hint = await bodega("get", store, "list.json")
+            #expect(hint.status == 3)
+            #expect(hint.errors.contains("There is one with --verbatim."))
+            #expect(await bodega("import", "disk:\(source.path)/store", source.path).status == 64)
+        }
+    }
+
+    @Test("keeps collections of a file apart, and doesn't create one to read it")
+    func collections() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("put", store, "--collection", "drafts", "k", input: [1])
+            #expect(await bodega("count", store).text == "0\n")
+            #expect(await bodega("count", store, "--collection", "drafts").text == "1\n")
+            #expect(await bodega("count", store, "--collection", "other").status == 1)
+            #expect(await bodega("stat", store, "--json").text.contains(#""collections":["drafts"]"#))
+            #expect(await bodega("put", storeAddresses[1](folder), "--collection", "drafts", "k").status == 64)
+        }
+    }
+
+    @Test(
+        "creates nothing where it only reads",
+        arguments: storeAddresses,
+        [["ls"], ["count"], ["stat"], ["export"], ["get", "k"], ["rm", "k"], ["rm", "--all", "--yes"]]
+    )
+    func missingStore(address: @Sendable (URL) -> String, command: [String]) async throws {
+        try await withFolder { folder in
+            let test = TestConsole()
+            let arguments = [command[0], address(folder)] + command.dropFirst()
+            #expect(await Tool.run(arguments, console: test.console) == 1)
+            #expect(test.errors.text.hasPrefix("bodega: There is no store at "))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        }
+    }
+
+    @Test("leaves no store behind when the input of an import is wrong")
+    func importWithoutInput() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            #expect(await bodega("import", store, input: three).status == 64)
+            #expect(await bodega("import", store, folder.path + "/absent").status == 1)
+            #expect(await bodega("put", store, "k", folder.path + "/absent").status == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        }
+    }
+
+    @Test("reports missing keys with exit status 3, after doing the rest")
+    func missingKeys() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let got = await bodega("get", store, "a", "x", "b")
+            #expect(got.status == 3)
+            #expect(got.text == #"{"id":"a"}{"id":"b"}"#)
+            #expect(got.errors == "bodega: There is no item under the key \"x\".\n")
+            #expect(await bodega("rm", store, "a", "x").status == 3)
+            #expect(await bodega("ls", store).text == "b\nc\n")
+        }
+    }
+
+    @Test("asks before it removes everything, and refuses where nobody can answer")
+    func confirmation() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            #expect(await bodega("rm", store, "--all").status == 64)
+            for (answer, count) in [("n\n", "3\n"), ("", "3\n"), ("yes\n", "0\n")] {
+                let asked = await bodega("rm", store, "--all", input: Array(answer.utf8)) {
+                    $0.isInputTerminal = true
+                    $0.isErrorTerminal = true
+                }
+                #expect(asked.errors.hasPrefix("Remove all 3 items from sqlite:"))
+                #expect(asked.status == (count == "3\n" ? 1 : 0))
+                #expect(await bodega("count", store).text == count)
+            }
+        }
+    }
+
+    @Test("escapes control characters in keys on a terminal only")
+    func escapesKeys() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("put", store, "a\u{1B}[31m\n")
+            #expect(await bodega("ls", store).text == "a\u{1B}[31m\n\n")
+            #expect(await bodega("ls", store) { $0.isOutputTerminal = true }.text == "a\\u{1B}[31m\\n\n")
+            #expect(await bodega("ls", store, "--json").text == #"{"key":"a\u001b[31m\n","kind":"hashed"}"# + "\n")
+        }
+    }
+
+    @Test("tells sizes, dates and damage", arguments: storeAddresses)
+    func statistics(address: @Sendable (URL) -> String) async throws {
+        try await withFolder { folder in
+            let store = address(folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let stat = await bodega("stat", store, "--json")
+            #expect(stat.text.contains(#""count":3,"bytes":30,"largest":10,"#))
+            #expect(stat.text.contains(#""oldest":""#))
+            let long = await bodega("ls", store, "--long", "--json").text.split(separator: "\n")
+            #expect(long.count == 3)
+            #expect(long[0].hasPrefix(#"{"key":"a","kind":"hashed","size":10,"createdAt":""#))
+            let checked = await bodega("stat", store, "--check")
+            #expect(checked.status == (store.hasPrefix("sqlite") ? 0 : 64))
+        }
+    }
+
+    @Test("ends quietly when nobody reads its output")
+    func brokenPipe() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let result = await bodega("ls", store) { $0.output = ClosedSink() }
+            #expect(result == RunResult(status: 141, output: [], errors: ""))
+        }
+    }
+
+    @Test(
+        "explains wrong arguments on standard error, with exit status 64",
+        arguments: [
+            ["frobnicate"], ["ls"], ["ls", "x.db", "--limit", "-1"], ["get", "x.db"], ["rm", "x.db"], ["ls", "no-such-thing"],
+            ["import", "x.db", "--batch-size", "0"], ["get", "x.db", "--url", "--verbatim", "k"], ["rm", "x.db", "k", "--all"],
+        ]
+    )
+    func wrongArguments(_ arguments: [String]) async {
+        let test = TestConsole()
+        #expect(await Tool.run(arguments, console: test.console) == 64)
+        #expect(test.errors.text.hasPrefix("bodega: "))
+        #expect(test.output.bytes.isEmpty)
+    }
+
+    @Test(
+        "has help with examples for every command",
+        arguments: ["import", "export", "ls", "get", "put", "rm", "count", "stat"]
+    )
+    func help(_ command: String) async {
+        for arguments in [[command, "--help"], ["help", command]] {
+            let test = TestConsole()
+            #expect(await Tool.run(arguments, console: test.console) == 0)
+            #expect(test.output.text.contains("EXAMPLES:\n"))
+            #expect(test.output.text.contains("bodega \(command) "))
+            #expect(test.errors.bytes.isEmpty)
+        }
+    }
+
+    @Test("documents its exit statuses and knows its version")
+    func rootHelp() async {
+        let help = await bodega("--help")
+        for status in ExitStatus.allCases { #expect(help.text.contains("\n  \(status.rawValue) ")) }
+        #expect(await bodega().text == help.text)
+        let version = await bodega("--version")
+        #expect(version.status == 0)
+        #expect(version.text.split(separator: ".").count == 3)
+    }
+}
+#endif
