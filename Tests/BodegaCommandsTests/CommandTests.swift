@@ -39,7 +39,7 @@ struct CommandTests {
             #expect(exported.status == 0)
             for (index, target) in storeAddresses.enumerated() {
                 let copy = target(folder.appendingPathComponent("copy \(index)"))
-                let imported = await bodega("import", copy, "--batch-size", "7", input: exported.output)
+                let imported = await bodega("import", copy, "--batch-size", "50", input: exported.output)
                 #expect(imported.text == "imported \(Hostile.items.count)\n")
                 let items = try await StoreAddress(parsing: copy).open().engine.fetchAll()
                 #expect(items.map(\.key) == Hostile.items.map(\.key))
@@ -62,6 +62,28 @@ struct CommandTests {
             #expect(try Data(contentsOf: file).starts(with: Data(#"{"$bodega""#.utf8)))
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains("out.ndjson") }
             #expect(names == ["out.ndjson"])
+        }
+    }
+
+    @Test("exports to a device as it is, and through a symbolic link to the file behind it")
+    func exportToOddPlaces() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let link = folder.appendingPathComponent("link")
+            let file = folder.appendingPathComponent("file")
+            try Data("old".utf8).write(to: file)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+            #expect(await bodega("export", store, "--output", link.path).status == 0)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.path)
+            #expect(try Data(contentsOf: file) == Data(await bodega("export", store).output))
+
+            let device = folder.appendingPathComponent("device")
+            try FileManager.default.createSymbolicLink(atPath: device.path, withDestinationPath: "/dev/null")
+            #expect(await bodega("export", store, "--output", device.path).status == 0)
+            let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+            #expect(type == .typeCharacterSpecial)
+            #expect(await bodega("export", store, "--output", folder.path).status == 1)
         }
     }
 
@@ -128,7 +150,8 @@ struct CommandTests {
             let arguments = [command[0], address(folder)] + command.dropFirst()
             #expect(await Tool.run(arguments, console: test.console) == 1)
             #expect(test.errors.text.hasPrefix("bodega: There is no store at "))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(names.isEmpty)
         }
     }
 
@@ -139,7 +162,8 @@ struct CommandTests {
             #expect(await bodega("import", store, input: three).status == 64)
             #expect(await bodega("import", store, folder.path + "/absent").status == 1)
             #expect(await bodega("put", store, "k", folder.path + "/absent").status == 1)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(names.isEmpty)
         }
     }
 

@@ -34,7 +34,7 @@ struct RecordSourceTests {
 
     @Test("on a line longer than any chunk are read")
     func longLine() throws {
-        let long = #"{"x":""# + String(repeating: "y", count: 5_000_000) + #"","id":"a"}"#
+        let long = #"{"x":""# + String(repeating: "y", count: 2_500_000) + #"","id":"a"}"#
         #expect(try read(long + "\n" + long, piece: 1 << 16) == ["a=\(long)", "a=\(long)"])
     }
 

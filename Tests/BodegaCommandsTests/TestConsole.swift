@@ -9,7 +9,7 @@ final class MemorySource: ByteSource {
     let size: Int?
 
     init(_ bytes: [UInt8], piece: Int = 7, size: Int? = nil) {
-        self.rest = LockedBytes(bytes)
+        self.rest = LockedBytes(bytes[...])
         self.piece = piece
         self.size = size
     }

@@ -17,9 +17,9 @@ package final class OutputFile: ByteSink {
     package init(path: String) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let type = try FileManager.default.fileExists(atPath: url.path)
-            ? url.resourceValues(forKeys: [.fileResourceTypeKey]).fileResourceType : nil
-        if type == .directory { throw ToolError(.failure, "\(path) is a folder.") }
-        if let type, type != .regular {
+            ? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType : nil
+        if type == .typeDirectory { throw ToolError(.failure, "\(path) is a folder.") }
+        if let type, type != .typeRegular {
             self.draft = nil
             self.descriptor = systemOpen(url.path, creating: false)
         } else {

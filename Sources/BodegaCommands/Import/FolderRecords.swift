@@ -30,10 +30,10 @@ package struct FolderRecords: RecordSource {
         while let path = pending.popLast() {
             let url = root.appendingPathComponent(path, isDirectory: false)
             do {
-                switch try url.resourceValues(forKeys: [.fileResourceTypeKey]).fileResourceType {
-                case .directory?:
+                switch try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType {
+                case .typeDirectory?:
                     try visit(path + "/")
-                case .regular?:
+                case .typeRegular?:
                     let data = try Data(contentsOf: url)
                     progress += 1
                     return ImportRecord(key: CacheKey(verbatim: path), data: data)
