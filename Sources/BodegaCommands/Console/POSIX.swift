@@ -69,6 +69,14 @@ func systemFileSize(_ descriptor: Int32) -> Int? {
     return Int(status.st_size)
 }
 
+/// Finds a byte.
+///
+/// - Returns: The offset of the first one, `nil` if there is none.
+func systemFind(_ byte: UInt8, in buffer: UnsafeRawBufferPointer) -> Int? {
+    guard let start = buffer.baseAddress, let found = memchr(start, Int32(byte), buffer.count) else { return nil }
+    return UnsafeRawPointer(found) - start
+}
+
 /// Whether a descriptor is a terminal.
 func isTerminal(_ descriptor: Int32) -> Bool {
     isatty(descriptor) == 1

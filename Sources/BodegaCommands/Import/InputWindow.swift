@@ -6,8 +6,9 @@ import Foundation
 struct InputWindow {
     private let source: any ByteSource
     private let chunkSize: Int
-    private var storage: [UInt8] = []
-    private var start = 0
+    /// Room for bytes; the window is a part of it.
+    private var storage = Data()
+    private var range = 0..<0
 
     /// Whether the end of the input has been reached.
     private(set) var isComplete = false
@@ -20,11 +21,11 @@ struct InputWindow {
     }
 
     /// The number of bytes in the window.
-    var count: Int { storage.count - start }
+    var count: Int { range.count }
 
     /// Looks at the bytes in the window.
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// Adds bytes at the end: a chunk, or as many as there are, so that looking at a long value again and again while
@@ -33,22 +34,34 @@ struct InputWindow {
     /// - Returns: Whether there were any.
     mutating func readMore() throws -> Bool {
         guard !isComplete else { return false }
-        if start > 0 {
-            storage.removeSubrange(..<start)
-            start = 0
+        let wanted = max(chunkSize, count)
+        makeRoom(for: wanted)
+        let end = range.upperBound
+        let added = try storage.withUnsafeMutableBytes { try Self.fill($0[end..<end + wanted], from: source) }
+        range = 0..<end + added
+        if added == 0 { isComplete = true }
+        return added > 0
+    }
+
+    /// Moves the window to the start of the storage, which is made larger if that doesn't suffice.
+    private mutating func makeRoom(for wanted: Int) {
+        let needed = count + wanted
+        if storage.count < needed {
+            var larger = Data(count: needed)
+            larger.withUnsafeMutableBytes { larger in withUnsafeBytes(larger.copyMemory) }
+            storage = larger
+        } else if range.lowerBound > 0 {
+            storage.withUnsafeMutableBytes { [range] bytes in
+                // The two places may overlap; copyMemory allows that.
+                bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+            }
         }
-        let old = storage.count
-        let size = max(chunkSize, old)
-        storage.append(contentsOf: repeatElement(0, count: size))
-        let count = try storage.withUnsafeMutableBytes { try Self.fill($0[old...], from: source) }
-        storage.removeLast(size - count)
-        if count == 0 { isComplete = true }
-        return count > 0
+        range = 0..<count
     }
 
     /// Drops bytes from the start.
     mutating func consume(_ count: Int) {
-        start += count
+        range = range.lowerBound + count..<range.upperBound
         consumed += count
     }
 

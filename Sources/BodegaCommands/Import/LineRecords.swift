@@ -42,9 +42,9 @@ package struct LineRecords: RecordSource {
         var searched = 0
         while true {
             let found = window.withUnsafeBytes { bytes in
-                bytes[searched...].firstIndex(of: UInt8(ascii: "\n"))
+                systemFind(UInt8(ascii: "\n"), in: UnsafeRawBufferPointer(rebasing: bytes[searched...]))
             }
-            if let found { return found }
+            if let found { return searched + found }
             searched = window.count
             if try !window.readMore() { return searched > 0 ? searched : nil }
         }
