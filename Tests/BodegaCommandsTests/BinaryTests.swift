@@ -36,7 +36,8 @@ struct BinaryTests {
     func pipes(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)
-            let script = #"printf 'a\000\377\n' | "$1" put "$2" k && "$1" export "$2" | "$1" import "$2".copy && "$1" get "$2".copy k"#
+            let script =
+                #"printf 'a\000\377\n' | "$1" put "$2" k && "$1" export "$2" | "$1" import "$2".copy && "$1" get "$2".copy k"#
             let result = try shell(script, store: store)
             #expect(result.status == 0)
             #expect(result.output == Data("imported 1\n".utf8) + Data([0x61, 0, 0xFF, 0x0A]))

@@ -56,11 +56,14 @@ struct CommandTests {
             _ = await bodega("import", store, "--key", "id", input: three)
             let file = folder.appendingPathComponent("out.ndjson")
             try Data("old".utf8).write(to: file)
-            #expect(await bodega("export", store, "--output", file.path) == RunResult(status: 0, output: [], errors: ""))
+            #expect(
+                await bodega("export", store, "--output", file.path) == RunResult(status: 0, output: [], errors: ""))
             #expect(try Data(contentsOf: file) == Data(await bodega("export", store).output))
             #expect(await bodega("export", storeAddresses[1](folder), "--output", file.path).status == 1)
             #expect(try Data(contentsOf: file).starts(with: Data(#"{"$bodega""#.utf8)))
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains("out.ndjson") }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+                $0.contains("out.ndjson")
+            }
             #expect(names == ["out.ndjson"])
         }
     }
@@ -117,7 +120,8 @@ struct CommandTests {
             let store = storeAddresses[0](folder)
             let array = await bodega("import", store, file.path, "--array", "639-3", "--key", "alpha_3")
             #expect(array == RunResult(status: 0, output: Array("imported 2\n".utf8), errors: ""))
-            #expect(await bodega("import", store, source.path, "--quiet") == RunResult(status: 0, output: [], errors: ""))
+            #expect(
+                await bodega("import", store, source.path, "--quiet") == RunResult(status: 0, output: [], errors: ""))
             #expect(await bodega("get", store, "--verbatim", "list.json").output == Array(try Data(contentsOf: file)))
             let hint = await bodega("get", store, "list.json")
             #expect(hint.status == 3)
@@ -239,8 +243,10 @@ struct CommandTests {
     @Test(
         "explains wrong arguments on standard error, with exit status 64",
         arguments: [
-            ["frobnicate"], ["ls"], ["ls", "x.db", "--limit", "-1"], ["get", "x.db"], ["rm", "x.db"], ["ls", "no-such-thing"],
-            ["import", "x.db", "--batch-size", "0"], ["get", "x.db", "--url", "--verbatim", "k"], ["rm", "x.db", "k", "--all"],
+            ["frobnicate"], ["ls"], ["ls", "x.db", "--limit", "-1"], ["get", "x.db"], ["rm", "x.db"],
+            ["ls", "no-such-thing"],
+            ["import", "x.db", "--batch-size", "0"], ["get", "x.db", "--url", "--verbatim", "k"],
+            ["rm", "x.db", "k", "--all"],
         ]
     )
     func wrongArguments(_ arguments: [String]) async {

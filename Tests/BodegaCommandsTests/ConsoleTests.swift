@@ -7,7 +7,8 @@ struct ConsoleTests {
     @Test(
         "what it would obey is escaped",
         arguments: [
-            ("plain é 😀", "plain é 😀"), ("a\nb\r\t", "a\\nb\\r\\t"), ("\u{1B}[31m", "\\u{1B}[31m"), ("\0\u{7F}\u{9B}", "\\u{0}\\u{7F}\\u{9B}"),
+            ("plain é 😀", "plain é 😀"), ("a\nb\r\t", "a\\nb\\r\\t"), ("\u{1B}[31m", "\\u{1B}[31m"),
+            ("\0\u{7F}\u{9B}", "\\u{0}\\u{7F}\\u{9B}"),
             ("\u{202E}txt", "\\u{202E}txt"),
         ]
     )

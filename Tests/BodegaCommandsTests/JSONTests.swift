@@ -14,7 +14,8 @@ struct JSONTests {
     @Test(
         "finds the end of every kind of value",
         arguments: [
-            "0", "-0", "12.5e-3", "1E+9", "true", "false", "null", #""""#, #""a\"b\\\u00e9\/""#, "[]", "[ ]", "{}", "{ }",
+            "0", "-0", "12.5e-3", "1E+9", "true", "false", "null", #""""#, #""a\"b\\\u00e9\/""#, "[]", "[ ]", "{}",
+            "{ }",
             #"[1,[2,[]],{"a":[{}]}]"#, #"{"a":1,"b":{"c":[true,null]},"":""}"#, "[\t1 ,\r\n2 ]",
         ]
     )
@@ -26,7 +27,8 @@ struct JSONTests {
     @Test(
         "rejects what is not JSON, at the byte where it ceases to be",
         arguments: [
-            ("[1,]", 3), ("{,}", 1), (#"{"a"}"#, 4), (#"{"a":1,}"#, 7), ("[1 2]", 3), ("tru3", 3), ("-x", 1), ("1.x", 2),
+            ("[1,]", 3), ("{,}", 1), (#"{"a"}"#, 4), (#"{"a":1,}"#, 7), ("[1 2]", 3), ("tru3", 3), ("-x", 1),
+            ("1.x", 2),
             ("1ex", 2), ("\"a\nb\"", 2), (#""\x""#, 2), (#""\u12g4""#, 5), ("]", 0), ("{]", 1), ("[}", 1), ("'a'", 0),
         ]
     )
@@ -54,7 +56,8 @@ struct JSONTests {
         arguments: [
             ("a", #"{"a":1}"#, "1"), ("a.b", #"{"x":{"b":0},"a":{"c":[],"b":"v"}}"#, #""v""#), ("a", #"{"b":1}"#, nil),
             ("a.b", #"{"a":[{"b":1}]}"#, nil), ("a", "[]", nil), ("a", "{}", nil), ("a", #"{"a":1,"a":2}"#, "2"),
-            (#"a\.b"#, #"{"a":{"b":1},"a.b":2}"#, "2"), ("é", #"{"\u00e9":3}"#, "3"), ("a", #"{"a" : [ 1 ] }"#, "[ 1 ]"),
+            (#"a\.b"#, #"{"a":{"b":1},"a.b":2}"#, "2"), ("é", #"{"\u00e9":3}"#, "3"),
+            ("a", #"{"a" : [ 1 ] }"#, "[ 1 ]"),
         ] as [(String, String, String?)]
     )
     func findsPath(_ path: String, in text: String, found: String?) throws {
@@ -74,7 +77,8 @@ struct JSONTests {
         #expect(throws: ToolError.self) { try JSONPath(parsing: path) }
     }
 
-    @Test("Every character survives being written and read", arguments: [0..<0x300, 0x2000..<0x2100, 0x1F600..<0x1F640])
+    @Test(
+        "Every character survives being written and read", arguments: [0..<0x300, 0x2000..<0x2100, 0x1F600..<0x1F640])
     func stringsRoundTrip(_ values: Range<UInt32>) {
         let string = values.compactMap(Unicode.Scalar.init).reduce(into: "") { $0.unicodeScalars.append($1) }
         var bytes: [UInt8] = []
@@ -87,7 +91,8 @@ struct JSONTests {
     @Test(
         "decodes escapes, and refuses half of a surrogate pair",
         arguments: [
-            (#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{C}\n\r\t"), (#"\ud83d\uDE00"#, "😀"), (#"\ud83d"#, nil), (#"\ude00"#, nil),
+            (#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{C}\n\r\t"), (#"\ud83d\uDE00"#, "😀"), (#"\ud83d"#, nil),
+            (#"\ude00"#, nil),
             (#"\ud83d\n"#, nil), (#"\ud83d\ud83d"#, nil), (#"\u0000"#, "\0"),
         ] as [(String, String?)]
     )
@@ -97,7 +102,8 @@ struct JSONTests {
 
     @Test("UTF-8 is judged as the standard library judges it, at every offset")
     func utf8Validity() {
-        let interesting: [UInt8] = [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED]
+        let interesting: [UInt8] =
+            [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED]
             + [0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF]
         for a in interesting {
             for b in interesting {

@@ -54,7 +54,8 @@ struct RecordSourceTests {
     @Test(
         "of a document that is damaged or cut off end the import",
         arguments: [
-            #"[{"id":1}"#, #"[{"id":1},]"#, #"[{"id":1} {"id":2}]"#, #"[{"id":1}] x"#, #"[{"id":1}]]"#, #"[{"id":1},{"id":]"#,
+            #"[{"id":1}"#, #"[{"id":1},]"#, #"[{"id":1} {"id":2}]"#, #"[{"id":1}] x"#, #"[{"id":1}]]"#,
+            #"[{"id":1},{"id":]"#,
         ]
     )
     func damagedArrays(_ text: String) {
@@ -72,7 +73,8 @@ struct RecordSourceTests {
     @Test("with a bad line are read on after it, and the line is named")
     func badLines() throws {
         let text = "{\"id\":1}\n{\"id\":\n{\"x\":1}\n{\"id\":null}\n{\"id\":\"\\ud800\"}\n{\"id\":2} 3\n{\"id\":4}\n"
-        let input = ImportInput(path: nil, format: .ndjson, array: nil, key: try JSONPath(parsing: "id"), keyKind: .hashed)
+        let input = ImportInput(
+            path: nil, format: .ndjson, array: nil, key: try JSONPath(parsing: "id"), keyKind: .hashed)
         var source = try input.records(standardInput: MemorySource(Array(text.utf8)))
         var good: [String] = []
         var bad: [Int?] = []

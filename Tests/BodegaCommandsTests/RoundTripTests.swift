@@ -6,7 +6,8 @@ import Testing
 /// Keys and values that tools get wrong.
 enum Hostile {
     static let strings = [
-        "", "a", "é", "e\u{301}", "😀👨‍👩‍👧", "\0", "a\0b", "line\nend", "cr\r", "\t\u{1B}[31m", "a/b/../c", "..", ".", "/", "\\", "\"",
+        "", "a", "é", "e\u{301}", "😀👨‍👩‍👧", "\0", "a\0b", "line\nend", "cr\r", "\t\u{1B}[31m", "a/b/../c", "..", ".", "/",
+        "\\", "\"",
         "\u{2028}", "\u{FEFF}bom", "C:\\x", "con", "key", "$bodega", String(repeating: "k", count: 10_000),
         String(repeating: "é/", count: 3_000), " leading and trailing ", "\u{7F}", "\u{10FFFF}",
     ]
@@ -14,11 +15,13 @@ enum Hostile {
     static let values: [Data] =
         strings.map { Data($0.utf8) }
         + [
-            #"{"a":1}"#, #" {"a":1}"#, "{\"a\":1}\n", "{\"a\":\r1}", "{\n}", "[1, 2 ]", "1e5", "1e", #""x""#, "null", "nul",
+            #"{"a":1}"#, #" {"a":1}"#, "{\"a\":1}\n", "{\"a\":\r1}", "{\n}", "[1, 2 ]", "1e5", "1e", #""x""#, "null",
+            "nul",
             #"{"$bodega":{"export":1}}"#, #"{"key":"k","text":"t"}"#, #""\ud83d""#, #"{"a":1}{"b":2}"#,
         ].map { Data($0.utf8) }
         + [
-            Data([0xFF]), Data([0x22, 0xFF, 0x22]), Data([0, 1, 2, 0x0A, 0x0D]), Data(0...255), Data([0xED, 0xA0, 0x80]),
+            Data([0xFF]), Data([0x22, 0xFF, 0x22]), Data([0, 1, 2, 0x0A, 0x0D]), Data(0...255),
+            Data([0xED, 0xA0, 0x80]),
             Data(repeating: 0xAB, count: 300_000), Data(repeating: UInt8(ascii: "["), count: 5_000),
         ]
 
@@ -86,7 +89,8 @@ struct RoundTripTests {
         "that is not one is refused with a reason",
         arguments: [
             (#"{"key":"a"}"#, "needs one of"), (#"{"key":"a","text":"x","json":1}"#, "needs one of"),
-            (#"{"text":"x"}"#, "lacks"), (#"{"key":1,"text":"x"}"#, "lacks"), (#"{"key":"a","kind":"odd","text":"x"}"#, "kind"),
+            (#"{"text":"x"}"#, "lacks"), (#"{"key":1,"text":"x"}"#, "lacks"),
+            (#"{"key":"a","kind":"odd","text":"x"}"#, "kind"),
             (#"{"key":"a","base64":"*"}"#, "base64"), (#"{"key":"a","text":"x","extra":1}"#, "extra"),
             (#"{"key":"a","text":"x","key":"b"}"#, "twice"), (#"{"key":"a","text":"\ud83d"}"#, "needs one of"),
             ("[]", "not an object"), ("{}", "lacks"), (#"{"$bodega":{"export":99}}"#, "version"), ("{", "not complete"),

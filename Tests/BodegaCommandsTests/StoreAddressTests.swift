@@ -7,7 +7,9 @@ struct StoreAddressTests {
 
     @Test(
         "with a scheme means what it says",
-        arguments: [("sqlite:a.txt", .sqlite, "a.txt"), ("disk:/x/y.db", .disk, "/x/y.db"), ("disk:disk:a", .disk, "disk:a")]
+        arguments: [
+            ("sqlite:a.txt", .sqlite, "a.txt"), ("disk:/x/y.db", .disk, "/x/y.db"), ("disk:disk:a", .disk, "disk:a"),
+        ]
             as [(String, StoreAddress.Engine, String)]
     )
     func scheme(_ text: String, engine: StoreAddress.Engine, path: String) throws {
@@ -41,7 +43,9 @@ struct StoreAddressTests {
         }
     }
 
-    @Test("that tells nothing is an error with exit status 64", arguments: ["", "sqlite:", "disk:", "no-such-thing", "ftp:x"])
+    @Test(
+        "that tells nothing is an error with exit status 64",
+        arguments: ["", "sqlite:", "disk:", "no-such-thing", "ftp:x"])
     func unclear(_ text: String) {
         #expect { try StoreAddress(parsing: text) } throws: { ($0 as? ToolError)?.status == .usage }
     }

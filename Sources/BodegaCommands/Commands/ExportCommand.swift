@@ -23,7 +23,8 @@ struct ExportCommand: ConsoleCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("A file, which is replaced when all is written; otherwise standard output.", valueName: "file")
+        help: ArgumentHelp(
+            "A file, which is replaced when all is written; otherwise standard output.", valueName: "file")
     )
     var output: String?
 

@@ -102,7 +102,8 @@ struct ImportCommand: ConsoleCommand {
 
     /// What the user is to know when an import ends early.
     private static func failure(_ error: any Error, after report: ImportReport) -> any Error {
-        let done = report.imported == 0
+        let done =
+            report.imported == 0
             ? "Nothing was imported."
             : "The \(report.imported) items of the batches before it were imported, the others not."
         switch error {

@@ -35,8 +35,9 @@ struct PutCommand: ConsoleCommand {
     }
 
     private static func contents(of file: String?, standardInput: any ByteSource) throws -> Data {
-        let isFile = file != nil && file != "-"
-        var window = InputWindow(isFile ? try DescriptorSource(path: file ?? "") : standardInput)
+        var source = standardInput
+        if let file, file != "-" { source = try DescriptorSource(path: file) }
+        var window = InputWindow(source)
         while try window.readMore() {}
         return window.withUnsafeBytes { Data($0) }
     }

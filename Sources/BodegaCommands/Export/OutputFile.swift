@@ -16,21 +16,30 @@ package final class OutputFile: ByteSink {
     /// - Throws: A ``ToolError`` if it can't be written there.
     package init(path: String) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        let type = try FileManager.default.fileExists(atPath: url.path)
-            ? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType : nil
+        let type = try Self.type(of: url)
         if type == .typeDirectory { throw ToolError(.failure, "\(path) is a folder.") }
         if let type, type != .typeRegular {
             self.draft = nil
-            self.descriptor = systemOpen(url.path, creating: false)
+            self.descriptor = try Self.opened(systemOpen(url.path, creating: false), path)
         } else {
             let name = ".\(url.lastPathComponent.prefix(64)).\(UUID().uuidString)"
             let draft = url.deletingLastPathComponent().appendingPathComponent(name).path
             self.draft = draft
-            self.descriptor = systemOpen(draft, creating: true)
+            self.descriptor = try Self.opened(systemOpen(draft, creating: true), path)
         }
         self.path = url.path
         self.sink = DescriptorSink(descriptor: descriptor, name: path)
+    }
+
+    private static func type(of url: URL) throws -> FileAttributeType? {
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        return try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
+    }
+
+    /// Checks what a call to open returned; called at once, before other calls change what the system says about it.
+    private static func opened(_ descriptor: Int32, _ path: String) throws -> Int32 {
         guard descriptor >= 0 else { throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).") }
+        return descriptor
     }
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -48,7 +57,6 @@ package final class OutputFile: ByteSink {
     }
 
     deinit {
-        guard descriptor >= 0 else { return }
         systemClose(descriptor)
         // After a commit there is nothing of that name any more.
         if let draft { systemRemove(draft) }

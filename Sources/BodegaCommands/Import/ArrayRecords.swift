@@ -59,7 +59,9 @@ package struct ArrayRecords: RecordSource {
         try stream.expect(UInt8(ascii: "{"))
         guard try stream.peek() != UInt8(ascii: "}") else { throw missing }
         while true {
-            if try stream.scan({ scanner throws(JSONScanError) in try scanner.skipName(comparingWith: name) }) { return }
+            if try stream.scan({ scanner throws(JSONScanError) in try scanner.skipName(comparingWith: name) }) {
+                return
+            }
             try stream.scan { scanner throws(JSONScanError) in _ = try scanner.skipValue() }
             guard try stream.peek() != UInt8(ascii: "}") else { throw missing }
             try stream.expect(UInt8(ascii: ","))

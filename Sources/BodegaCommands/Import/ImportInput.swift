@@ -55,7 +55,8 @@ package struct ImportInput {
         switch format == .auto ? try detectedFormat(&window) : format {
         case .export:
             guard key == nil, array == nil else {
-                throw ToolError(.usage, "The input is an export, which has keys of its own: leave out --key and --array.")
+                throw ToolError(
+                    .usage, "The input is an export, which has keys of its own: leave out --key and --array.")
             }
             return LineRecords(window, total: source.size, form: .export)
         case .json:

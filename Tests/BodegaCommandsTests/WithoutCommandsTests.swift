@@ -1,0 +1,16 @@
+#if !CommandLineTool
+import BodegaCommands
+import Testing
+
+@Suite("The tool without its commands")
+struct WithoutCommandsTests {
+
+    @Test("tells how to build them, and fails")
+    func hint() async {
+        let result = await bodega("ls", "x.db")
+        #expect(result.status == ExitStatus.failure.rawValue)
+        #expect(result.errors.contains("swift build --traits CommandLineTool"))
+        #expect(result.output.isEmpty)
+    }
+}
+#endif
