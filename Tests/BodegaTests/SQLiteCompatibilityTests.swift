@@ -125,3 +125,38 @@ import Testing
         #expect(try await engine.integrityCheck() == [])
     }
 }
+
+extension SQLiteCompatibilityTests {
+
+    @Test("An engine whose file must exist creates nothing, and leaves databases of others as they are")
+    func mustExist() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        func open(_ collection: String? = nil) throws -> SQLiteStorageEngine {
+            try SQLiteStorageEngine(openingFile: file, collection: collection, mustExist: true)
+        }
+        #expect { try open() } throws: { ($0 as? StorageError)?.code == .cannotOpen }
+        #expect(try folder.names() == [])
+
+        let other = try DatabaseQueue(path: file.path)
+        try await other.write { db in try db.execute(sql: "CREATE TABLE mine (a)") }
+        try other.close()
+        let bytes = try Data(contentsOf: file)
+        #expect { try open() } throws: { ($0 as? StorageError)?.code == .cannotOpen }
+        #expect { try open("a") } throws: { ($0 as? StorageError)?.code == .cannotOpen }
+        #expect(try Data(contentsOf: file) == bytes)
+        #expect(try folder.names() == ["data.sqlite3"])
+
+        try await SQLiteStorageEngine(openingFile: file, collection: "a").write(Data(), key: CacheKey("1"))
+        #expect(try await open("a").fetchCount() == 1)
+        #expect(throws: StorageError.self) { try open("b") }
+    }
+
+    @Test("A file of Bodega is one that exists")
+    func referenceFileExists() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        try FileManager.default.copyItem(at: Fixtures.file("bodega-2.sqlite3"), to: file)
+        #expect(try await SQLiteStorageEngine(openingFile: file, mustExist: true).fetchCount() == 3)
+    }
+}

@@ -29,7 +29,7 @@ struct ExportCommand: ConsoleCommand {
     var output: String?
 
     func run(on console: Console) async throws {
-        let exporter = Exporter(engine: try await store.openExisting().engine)
+        let exporter = Exporter(engine: try store.openExisting().engine)
         guard let output, output != "-" else {
             try await exporter.run(to: console.output)
             return

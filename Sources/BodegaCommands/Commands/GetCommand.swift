@@ -33,7 +33,7 @@ struct GetCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let wanted = try key.map(keys.key)
-        let store = try await store.openExisting()
+        let store = try store.openExisting()
         var output = BufferedOutput(console.output)
         var missing: [CacheKey] = []
         for key in wanted {

@@ -39,7 +39,7 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        let engine = try await store.openExisting().engine
+        let engine = try store.openExisting().engine
         var keys = try await engine.fetchKeys()
         if let limit { keys = Array(keys.prefix(limit)) }
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)

@@ -35,7 +35,7 @@ struct RemoveCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let wanted = try key.map(keys.key)
-        let store = try await store.openExisting()
+        let store = try store.openExisting()
         if all {
             try await confirm(store, on: console)
             try await store.engine.removeAllData()

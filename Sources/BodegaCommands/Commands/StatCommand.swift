@@ -30,7 +30,7 @@ struct StatCommand: ConsoleCommand {
         if check, try store.checkedAddress().engine != .sqlite {
             throw ToolError(.usage, "--check is for SQLite files.")
         }
-        let store = try await store.openExisting()
+        let store = try store.openExisting()
         var statistics = try await StoreStatistics(of: store)
         if check { statistics.problems = try await store.sqlite?.integrityCheck() }
         if json {

@@ -11,7 +11,7 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens a store that must be there.
     func openExisting() async throws -> OpenStore {
-        try await checkedAddress().openExisting(collection: collection)
+        try checkedAddress().openExisting(collection: collection)
     }
 
     /// Opens a store, or creates it.

@@ -18,8 +18,8 @@ extension StoreAddress {
     /// Opens the store to read it. What is missing stays missing.
     ///
     /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
-    /// - Throws: A ``ToolError`` if the store or the collection does not exist, a `StorageError` if it can't be opened.
-    package func openExisting(collection: String? = nil) async throws -> OpenStore {
+    /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
+    package func openExisting(collection: String? = nil) throws -> OpenStore {
         switch (engine, try FileNature(ofPath: path)) {
         case (_, .missing):
             throw ToolError(.failure, "There is no store at \(path).")
@@ -33,12 +33,9 @@ extension StoreAddress {
         case (.sqlite, .sqlite), (.disk, .folder):
             break
         }
-        if let collection, engine == .sqlite {
-            let unnamed = try SQLiteStorageEngine(openingFile: url)
-            guard try await unnamed.collectionNames().contains(collection) else {
-                throw ToolError(.failure, "There is no collection \"\(collection)\" in \(path).")
-            }
-            return OpenStore(sqlite: try unnamed.collection(named: collection), at: self, collection: collection)
+        if engine == .sqlite {
+            let engine = try SQLiteStorageEngine(openingFile: url, collection: collection, mustExist: true)
+            return OpenStore(sqlite: engine, at: self, collection: collection)
         }
         return try open(collection: collection)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The register of a file's named collections. Each has a table of its own, named after its number, because SQLite
@@ -45,6 +46,32 @@ extension SQLiteFile {
                 guard let table else { throw StorageError(.damaged, "The register of collections is damaged.") }
                 return table
             }
+        }
+    }
+
+    /// Makes sure that a file and a collection in it are there, and changes neither.
+    ///
+    /// - Parameters:
+    ///   - collection: The collection's name, `nil` for the unnamed one.
+    ///   - url: Where the file is.
+    /// - Throws: ``StorageError/Code/cannotOpen`` if one of them is not.
+    static func require(_ collection: String?, in url: URL) throws {
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw StorageError(.cannotOpen, "There is no such file.", file: url)
+        }
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let database = try DatabaseQueue(path: url.path, configuration: configuration)
+            let isThere = try database.read { db in
+                try (collection.map { try SQLiteCollections.table(of: $0, in: db) } ?? .standard)?.exists(in: db) ?? false
+            }
+            if !isThere {
+                let what = collection.map { "collection \"\($0)\"" } ?? "unnamed collection"
+                throw StorageError(.cannotOpen, "The database has no \(what).", file: url)
+            }
+        } catch {
+            throw StorageError.sqlite(error, file: url)
         }
     }
 }

@@ -20,7 +20,7 @@ final class SQLiteGroupCommit: Sendable {
 
     private struct Waiting {
         var jobs = Deque<Job>()
-        var isDraining = false
+        var isScheduled = false
     }
 
     private let pool: DatabasePool
@@ -38,25 +38,28 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private func submit(_ job: Job) {
-        let mustStart = waiting.withLock { waiting in
+        let mustSchedule = waiting.withLock { waiting in
             waiting.jobs.append(job)
-            defer { waiting.isDraining = true }
-            return !waiting.isDraining
+            defer { waiting.isScheduled = true }
+            return !waiting.isScheduled
         }
-        if mustStart {
-            pool.asyncWriteWithoutTransaction { db in self.drain(db) }
-        }
+        if mustSchedule { schedule() }
     }
 
-    private func drain(_ db: Database) {
-        while true {
-            let jobs = waiting.withLock { waiting -> Deque<Job> in
+    /// Commits the next group when the writing connection is free. Each group queues anew, so that others who need the
+    /// connection get their turn.
+    private func schedule() {
+        pool.asyncWriteWithoutTransaction { db in
+            let group = self.waiting.withLock { waiting in
                 defer { waiting.jobs = [] }
-                waiting.isDraining = !waiting.jobs.isEmpty
                 return waiting.jobs
             }
-            if jobs.isEmpty { return }
-            Self.run(jobs, in: db)
+            Self.run(group, in: db)
+            let isMoreWaiting = self.waiting.withLock { waiting in
+                waiting.isScheduled = !waiting.jobs.isEmpty
+                return waiting.isScheduled
+            }
+            if isMoreWaiting { self.schedule() }
         }
     }
 

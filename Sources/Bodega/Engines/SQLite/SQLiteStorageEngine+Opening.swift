@@ -50,12 +50,14 @@ extension SQLiteStorageEngine {
         )
     }
 
-    /// Opens a database file by its path; creates it and its folder if they are missing.
+    /// Opens a database file by its path; creates it and its folder if they are missing, unless they must exist.
     ///
     /// - Parameters:
     ///   - file: Where the file is, with its extension.
     ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
     ///     knows.
+    ///   - mustExist: Whether the file and the collection must be there already. If they are not, nothing is created or
+    ///     changed, also not in a database of another program.
     ///   - durability: What a finished write has survived.
     ///   - lockTimeout: How long, in seconds, an operation waits for another program before it throws
     ///     ``StorageError/Code/locked``.
@@ -64,10 +66,12 @@ extension SQLiteStorageEngine {
     public convenience init(
         openingFile file: URL,
         collection: String? = nil,
+        mustExist: Bool = false,
         durability: StorageDurability = .full,
         lockTimeout: TimeInterval = 30,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
+        if mustExist { try SQLiteFile.require(collection, in: file) }
         let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout)
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try self.init(core: core, table: table, now: now)

@@ -38,9 +38,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await core.readMany { [table] db in
-            try keys.compactMap { key in try table.value(of: key, in: db).map { (key, $0) } }
-        }
+        try await core.readMany { [table] db in try table.items(of: keys, in: db) }
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
@@ -57,13 +55,9 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
 
     public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
         if candidates.count == 1 {
-            return try await core.readOne { [table] db in
-                try table.contains(candidates[0], in: db) ? candidates : []
-            }
+            return try await core.readOne { [table] db in try table.existing(among: candidates, in: db) }
         }
-        return try await core.readMany { [table] db in
-            try candidates.filter { try table.contains($0, in: db) }
-        }
+        return try await core.readMany { [table] db in try table.existing(among: candidates, in: db) }
     }
 
     public func fetchCount() async throws -> Int {
@@ -75,6 +69,12 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     }
 
     // MARK: Writing
+
+    public func write(_ data: Data, key: CacheKey) async throws {
+        try await core.write { [table, date = now()] db in
+            try table.write(data, key: key, at: date, in: db)
+        }
+    }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
         if dataAndKeys.isEmpty { return }

@@ -5,17 +5,29 @@ extension SQLiteTable {
 
     /// The value under a key.
     func value(of key: CacheKey, in db: Database) throws -> Data? {
-        try withRow(of: key, selecting: "value", in: db) { $0.data(at: 0) }
+        try Lookup(queries.value, in: db).row(of: key) { $0.data(at: 0) }
     }
 
-    /// Whether a key has a row.
-    func contains(_ key: CacheKey, in db: Database) throws -> Bool {
-        try withRow(of: key, selecting: "1", in: db) { _ in true } ?? false
+    /// The items that exist, in the order of the keys.
+    func items(of keys: [CacheKey], in db: Database) throws -> [(key: CacheKey, data: Data)] {
+        let lookup = try Lookup(queries.value, in: db)
+        var items: [(key: CacheKey, data: Data)] = []
+        items.reserveCapacity(keys.count)
+        for key in keys {
+            try lookup.row(of: key) { items.append((key, $0.data(at: 0))) }
+        }
+        return items
+    }
+
+    /// Those of the keys that have a row, in their order.
+    func existing(among keys: [CacheKey], in db: Database) throws -> [CacheKey] {
+        let lookup = try Lookup(queries.existence, in: db)
+        return try keys.filter { key in try lookup.row(of: key) { _ in true } ?? false }
     }
 
     /// The dates of an item.
     func dates(of key: CacheKey, in db: Database) throws -> StorageDates? {
-        try withRow(of: key, selecting: "createdAt, updatedAt", in: db) { row in
+        try Lookup(queries.dates, in: db).row(of: key) { row in
             let texts = (row.text(at: 0), row.text(at: 1))
             guard let createdAt = SQLiteDate.date(of: texts.0), let updatedAt = SQLiteDate.date(of: texts.1) else {
                 throw StorageError(.damaged, "The item's dates \(texts) are not dates. Write it anew.", key: key)
@@ -63,38 +75,5 @@ extension SQLiteTable {
             throw StorageError(.damaged, "The database has lost the items that its index lists. Nothing was changed.")
         }
         return elements
-    }
-
-    /// Finds the row of a key; ``SQLiteKey`` says where it can stand.
-    private func withRow<Result>(
-        of key: CacheKey,
-        selecting columns: String,
-        in db: Database,
-        _ body: (SQLiteStatement) throws -> Result
-    ) throws -> Result? {
-        let position = SQLiteKey(key)
-        if key.kind == .hashed {
-            let sql = "SELECT \(columns) FROM \(name) WHERE key = ?1 AND (kind IS NULL OR kind = 0)"
-            let statement = try SQLiteStatement(sql, in: db)
-            defer { statement.reset() }
-            return try statement.bind(position.home ?? position.detour, at: 1) {
-                try statement.step() ? body(statement) : nil
-            }
-        }
-        // A row of this kind, wherever it stands, comes before one of Bodega's.
-        let sql = """
-            SELECT \(columns) FROM \(name)
-            WHERE (key = ?1 OR key = ?2) AND (kind IS NULL OR kind = ?3)
-            ORDER BY kind IS NULL LIMIT 1
-            """
-        let statement = try SQLiteStatement(sql, in: db)
-        defer { statement.reset() }
-        let detour = position.detour
-        return try statement.bind(position.home ?? detour, at: 1) {
-            try statement.bind(detour, at: 2) {
-                try statement.bind(position.kind, at: 3)
-                return try statement.step() ? body(statement) : nil
-            }
-        }
     }
 }

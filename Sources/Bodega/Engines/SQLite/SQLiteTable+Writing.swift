@@ -21,6 +21,11 @@ extension SQLiteTable {
         for (key, data) in items { try writer.write(data, key: key) }
     }
 
+    /// Writes an item, inside of a transaction.
+    func write(_ data: Data, key: CacheKey, at date: Date, in db: Database) throws {
+        try Writer(table: self, db: db, date: date).write(data, key: key)
+    }
+
     /// Removes all items, inside of a transaction.
     func removeAll(in db: Database) throws {
         try db.execute(sql: "DELETE FROM \(name)")
@@ -37,15 +42,7 @@ extension SQLiteTable {
             self.table = table
             self.db = db
             self.date = SQLiteDate.text(of: date)
-            self.upsert = try SQLiteStatement(
-                """
-                INSERT INTO \(table.name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, ?3, ?3, ?4)
-                ON CONFLICT (key) DO UPDATE
-                SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind
-                WHERE kind IS NULL OR kind = excluded.kind
-                """,
-                in: db
-            )
+            self.upsert = try SQLiteStatement(table.upsert, in: db)
         }
 
         /// Writes an item at its home or, if that is not to be had, at its detour; see ``SQLiteKey``.

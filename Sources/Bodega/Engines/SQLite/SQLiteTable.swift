@@ -8,9 +8,22 @@ struct SQLiteTable: Sendable {
     /// The table's name, quoted.
     let name: String
 
+    let queries: Queries
+
+    /// The statement that writes an item unless the row with its text belongs to a key of another kind.
+    let upsert: String
+
     /// - Parameter name: The table's name as it is.
     init(name: String) {
-        self.name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        self.name = name
+        queries = Queries(table: name)
+        upsert = """
+            INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, ?3, ?3, ?4)
+            ON CONFLICT (key) DO UPDATE
+            SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind
+            WHERE kind IS NULL OR kind = excluded.kind
+            """
     }
 
     /// The collection that Bodega knows.
@@ -36,12 +49,17 @@ struct SQLiteTable: Sendable {
         }
     }
 
+    /// Whether the table is there, with or without the column that a table of Bodega lacks.
+    func exists(in db: Database) throws -> Bool {
+        try columns(in: db).isSuperset(of: Self.referenceColumns)
+    }
+
     /// Whether the table is there with all its columns.
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
     func isComplete(in db: Database) throws -> Bool {
         let columns = try columns(in: db)
-        guard columns.isEmpty || columns.isSuperset(of: ["key", "value", "createdAt", "updatedAt"]) else {
+        guard columns.isEmpty || columns.isSuperset(of: Self.referenceColumns) else {
             throw StorageError(
                 .cannotOpen,
                 "The database has a table \(name) of another program. Choose another file name or collection."
@@ -49,6 +67,8 @@ struct SQLiteTable: Sendable {
         }
         return columns.contains("kind")
     }
+
+    private static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
 
     private func columns(in db: Database) throws -> Set<String> {
         Set(try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))").map { $0["name"] as String })

@@ -1,0 +1,76 @@
+import GRDB
+
+extension SQLiteTable {
+
+    /// Finds the rows of keys; ``SQLiteKey`` says where they can stand.
+    struct Lookup {
+
+        /// The two statements that find a row, written out once for each table.
+        struct Query: Sendable {
+            /// For hashed keys: they stand in one place only.
+            let hashed: String
+
+            /// For the others. A row of their kind, wherever it stands, comes before one of Bodega's.
+            let other: String
+
+            /// - Parameters:
+            ///   - columns: What to select.
+            ///   - table: The table's name, quoted.
+            init(_ columns: String, from table: String) {
+                hashed = "SELECT \(columns) FROM \(table) WHERE key = ?1 AND (kind IS NULL OR kind = 0)"
+                other = """
+                    SELECT \(columns) FROM \(table)
+                    WHERE (key = ?1 OR key = ?2) AND (kind IS NULL OR kind = ?3)
+                    ORDER BY kind IS NULL LIMIT 1
+                    """
+            }
+        }
+
+        private let query: Query
+        private let db: Database
+        private let hashed: SQLiteStatement
+
+        init(_ query: Query, in db: Database) throws {
+            self.query = query
+            self.db = db
+            self.hashed = try SQLiteStatement(query.hashed, in: db)
+        }
+
+        /// Runs a closure on the row of a key.
+        ///
+        /// - Parameter body: Reads the row that the statement stands on.
+        /// - Returns: What the closure returns, or `nil` if the key has no row.
+        @discardableResult
+        func row<Result>(of key: CacheKey, _ body: (SQLiteStatement) throws -> Result) throws -> Result? {
+            let position = SQLiteKey(key)
+            if key.kind == .hashed {
+                defer { hashed.reset() }
+                return try hashed.bind(position.home ?? position.detour, at: 1) {
+                    try hashed.step() ? body(hashed) : nil
+                }
+            }
+            let statement = try SQLiteStatement(query.other, in: db)
+            defer { statement.reset() }
+            let detour = position.detour
+            return try statement.bind(position.home ?? detour, at: 1) {
+                try statement.bind(detour, at: 2) {
+                    try statement.bind(position.kind, at: 3)
+                    return try statement.step() ? body(statement) : nil
+                }
+            }
+        }
+    }
+
+    /// The queries for single items.
+    struct Queries: Sendable {
+        let value: Lookup.Query
+        let dates: Lookup.Query
+        let existence: Lookup.Query
+
+        init(table: String) {
+            value = Lookup.Query("value", from: table)
+            dates = Lookup.Query("createdAt, updatedAt", from: table)
+            existence = Lookup.Query("1", from: table)
+        }
+    }
+}
