@@ -110,7 +110,7 @@ import Testing
         do {
             try await engine.write(picture, key: key)
         } catch let error as StorageError where error.code == .storageFull {
-            print(error)  // storageFull: The volume is full. Make room and write again; nothing that was stored is lost. […]
+            print(error)  // storageFull: The volume is full. Make room and write again; …
         }
     }
 

@@ -11,7 +11,10 @@ package enum Machine {
     /// Whether this code was compiled with optimisation; numbers of any other build mean nothing.
     package static var isOptimised: Bool {
         var isDebug = false
-        assert({ isDebug = true; return true }())
+        assert(
+            {
+                isDebug = true; return true
+            }())
         return !isDebug
     }
 

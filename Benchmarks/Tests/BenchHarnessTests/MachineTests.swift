@@ -12,7 +12,9 @@ struct MachineTests {
 
     @Test(
         "A path has the file system of its innermost mount",
-        arguments: [("/", "ext4"), ("/tmp", "tmpfs"), ("/tmp/a/b", "tmpfs"), ("/tmpfiles", "ext4"), ("/var/tmp", "xfs")]
+        arguments: [
+            ("/", "ext4"), ("/tmp", "tmpfs"), ("/tmp/a/b", "tmpfs"), ("/tmpfiles", "ext4"), ("/var/tmp", "xfs"),
+        ]
     )
     func fileSystem(path: String, type: String) {
         #expect(Machine.fileSystem(of: path, mounts: mounts) == type)

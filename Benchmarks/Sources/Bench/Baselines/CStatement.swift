@@ -12,8 +12,8 @@ final class CStatement {
             sqlite3_prepare_v3(database.connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         )
         self.database = database
-        // Only an empty text is prepared to nothing.
-        pointer = prepared!
+        guard let prepared else { preconditionFailure("An empty statement is prepared to nothing.") }
+        pointer = prepared
     }
 
     deinit {

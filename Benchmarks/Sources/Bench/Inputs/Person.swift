@@ -25,7 +25,8 @@ struct Person: Codable, Hashable, Sendable {
         joined = Date(timeIntervalSinceReferenceDate: Double(random.next() % 800_000_000))
         tags = ["reader", "tag-\(random.next() % 50)", "Grüße \(random.next() % 50)"]
         address = "\(random.next() % 999) Long Street, \(random.next() % 99_999) Some City, Some Country"
-        notes = random.next().isMultiple(of: 3)
+        notes =
+            random.next().isMultiple(of: 3)
             ? nil : "Wrote on day \(random.next() % 365): \"all is well\", and then nothing for a long, long time."
     }
 }

@@ -68,7 +68,8 @@ extension DiskBatch {
             var bytes = Data()
             for step in list {
                 switch step {
-                case .write(let name, let hasSidecar): bytes.append(contentsOf: "\(hasSidecar ? "S" : "W")\(name)\0".utf8)
+                case .write(let name, let hasSidecar):
+                    bytes.append(contentsOf: "\(hasSidecar ? "S" : "W")\(name)\0".utf8)
                 case .remove(let name): bytes.append(contentsOf: "R\(name)\0".utf8)
                 }
             }

@@ -64,7 +64,8 @@ extension SQLiteFile {
             configuration.readonly = true
             let database = try DatabaseQueue(path: url.path, configuration: configuration)
             let isThere = try database.read { db in
-                try (collection.map { try SQLiteCollections.table(of: $0, in: db) } ?? .standard)?.exists(in: db) ?? false
+                try (collection.map { try SQLiteCollections.table(of: $0, in: db) } ?? .standard)?.exists(in: db)
+                    ?? false
             }
             if !isThere {
                 let what = collection.map { "collection \"\($0)\"" } ?? "unnamed collection"
