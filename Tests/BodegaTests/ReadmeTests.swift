@@ -11,7 +11,7 @@ import Testing
     init() {
         // Snippets use the user's folders; these tests must not.
         setenv("XDG_DATA_HOME", home.path, 1)
-        setenv("XDG_CACHE_HOME", home.path, 1)
+        setenv("XDG_CACHE_HOME", home.path + "/cache", 1)
     }
 
     @Test("Every Swift snippet of the README stands in this file")

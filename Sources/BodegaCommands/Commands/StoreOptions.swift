@@ -10,7 +10,7 @@ struct StoreOptions: ParsableArguments {
     var collection: String?
 
     /// Opens a store that must be there.
-    func openExisting() async throws -> OpenStore {
+    func openExisting() throws -> OpenStore {
         try checkedAddress().openExisting(collection: collection)
     }
 

@@ -64,8 +64,11 @@ extension SQLiteFile {
             configuration.readonly = true
             let database = try DatabaseQueue(path: url.path, configuration: configuration)
             let isThere = try database.read { db in
-                try (collection.map { try SQLiteCollections.table(of: $0, in: db) } ?? .standard)?.exists(in: db)
-                    ?? false
+                guard let collection else {
+                    // A file of ours may have named collections only.
+                    return try SQLiteTable.standard.exists(in: db) || !SQLiteCollections.names(in: db).isEmpty
+                }
+                return try SQLiteCollections.table(of: collection, in: db)?.exists(in: db) ?? false
             }
             if !isThere {
                 let what = collection.map { "collection \"\($0)\"" } ?? "unnamed collection"
