@@ -1,12 +1,13 @@
+import Bodega
 import Foundation
 import Testing
 
 /// Another process that carries out a task of `BodegaTestChild`.
 final class Child: @unchecked Sendable {
-    // @unchecked because `buffer` is only used by one reader at a time and `Process` is thread-safe for what is used.
+    // @unchecked because `Process` and `Pipe` are thread-safe in what is used of them.
     private let process = Process()
     private let output = Pipe()
-    private var buffer = Data()
+    private let unread = Locked(Data())
 
     init(_ arguments: String..., environment: [String: String] = [:]) throws {
         process.executableURL = Self.program
@@ -20,17 +21,21 @@ final class Child: @unchecked Sendable {
     func nextLine() async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                while true {
-                    if let end = self.buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                        let line = String(decoding: self.buffer[..<end], as: UTF8.self)
-                        self.buffer = Data(self.buffer[(end + 1)...])
-                        return continuation.resume(returning: line)
-                    }
-                    let more = self.output.fileHandleForReading.availableData
-                    if more.isEmpty { return continuation.resume(returning: nil) }
-                    self.buffer += more
-                }
+                continuation.resume(returning: self.unread.withLock(self.takeLine))
             }
+        }
+    }
+
+    private func takeLine(_ unread: inout Data) -> String? {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: unread[..<end], as: UTF8.self)
+                unread = Data(unread[(end + 1)...])
+                return line
+            }
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { return nil }
+            unread += more
         }
     }
 
