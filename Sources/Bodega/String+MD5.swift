@@ -47,6 +47,22 @@ extension String {
     }
 }
 
+extension UnsafeRawBufferPointer {
+
+    /// The bytes in lower-case hexadecimal digits.
+    var hexadecimal: String {
+        String(unsafeUninitializedCapacity: count * 2) { characters in
+            // In bounds: two characters for each of `count` bytes.
+            for (index, byte) in self.enumerated() {
+                characters[index * 2] = hexadecimalDigit(byte >> 4) | 0x20
+                characters[index * 2 + 1] = hexadecimalDigit(byte & 0xF) | 0x20
+            }
+            return count * 2
+        }
+    }
+}
+
+/// An upper-case digit; its lower-case form has bit 5 set, which the digits 0 to 9 have too.
 private func hexadecimalDigit(_ nibble: UInt8) -> UInt8 {
     nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
 }

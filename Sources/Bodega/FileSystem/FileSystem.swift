@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 #if canImport(Darwin)
 import Darwin
@@ -31,6 +32,37 @@ enum FileSystem {
         }
     }
 
+    /// Opens what is in a folder under a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name, or a path below the folder.
+    ///   - folder: The folder, open.
+    ///   - flags: How to open it. `O_CLOEXEC` is added.
+    ///   - path: What it is about, for the error.
+    ///   - absent: The values of `errno` that mean that there is nothing to open.
+    /// - Returns: The descriptor, to be closed by the caller; `nil` if there is nothing to open.
+    static func openIfPresent(
+        _ name: String,
+        in folder: Int32,
+        _ flags: Int32,
+        _ path: @autoclosure () -> String,
+        absent: Set<Int32> = [ENOENT, ENOTDIR]
+    ) throws -> Int32? {
+        while true {
+            let descriptor = openat(folder, name, flags | O_CLOEXEC)
+            if descriptor >= 0 { return descriptor }
+            if absent.contains(errno) { return nil }
+            if errno != EINTR { throw StorageError.system(errno, path(), "opened") }
+        }
+    }
+
+    /// Whether there is something in a folder under a name.
+    static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
+        if faccessat(folder, name, F_OK, 0) == 0 { return true }
+        if errno == ENOENT || errno == ENOTDIR { return false }
+        throw StorageError.system(errno, path(), "examined")
+    }
+
     /// Creates a folder and the missing ones above it, accessible by the owner only, so that they survive a power
     /// failure.
     static func createDirectory(at url: URL) throws {
@@ -59,12 +91,18 @@ enum FileSystem {
     static func synchronize(_ descriptor: Int32, _ path: String) throws {
         #if canImport(Darwin)
         // On Apple systems fsync leaves the data in the medium's own cache. Volumes that don't know the call get fsync.
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        while fcntl(descriptor, F_FULLFSYNC) != 0 {
+            if errno == EINTR { continue }
+            if [ENOTSUP, EINVAL, ENOTTY].contains(errno) { break }
+            throw StorageError.system(errno, path, "made durable")
+        }
         #endif
-        if fsync(descriptor) == 0 { return }
-        // Some file systems cannot sync a folder and need not.
-        if errno == EINVAL { return }
-        throw StorageError.system(errno, path, "made durable")
+        while fsync(descriptor) != 0 {
+            if errno == EINTR { continue }
+            // Some file systems cannot sync a folder and need not.
+            if errno == EINVAL { return }
+            throw StorageError.system(errno, path, "made durable")
+        }
     }
 
     /// Gives a finished file its name, unless the name is taken, so that it survives a power failure.
@@ -72,21 +110,32 @@ enum FileSystem {
         let descriptor = try check(draft.path, "opened") { open(draft.path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         try synchronize(descriptor, draft.path)
-        // Unlike a renaming, a link does not replace what is there.
+        // Unlike a renaming, a link does not replace what is there. Some volumes have no links; there, what appears
+        // between the look and the renaming is replaced.
         if link(draft.path, destination.path) != 0 {
-            if errno == EEXIST {
+            let cannotLink = [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK].contains(errno)
+            if errno == EEXIST || cannotLink && access(destination.path, F_OK) == 0 {
                 throw StorageError(
-                    .invalidArgument, "There is something already. Choose another name or remove it.", file: destination
+                    .invalidArgument,
+                    "There is something already. Choose another name or remove it.",
+                    file: destination
                 )
             }
-            throw StorageError.system(errno, destination.path, "created")
+            if !cannotLink || rename(draft.path, destination.path) != 0 {
+                throw StorageError.system(errno, destination.path, "created")
+            }
         }
         try synchronizeDirectory(destination.deletingLastPathComponent().path)
     }
 
     /// Removes a file that is not needed any more, if it is there.
     static func discard(_ file: URL) {
-        unlink(file.path)
+        if unlink(file.path) != 0, errno != ENOENT {
+            bodegaLogger.warning(
+                "A file that is not needed any more could not be removed.",
+                metadata: ["file": "\(file.path)", "errno": "\(errno)"]
+            )
+        }
     }
 }
 

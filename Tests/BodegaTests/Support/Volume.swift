@@ -27,6 +27,12 @@ struct Volume {
         try Self.run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path)
     }
 
+    /// Mounts a file over itself, which keeps it from being renamed or removed.
+    init(over file: URL) throws {
+        path = file.path
+        try Self.run("mount", "--bind", path, path)
+    }
+
     func unmount() {
         do {
             try Self.run("umount", "-l", path)

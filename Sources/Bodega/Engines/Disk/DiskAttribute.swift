@@ -19,6 +19,12 @@ enum DiskAttribute {
     private static let name = "user.emporium.item"
     #endif
 
+    #if canImport(Darwin)
+    private static let orderName = "emporium.order"
+    #else
+    private static let orderName = "user.emporium.order"
+    #endif
+
     /// What most attributes fit in.
     private static let commonSize = 512
 
@@ -60,4 +66,27 @@ enum DiskAttribute {
     #else
     private static let absent = ENODATA
     #endif
+
+    /// The order number that a folder remembers, 0 if it remembers none.
+    static func lastOrder(of folder: Int32) -> Int64 {
+        var order: Int64 = 0
+        let size = MemoryLayout<Int64>.size
+        #if canImport(Darwin)
+        let count = fgetxattr(folder, orderName, &order, size, 0, 0)
+        #else
+        let count = fgetxattr(folder, orderName, &order, size)
+        #endif
+        return count == size ? Int64(littleEndian: order) : 0
+    }
+
+    /// Lets a folder remember an order number, if the volume has attributes.
+    static func setLastOrder(_ order: Int64, of folder: Int32) {
+        var order = order.littleEndian
+        let size = MemoryLayout<Int64>.size
+        #if canImport(Darwin)
+        _ = fsetxattr(folder, orderName, &order, size, 0, 0)
+        #else
+        _ = fsetxattr(folder, orderName, &order, size, 0)
+        #endif
+    }
 }

@@ -52,7 +52,7 @@ extension DiskBatch {
             let entries = bytes.split(separator: 0, omittingEmptySubsequences: false)
             guard entries.last.map(Array.init) == [UInt8(ascii: "E")] else { return nil }
             for entry in entries.dropLast() {
-                guard let letter = entry.first, let name = String(validating: entry.dropFirst(), as: UTF8.self) else {
+                guard let letter = entry.first, let name = String(validUTF8: entry.dropFirst()) else {
                     return nil
                 }
                 switch letter {

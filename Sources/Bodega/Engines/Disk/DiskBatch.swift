@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 #if canImport(Darwin)
 import Darwin
@@ -10,13 +11,15 @@ import CLinuxFileSystem
 import Musl
 #endif
 
-/// Changes many files all or nothing, with a redo log.
+/// Changes many files all or nothing, with a redo log that is an undo log too.
 ///
 /// The next states of the files and a list of what is to be done are written into a folder, `staging`. Renaming it to
-/// `commit` is the moment that counts: before it nothing has happened, after it the list will be carried out, by whoever
-/// takes the writers' lock next if the process is gone. As each entry says what a file becomes, and not how it changes,
-/// carrying the list out again changes nothing. In the end the folder is renamed to `done`, so that a `commit` always has
-/// its list, and removed.
+/// `commit` is the moment that counts. Then each file that is replaced or removed moves into that folder, and its next
+/// state, if it has one, out of it. In the end the folder is renamed to `done` and removed.
+///
+/// If the process is gone in between, whoever takes the writers' lock next carries the rest of the list out: what has
+/// been done already is seen from what is still in the folder. If a step fails, because a file is locked against
+/// removal, say, all steps are undone in the same way, and nothing has happened.
 enum DiskBatch {
     private static let staging = "staging"
     private static let committed = "commit"
@@ -27,8 +30,8 @@ enum DiskBatch {
     private static let volumeSyncThreshold = 16
 
     /// Whether a batch has been committed and not carried out to its end.
-    static func isCommitted(in folder: Int32) -> Bool {
-        faccessat(folder, DiskName.controlFolder + "/" + committed, F_OK, 0) == 0
+    static func isCommitted(in folder: Int32, _ owner: DiskFolder) throws -> Bool {
+        try FileSystem.exists(DiskName.controlFolder + "/" + committed, in: folder, owner.controlPath)
     }
 
     /// Commits a plan and carries it out.
@@ -36,74 +39,83 @@ enum DiskBatch {
         try removeLeftovers(in: owner, control)
         do {
             try stage(plan, in: owner, folder, control)
-            // Readers of several items see all of it or nothing.
-            try FileSystem.check(owner.path, "locked") { flock(folder, LOCK_EX) }
             try FileSystem.check(owner.controlPath, "written") { renameat(control, staging, control, committed) }
         } catch {
-            do {
-                try removeLeftovers(in: owner, control)
-            } catch let cleanUpError {
-                throw StorageError(
-                    .inputOutput, "A batch failed, and so did removing its files: \(cleanUpError)",
-                    file: URL(fileURLWithPath: owner.controlPath), cause: error)
-            }
+            removeStaged(in: owner, control)
             throw error
         }
-        try owner.synchronize(control, owner.controlPath)
         try carryOut(in: owner, folder, control)
     }
 
-    /// Carries out a batch that has been committed.
+    /// Carries out a batch that has been committed, or undoes what has been carried out of it.
     static func carryOut(in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
-        try FileSystem.check(owner.path, "locked") { flock(folder, LOCK_EX) }
-        let path = owner.controlPath + "/" + committed
-        let steps = try Steps(contentsOfFile: path + "/" + list)
-        let mayHaveSidecars = DiskSidecar.mayExist(in: folder)
-        for (index, step) in steps.list.enumerated() {
-            let staged = DiskName.controlFolder + "/\(committed)/\(index)"
-            switch step {
-            case .write(let name, let hasSidecar):
-                if hasSidecar {
-                    try DiskSidecar.publish(staged + ".key", in: folder, as: name, owner)
-                }
-                if renameat(folder, staged, folder, name) != 0, errno != ENOENT {
-                    throw StorageError.system(errno, owner.path + "/" + name, "written")
-                }
-            case .remove(let name):
-                if unlinkat(folder, name, 0) != 0, errno != ENOENT {
-                    throw StorageError.system(errno, owner.path + "/" + name, "removed")
-                }
-                if mayHaveSidecars { DiskSidecar.remove(name, in: folder) }
+        let steps = try Steps(contentsOfFile: owner.controlPath + "/\(committed)/\(list)")
+        let work = Work(steps: steps, committed: committed, owner: owner, folder: folder)
+        do {
+            try owner.synchronizeEntries(control, owner.controlPath)
+            // Readers of several items see all of it or nothing. New ones wait when they see that it is committed.
+            try FileSystem.check(owner.path, "locked") { flock(folder, LOCK_EX) }
+            try work.carryOut()
+            try owner.synchronizeEntries(folder, owner.path)
+        } catch {
+            do {
+                try work.undo()
+                try FileSystem.check(owner.controlPath, "undone") { renameat(control, committed, control, staging) }
+            } catch let failure {
+                throw StorageError(
+                    .damaged,
+                    "A batch failed, and so did undoing it (\(failure)). It is tried again with the next operation.",
+                    file: owner.url,
+                    cause: error
+                )
             }
+            removeStaged(in: owner, control)
+            throw error
         }
-        try owner.synchronize(folder, owner.path)
-        try remove(done, in: owner, control)
-        try FileSystem.check(path, "renamed") { renameat(control, committed, control, done) }
-        try owner.synchronize(control, owner.controlPath)
-        try remove(done, in: owner, control)
+        try FileSystem.removeFolder(done, in: control, owner.controlPath + "/" + done)
+        try FileSystem.check(owner.controlPath, "finished") { renameat(control, committed, control, done) }
+        try owner.synchronizeEntries(control, owner.controlPath)
+        // The rest is of no interest to readers.
+        flock(folder, LOCK_UN)
+        try FileSystem.removeFolder(done, in: control, owner.controlPath + "/" + done)
     }
 
     /// Removes what batches have left that were not committed or are done.
     static func removeLeftovers(in owner: DiskFolder, _ control: Int32) throws {
-        try remove(staging, in: owner, control)
-        try remove(done, in: owner, control)
+        for name in [staging, done] {
+            try FileSystem.removeFolder(name, in: control, owner.controlPath + "/" + name)
+        }
+    }
+
+    /// Removes the files of a batch that failed; what stays is removed before the next one.
+    private static func removeStaged(in owner: DiskFolder, _ control: Int32) {
+        do {
+            try FileSystem.removeFolder(staging, in: control, owner.controlPath + "/" + staging)
+        } catch {
+            bodegaLogger.warning("The files of a batch that failed stay for now.", metadata: ["error": "\(error)"])
+        }
     }
 
     private static func stage(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
         let path = owner.controlPath + "/" + staging
         try FileSystem.check(path, "created") { mkdirat(control, staging, 0o700) }
-        let directory = try FileSystem.check(path, "opened") {
-            openat(control, staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard let directory = try FileSystem.openIfPresent(staging, in: control, O_RDONLY | O_DIRECTORY, path, absent: []) else {
+            return
         }
         defer { close(directory) }
-        let syncsVolume = canSyncVolume && owner.durability == .full && plan.writes >= volumeSyncThreshold
+        let syncsVolume = canSyncVolume && plan.writes >= volumeSyncThreshold
         var steps = Steps()
         for (name, action) in plan.actions {
             switch action {
             case .write(let record, let content):
-                let staged = "\(steps.list.count)"
                 let isComplete = try owner.stage(
-                    record, content, as: staged, in: directory, folder, synchronized: !syncsVolume)
+                    record,
+                    content,
+                    as: "\(steps.list.count)",
+                    in: directory,
+                    folder,
+                    synchronized: !syncsVolume
+                )
                 steps.list.append(.write(name, hasSidecar: !isComplete))
             case .remove:
                 steps.list.append(.remove(name))
@@ -111,20 +123,8 @@ enum DiskBatch {
         }
         _ = try owner.create(list, in: directory, steps.bytes, !syncsVolume)
         if syncsVolume { try syncVolume(directory, path) }
-        try owner.synchronize(directory, path)
-    }
-
-    /// Removes one of our folders and the files in it, if it is there.
-    private static func remove(_ name: String, in owner: DiskFolder, _ control: Int32) throws {
-        let path = owner.controlPath + "/" + name
-        if faccessat(control, name, F_OK, 0) != 0 { return }
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            throw StorageError(
-                .inputOutput, "A folder of files that are not needed any more could not be removed.",
-                file: URL(fileURLWithPath: path), cause: error)
-        }
+        // The list must not be without its files, nor the other way round, when the folder is found again.
+        try FileSystem.synchronize(directory, path)
     }
 
     #if canImport(Darwin)

@@ -33,23 +33,46 @@ final class DiskFile {
     /// - Returns: `nil` if there is none of this name, or something else than a file.
     static func open(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskFile? {
         let path = { owner.path + "/" + name }
-        let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        if descriptor < 0, [ENOENT, ELOOP, ENXIO].contains(errno) { return nil }
-        try FileSystem.check(path(), "opened") { descriptor }
-        var status = stat()
-        do {
-            try FileSystem.check(path(), "examined") { fstat(descriptor, &status) }
-            guard status.st_mode & S_IFMT == S_IFREG else {
+        while true {
+            // A link, a socket or the like is not an item; opening one must not wait for anybody.
+            let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+            guard let descriptor = try FileSystem.openIfPresent(name, in: folder, flags, path(), absent: [ENOENT, ELOOP, ENXIO])
+            else { return nil }
+            do {
+                if let file = try DiskFile(name, descriptor, in: folder, owner, path) { return file }
+            } catch var error as StorageError {
                 close(descriptor)
-                return nil
+                error.file = URL(fileURLWithPath: path())
+                throw error
             }
-            let record = try DiskAttribute.get(of: descriptor) ?? DiskSidecar.read(name, in: folder, owner)
-            return DiskFile(name: name, descriptor: descriptor, status: status, record: record)
-        } catch var error as StorageError {
             close(descriptor)
-            error.file = URL(fileURLWithPath: path())
-            throw error
+            // It was removed or replaced while it was being looked at, or it is no file.
+            var status = stat()
+            if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !status.isFile { return nil }
         }
+    }
+
+    /// - Returns: `nil` if the descriptor is not of a file, or of one that has lost its name.
+    private convenience init?(
+        _ name: String,
+        _ descriptor: Int32,
+        in folder: Int32,
+        _ owner: DiskFolder,
+        _ path: () -> String
+    ) throws {
+        var status = stat()
+        try FileSystem.check(path(), "examined") { fstat(descriptor, &status) }
+        guard status.isFile else { return nil }
+        var record = try DiskAttribute.get(of: descriptor)
+        if record == nil {
+            record = try DiskSidecar.read(name, in: folder, owner)
+            // A file without a record of its own may just have been removed, and its sidecar with it.
+            try FileSystem.check(path(), "examined") { fstat(descriptor, &status) }
+            if status.st_nlink == 0 { return nil }
+        }
+        // A copy or a renamed file says whose it was. It is its own now.
+        if let key = record?.key, !DiskName(key).canBe(name) { record?.key = nil }
+        self.init(name: name, descriptor: descriptor, status: status, record: record)
     }
 }
 
@@ -57,12 +80,6 @@ extension DiskFile {
 
     /// The key that the file belongs to. One that only its name tells is a verbatim key.
     var key: CacheKey { record?.key ?? CacheKey(verbatim: name) }
-
-    /// Whether the file is the item under a key, as far as it remembers. A file that doesn't know its key is the item
-    /// of every key with its name.
-    func belongs(to key: CacheKey) -> Bool {
-        record?.key.map { $0 == key } ?? true
-    }
 
     /// The record, made up from the file's times if there is none.
     var recordOrTimes: DiskRecord {
@@ -72,10 +89,10 @@ extension DiskFile {
         #else
         let (modified, born) = (status.st_mtim, status.st_mtim)
         #endif
-        func milliseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000 }
+        func milliseconds(_ time: timespec) -> Int64 { time.nanoseconds / 1_000_000 }
         return DiskRecord(
             key: nil,
-            order: Int64(born.tv_sec) * 1_000_000_000 + Int64(born.tv_nsec),
+            order: born.nanoseconds,
             createdAt: milliseconds(born),
             updatedAt: milliseconds(modified)
         )
@@ -113,5 +130,15 @@ extension DiskFile {
             throw error
         }
         return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
+    }
+}
+
+extension timespec {
+    /// The nanoseconds since 1970, limited to the years 1678 to 2262, which is what 64 bits hold.
+    var nanoseconds: Int64 {
+        let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, secondOverflow) = product.addingReportingOverflow(Int64(tv_nsec))
+        if overflow || secondOverflow { return tv_sec < 0 ? .min : .max }
+        return sum
     }
 }

@@ -13,7 +13,7 @@ extension DiskFolder {
 
     /// The item under a key.
     package func data(of key: CacheKey) throws -> Data? {
-        try reading { folder in try withFile(of: key, in: folder) { try $0.read(self) } }
+        try readingOne { folder in try withFile(of: key, in: folder) { try $0.read(self) } }
     }
 
     /// The items that exist, in the order of the keys.
@@ -49,12 +49,12 @@ extension DiskFolder {
 
     /// When an item was first and last written.
     package func dates(of key: CacheKey) throws -> StorageDates? {
-        try reading { folder in try withFile(of: key, in: folder) { $0.recordOrTimes.dates } }
+        try readingOne { folder in try withFile(of: key, in: folder) { $0.recordOrTimes.dates } }
     }
 
     /// When an item's file was last read or written.
     package func lastAccessed(key: CacheKey) throws -> Date? {
-        try reading { folder in try withFile(of: key, in: folder) { $0.lastAccessed } }
+        try readingOne { folder in try withFile(of: key, in: folder) { $0.lastAccessed } }
     }
 
     /// Opens the file of a key, wherever ``DiskName`` lets it be.
@@ -66,60 +66,19 @@ extension DiskFolder {
         _ body: (DiskFile) throws -> Result
     ) throws -> Result? {
         let name = DiskName(key)
-        guard let home = name.home else {
-            guard let file = try DiskFile.open(name.detour, in: folder, self), file.belongs(to: key) else { return nil }
-            return try body(file)
+        var keyless: DiskFile?
+        for place in [name.home, name.detour] {
+            guard let place, let file = try DiskFile.open(place, in: folder, self) else { continue }
+            if file.record?.key == key { return try body(file) }
+            // A file that does not know its key is the key's, unless the key has one that does.
+            if file.record?.key == nil, keyless == nil { keyless = file }
         }
-        let file = try DiskFile.open(home, in: folder, self)
-        if let file, file.record?.key == key { return try body(file) }
-        // Nobody's file is at home when the key is known to be elsewhere.
-        if key.kind != .hashed, let detour = try DiskFile.open(name.detour, in: folder, self), detour.belongs(to: key) {
-            return try body(detour)
-        }
-        if let file, file.belongs(to: key) { return try body(file) }
-        return nil
+        return try keyless.map(body)
     }
 
     /// The names of the files that are items.
     func names(in folder: Int32) throws -> [String] {
-        // A descriptor of its own, because a listing moves its position and closes it.
-        let copy = try FileSystem.check(path, "opened") { openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard let listing = fdopendir(copy) else {
-            close(copy)
-            throw StorageError.system(errno, path, "listed")
-        }
-        defer { closedir(listing) }
-        var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(listing) else {
-                if errno != 0 { throw StorageError.system(errno, path, "listed") }
-                return names
-            }
-            guard try isFile(entry, in: folder) else { continue }
-            if let name = name(of: entry), DiskName.canBeItem(name) { names.append(name) }
-        }
-    }
-
-    private func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
-        withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-            // A name ends with a NUL inside of the tuple.
-            tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-                // A name that isn't text can't be a key's.
-                String(validatingCString: $0)
-            }
-        }
-    }
-
-    private func isFile(_ entry: UnsafeMutablePointer<dirent>, in folder: Int32) throws -> Bool {
-        if entry.pointee.d_type != UInt8(DT_UNKNOWN) { return entry.pointee.d_type == UInt8(DT_REG) }
-        guard let name = name(of: entry) else { return false }
-        var status = stat()
-        if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
-            if errno == ENOENT { return false }
-            throw StorageError.system(errno, path + "/" + name, "examined")
-        }
-        return status.st_mode & S_IFMT == S_IFREG
+        try FileSystem.files(in: folder, path).filter(DiskName.canBeItem)
     }
 
     /// Opens every item's file and returns what a closure makes of them, in insertion order.

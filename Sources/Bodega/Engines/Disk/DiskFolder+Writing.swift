@@ -1,4 +1,5 @@
 package import Foundation
+import Logging
 
 #if canImport(Darwin)
 import Darwin
@@ -14,11 +15,17 @@ extension DiskFolder {
     package func apply(_ operations: [StorageOperation], at date: Date) throws {
         if operations.isEmpty { return }
         try writing { folder, control in
+            readOrder(folder)
             let plan = try DiskPlan(operations, at: date, in: folder, self)
-            switch plan.actions.count {
-            case 0: return
-            case 1: for (name, action) in plan.actions { try carryOut(action, on: name, in: folder, control) }
-            default: try DiskBatch.commit(plan, in: self, folder, control)
+            writeOrder(folder)
+            if plan.actions.isEmpty { return }
+            if plan.actions.count == 1 { return try carryOutOneByOne(plan, in: folder, control) }
+            do {
+                try DiskBatch.commit(plan, in: self, folder, control)
+            } catch let error as StorageError where error.code == .storageFull && plan.writes == 0 {
+                // There is no room for the list of a batch, and removals are how room is made.
+                bodegaLogger.notice("The volume is full, so items are removed one by one.", metadata: ["folder": "\(path)"])
+                try carryOutOneByOne(plan, in: folder, control)
             }
         }
     }
@@ -33,26 +40,32 @@ extension DiskFolder {
         removeControlFolderIfIdle()
     }
 
-    /// Changes a single file: nothing but the renaming or removal counts, so it needs no batch.
-    private func carryOut(_ action: DiskPlan.Action, on name: String, in folder: Int32, _ control: Int32) throws {
-        switch action {
-        case .remove:
-            if unlinkat(folder, name, 0) != 0, errno != ENOENT {
-                throw StorageError.system(errno, path + "/" + name, "removed")
-            }
-            DiskSidecar.remove(name, in: folder)
-        case .write(let record, let content):
-            let isComplete = try stage(record, content, as: "item", in: control, folder, synchronized: true)
-            if isComplete {
+    /// Changes files without a batch. For a single file nothing but its renaming or removal counts, so none is needed.
+    private func carryOutOneByOne(_ plan: DiskPlan, in folder: Int32, _ control: Int32) throws {
+        for (name, action) in plan.actions {
+            switch action {
+            case .remove:
+                if unlinkat(folder, name, 0) != 0, errno != ENOENT {
+                    throw StorageError.system(errno, path + "/" + name, "removed")
+                }
                 DiskSidecar.remove(name, in: folder)
-            } else {
-                try DiskSidecar.publish(DiskName.controlFolder + "/item.key", in: folder, as: name, self)
-            }
-            if renameat(control, "item", folder, name) != 0 {
-                throw StorageError.system(errno, path + "/" + name, "written")
+            case .write(let record, let content):
+                let isComplete = try stage(record, content, as: "item", in: control, folder, synchronized: true)
+                if !isComplete {
+                    try DiskSidecar.prepare(in: folder, self)
+                    let sidecar = DiskSidecar.path(name)
+                    if renameat(control, "item.key", folder, sidecar) != 0 {
+                        throw StorageError.system(errno, path + "/" + sidecar, "written")
+                    }
+                    if durability == .full { try FileSystem.synchronizeDirectory(keysPath) }
+                }
+                if renameat(control, "item", folder, name) != 0 {
+                    throw StorageError.system(errno, path + "/" + name, "written")
+                }
+                if isComplete { DiskSidecar.remove(name, in: folder) }
             }
         }
-        try synchronize(folder, path)
+        try synchronizeEntries(folder, path)
     }
 
     /// Writes a file that is not an item yet, and its sidecar if the volume keeps no attribute of that size.
@@ -73,7 +86,11 @@ extension DiskFolder {
         let data: Data
         switch content {
         case .data(let bytes): data = bytes
-        case .file(let source): data = try DiskFile.open(source, in: folder, self)?.read(self) ?? Data()
+        case .file(let source):
+            guard let file = try DiskFile.open(source, in: folder, self) else {
+                throw StorageError.system(ENOENT, path + "/" + source, "moved out of another item's way")
+            }
+            data = try file.read(self)
         }
         let bytes = record.bytes
         let isComplete = try create(name, in: directory, data, synchronized) { DiskAttribute.set(bytes, of: $0) }
@@ -110,7 +127,7 @@ extension DiskFolder {
                 }
             }
             let result = finish(descriptor)
-            if synchronized { try synchronize(descriptor, path()) }
+            if synchronized { try FileSystem.synchronize(descriptor, path()) }
             return result
         } catch {
             // The space is needed now, not when somebody cleans up.

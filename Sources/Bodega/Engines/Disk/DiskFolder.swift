@@ -1,5 +1,6 @@
 import Dispatch
 package import Foundation
+import Logging
 
 #if canImport(Darwin)
 import Darwin
@@ -26,13 +27,28 @@ package final class DiskFolder: Sendable {
     package let url: URL
 
     let durability: StorageDurability
+    private let ignoresCase: Bool?
+    private let clock: @Sendable () -> Int64
     private let lastOrder = Locked<Int64>(0)
     private let turn = Locked<Void>(())
 
     /// Names a folder without touching it.
-    package init(url: URL, durability: StorageDurability) {
+    ///
+    /// - Parameters:
+    ///   - url: Where the folder is.
+    ///   - durability: What a finished write has survived.
+    ///   - ignoresCase: Whether the volume takes names for one that differ in case only; `nil` to find out.
+    ///   - clock: Tells the time in nanoseconds since 1970, for the order of the items.
+    package init(
+        url: URL,
+        durability: StorageDurability,
+        ignoresCase: Bool? = nil,
+        clock: @escaping @Sendable () -> Int64 = { DiskFolder.nanoseconds() }
+    ) {
+        self.clock = clock
         self.url = url
         self.durability = durability
+        self.ignoresCase = ignoresCase
     }
 
     var path: String { url.path }
@@ -51,11 +67,14 @@ package final class DiskFolder: Sendable {
     }
 
     /// Opens the folder for reading one item.
-    func reading<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-        try withFolder { folder in
-            if !DiskBatch.isCommitted(in: folder) { return try body(folder) }
-            return try readingMany(body)
+    ///
+    /// It looks without a lock first. A batch can move an item to another name just then, so what is not found is
+    /// looked for once more while no batch is carried out.
+    func readingOne<Result>(_ body: (Int32) throws -> Result?) throws -> Result? {
+        let result = try withFolder { folder in
+            try DiskBatch.isCommitted(in: folder, self) ? nil : body(folder)
         }
+        return try result ?? readingMany(body)
     }
 
     /// Opens the folder for reading several items: no batch is carried out meanwhile.
@@ -63,10 +82,11 @@ package final class DiskFolder: Sendable {
         while true {
             let result = try withFolder { folder -> Result? in
                 try FileSystem.check(path, "locked") { flock(folder, LOCK_SH) }
-                return DiskBatch.isCommitted(in: folder) ? nil : try body(folder)
+                return try DiskBatch.isCommitted(in: folder, self) ? nil : body(folder)
             }
             if let result { return result }
-            // Whoever committed that batch is gone. Taking the writers' lock finishes it.
+            // A batch waits for its readers to end, so this one waits behind it, for the writers' lock. If whoever
+            // committed the batch is gone, taking that lock finishes it.
             try writing { _, _ in }
         }
     }
@@ -81,10 +101,22 @@ package final class DiskFolder: Sendable {
             return try withFolder { folder in
                 let control = try lockControlFolder(folder)
                 defer { close(control) }
-                if DiskBatch.isCommitted(in: folder) { try DiskBatch.carryOut(in: self, folder, control) }
+                if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
                 return try body(folder, control)
             }
         }
+    }
+
+    /// Finishes a batch whose process is gone. If it cannot be carried out it is undone: nobody was told that it was
+    /// done.
+    private func finishBatch(_ folder: Int32, _ control: Int32) throws {
+        do {
+            try DiskBatch.carryOut(in: self, folder, control)
+        } catch {
+            if try DiskBatch.isCommitted(in: folder, self) { throw error }
+            bodegaLogger.warning("A batch that a crash interrupted was undone.", metadata: ["error": "\(error)"])
+        }
+        flock(folder, LOCK_UN)
     }
 
     /// Opens and locks the folder for our own purposes; creates it if it is missing.
@@ -93,9 +125,10 @@ package final class DiskFolder: Sendable {
             if mkdirat(folder, DiskName.controlFolder, 0o700) != 0, errno != EEXIST {
                 throw StorageError.system(errno, controlPath, "created")
             }
-            let control = openat(folder, DiskName.controlFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            if control < 0, errno == ENOENT { continue }
-            try FileSystem.check(controlPath, "opened") { control }
+            let flags = O_RDONLY | O_DIRECTORY
+            guard let control = try FileSystem.openIfPresent(
+                DiskName.controlFolder, in: folder, flags, controlPath, absent: [ENOENT])
+            else { continue }
             do {
                 try FileSystem.check(controlPath, "locked") { flock(control, LOCK_EX) }
                 if try isSame(control, as: DiskName.controlFolder, in: folder) { return control }
@@ -111,10 +144,22 @@ package final class DiskFolder: Sendable {
     /// Removes the folder for our own purposes if it is empty and nobody writes. A writer that waits for its lock finds
     /// out and makes a new one.
     func removeControlFolderIfIdle() {
-        let control = open(controlPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if control < 0 { return }
-        defer { close(control) }
-        if flock(control, LOCK_EX | LOCK_NB) == 0 { rmdir(controlPath) }
+        do {
+            try withFolder { folder in
+                let flags = O_RDONLY | O_DIRECTORY
+                guard let control = try FileSystem.openIfPresent(DiskName.controlFolder, in: folder, flags, controlPath) else {
+                    return
+                }
+                defer { close(control) }
+                guard flock(control, LOCK_EX | LOCK_NB) == 0,
+                    try isSame(control, as: DiskName.controlFolder, in: folder)
+                else { return }
+                // Fails if there is something in it, which is then needed.
+                unlinkat(folder, DiskName.controlFolder, AT_REMOVEDIR)
+            }
+        } catch {
+            bodegaLogger.debug("An empty folder stays.", metadata: ["folder": "\(controlPath)", "error": "\(error)"])
+        }
     }
 
     private func isSame(_ descriptor: Int32, as name: String, in folder: Int32) throws -> Bool {
@@ -128,19 +173,51 @@ package final class DiskFolder: Sendable {
         return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
     }
 
-    /// Makes what was written to a file, or the entries of a folder, survive a power failure, if that was asked for.
-    func synchronize(_ descriptor: Int32, _ path: @autoclosure () -> String) throws {
+    /// Makes the entries of a folder survive a power failure, if that was asked for.
+    ///
+    /// The contents of files are made durable in any case before they get their names: otherwise a power failure could
+    /// leave an item's name on half of its bytes.
+    func synchronizeEntries(_ descriptor: Int32, _ path: @autoclosure () -> String) throws {
         if durability == .full { try FileSystem.synchronize(descriptor, path()) }
     }
 
-    /// A number larger than those that were given before, by this process and, as far as clocks agree, by others.
+    /// Whether the volume takes names for one that differ in case, or in how accents are written.
+    ///
+    /// - Parameter folder: The folder, open, with the folder for our own purposes in it.
+    func takesNamesForOne(in folder: Int32) throws -> Bool {
+        if let ignoresCase { return ignoresCase }
+        #if canImport(Darwin)
+        // Even where case counts, accents don't.
+        return true
+        #else
+        return try FileSystem.exists(DiskName.controlFolder.uppercased(), in: folder, controlPath)
+        #endif
+    }
+
+    /// Reads from the folder which order number was given last, by whichever process.
+    func readOrder(_ folder: Int32) {
+        let written = DiskAttribute.lastOrder(of: folder)
+        lastOrder.withLock { last in last = max(last, written) }
+    }
+
+    /// Writes into the folder which order number was given last, so that a clock that is set back does not put new
+    /// items before old ones. Volumes without attributes go by the clock alone.
+    func writeOrder(_ folder: Int32) {
+        DiskAttribute.setLastOrder(lastOrder.withLock { $0 }, of: folder)
+    }
+
+    /// A number larger than those that were given before.
     func nextOrder() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        return lastOrder.withLock { last in
-            last = max(last + 1, now)
+        lastOrder.withLock { last in
+            last = max(last + 1, clock())
             return last
         }
+    }
+
+    /// The time in nanoseconds since 1970.
+    package static func nanoseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time.nanoseconds
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 
 /// The names that a key's file can have.
 ///
@@ -11,18 +12,27 @@ struct DiskName {
     /// The name of the key's file if nobody else has it; `nil` if no file can have it.
     let home: String?
 
-    /// The name of the key's file otherwise.
-    let detour: String
+    private let key: CacheKey
 
     init(_ key: CacheKey) {
+        self.key = key
         let value = key.value
         home = key.kind != .verbatim || Self.canBeName(value) ? value : nil
-        let digest = SHA256.hash(data: [UInt8](key.kind.rawValue.utf8) + [0] + [UInt8](key.rawValue.utf8))
-        detour =
-            Self.detourPrefix
-            + digest.map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined()
+    }
+
+    /// The name of the key's file otherwise.
+    var detour: String {
+        var hash = SHA256()
+        hash.update(data: Array(key.kind.rawValue.utf8) + [0])
+        hash.update(data: Array(key.rawValue.utf8))
+        return "emporium-" + hash.finalize().withUnsafeBytes { $0.hexadecimal }
+    }
+
+    /// Whether the key's file can have a name. Case and the two ways to write an accent are left to the volume.
+    func canBe(_ name: String) -> Bool {
+        if let home, home.utf8.elementsEqual(name.utf8) { return true }
+        let name = Self.folded(name)
+        return home.map(Self.folded) == name || Self.folded(detour) == name
     }
 
     /// Whether a folder's entry can be an item: neither ours nor one that the system puts into any folder.
@@ -30,14 +40,19 @@ struct DiskName {
         name != controlFolder && name != ".DS_Store"
     }
 
+    /// What names have in common that a volume that ignores case, or how accents are written, takes for one.
+    static func folded(_ name: String) -> [UInt8] {
+        Array(name.lowercased().decomposedStringWithCanonicalMapping.utf8)
+    }
+
     /// The folder for what is not an item.
     static let controlFolder = ".emporium"
 
-    private static let detourPrefix = "emporium-"
-
     private static func canBeName(_ value: String) -> Bool {
         // 255 bytes is the limit of every common file system.
-        (1...255).contains(value.utf8.count) && value != "." && value != ".." && canBeItem(value)
-            && !value.utf8.contains(0) && !value.utf8.contains(UInt8(ascii: "/"))
+        guard (1...255).contains(value.utf8.count), !value.utf8.contains(0), !value.utf8.contains(UInt8(ascii: "/")) else {
+            return false
+        }
+        return value != "." && value != ".." && ![controlFolder, ".ds_store"].contains(value.lowercased())
     }
 }

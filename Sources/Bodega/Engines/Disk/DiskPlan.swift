@@ -27,16 +27,21 @@ struct DiskPlan {
         case file(String)
     }
 
-    private(set) var actions: [String: Action] = [:]
-
-    /// The number of files that are written.
-    var writes: Int {
-        actions.values.count { if case .write = $0 { true } else { false } }
-    }
+    /// What becomes of the files, by what the volume tells their names apart by.
+    private var steps: [[UInt8]: (name: String, action: Action)] = [:]
 
     private let owner: DiskFolder
     private let folder: Int32
     private let date: Int64
+    private let takesNamesForOne: Bool
+
+    /// What becomes of which file.
+    var actions: some Collection<(name: String, action: Action)> { steps.values }
+
+    /// The number of files that are written.
+    var writes: Int {
+        steps.values.count { if case .write = $0.action { true } else { false } }
+    }
 
     /// - Parameters:
     ///   - operations: What is to be done, in order.
@@ -46,15 +51,26 @@ struct DiskPlan {
         self.owner = owner
         self.folder = folder
         self.date = DiskRecord.milliseconds(date)
+        self.takesNamesForOne = try owner.takesNamesForOne(in: folder)
         for operation in operations {
             switch operation {
             case .write(let key, let data): try write(data, key: key)
             case .remove(let key): try remove(key)
             case .removeAll:
-                actions = [:]
-                for name in try owner.names(in: folder) { actions[name] = .remove }
+                steps = [:]
+                for name in try owner.names(in: folder) { self[name] = .remove }
             }
         }
+    }
+
+    /// What becomes of a file. Names are told apart as the volume does, byte by byte or more roughly.
+    private subscript(name: String) -> Action? {
+        get { steps[identity(of: name)]?.action }
+        set { steps[identity(of: name)] = newValue.map { (name, $0) } }
+    }
+
+    private func identity(of name: String) -> [UInt8] {
+        takesNamesForOne ? DiskName.folded(name) : Array(name.utf8)
     }
 
     private mutating func write(_ data: Data, key: CacheKey) throws {
@@ -64,7 +80,7 @@ struct DiskPlan {
             // A key made from the name of a file of Bodega says nothing of the key that the file was written under.
             let tellsTheKey = key.kind != .verbatim || !key.rawValue.looksLikeGroupedMD5
             if record.key == nil, tellsTheKey { record.key = key }
-            actions[place] = .write(record, .data(data))
+            self[place] = .write(record, .data(data))
             return
         }
         var place = name.detour
@@ -72,11 +88,11 @@ struct DiskPlan {
         try clear(place)
         try rejectFolder(at: place, key)
         let record = DiskRecord(key: key, order: owner.nextOrder(), createdAt: date, updatedAt: date)
-        actions[place] = .write(record, .data(data))
+        self[place] = .write(record, .data(data))
     }
 
     private mutating func remove(_ key: CacheKey) throws {
-        if let (place, _) = try locate(key, DiskName(key)) { actions[place] = .remove }
+        if let (place, _) = try locate(key, DiskName(key)) { self[place] = .remove }
     }
 
     /// No file can take a folder's place, and a batch that is committed must not fail.
@@ -97,28 +113,25 @@ struct DiskPlan {
         guard let record = try record(of: place), let key = record.key else { return }
         let detour = DiskName(key).detour
         try clear(detour)
-        actions[detour] = actions[place] ?? .write(record, .file(place))
-        actions[place] = .remove
+        self[detour] = self[place] ?? .write(record, .file(place))
+        self[place] = .remove
     }
 
     /// Finds the file of a key; the same search as in ``DiskFolder/withFile(of:in:_:)``, in the state that the plan
     /// leads to.
     private func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
-        guard let home = name.home else {
-            return try record(of: name.detour).flatMap { $0.key ?? key == key ? (name.detour, $0) : nil }
+        var keyless: (place: String, record: DiskRecord)?
+        for place in [name.home, name.detour] {
+            guard let place, let record = try record(of: place) else { continue }
+            if record.key == key { return (place, record) }
+            if record.key == nil, keyless == nil { keyless = (place, record) }
         }
-        let atHome = try record(of: home)
-        if let atHome, atHome.key == key { return (home, atHome) }
-        if key.kind != .hashed, let record = try record(of: name.detour), record.key ?? key == key {
-            return (name.detour, record)
-        }
-        if let atHome, atHome.key == nil { return (home, atHome) }
-        return nil
+        return keyless
     }
 
     /// The record of a file in the state that the plan leads to; `nil` if there is no such file then.
     private func record(of name: String) throws -> DiskRecord? {
-        switch actions[name] {
+        switch self[name] {
         case .write(let record, _): record
         case .remove: nil
         case nil: try DiskFile.open(name, in: folder, owner)?.recordOrTimes

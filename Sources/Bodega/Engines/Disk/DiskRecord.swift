@@ -46,7 +46,7 @@ extension DiskRecord {
             key = nil
             return
         }
-        guard let rawValue = String(validating: bytes[Self.headerSize...], as: UTF8.self) else { return nil }
+        guard let rawValue = String(validUTF8: bytes[Self.headerSize...]) else { return nil }
         key = CacheKey(rawValue: rawValue, kind: kind)
     }
 

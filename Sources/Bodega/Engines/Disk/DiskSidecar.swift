@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 #if canImport(Darwin)
 import Darwin
@@ -10,25 +11,26 @@ import Musl
 
 /// A file beside the item's with the record that no attribute could hold.
 enum DiskSidecar {
-    private static func path(_ name: String) -> String { DiskName.controlFolder + "/keys/" + name }
+    /// Where an item's sidecar is, from the items' folder.
+    static func path(_ name: String) -> String { DiskName.controlFolder + "/keys/" + name }
 
     /// Whether the folder has sidecars at all; most never do.
-    static func mayExist(in folder: Int32) -> Bool {
-        faccessat(folder, DiskName.controlFolder + "/keys", F_OK, 0) == 0
+    static func mayExist(in folder: Int32, _ owner: DiskFolder) throws -> Bool {
+        try FileSystem.exists(DiskName.controlFolder + "/keys", in: folder, owner.keysPath)
     }
 
     /// The record in an item's sidecar, `nil` if there is none.
     static func read(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskRecord? {
-        let path = path(name)
-        let descriptor = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor < 0, errno == ENOENT || errno == ENOTDIR { return nil }
-        try FileSystem.check(owner.path + "/" + path, "opened") { descriptor }
+        let path = owner.path + "/" + path(name)
+        guard let descriptor = try FileSystem.openIfPresent(self.path(name), in: folder, O_RDONLY | O_NOFOLLOW, path) else {
+            return nil
+        }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var isAtEnd = false
         while !isAtEnd {
             try withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { buffer in
-                let count = try FileSystem.check(owner.path + "/" + path, "read") {
+                let count = try FileSystem.check(path, "read") {
                     // In bounds: at most as many bytes as the buffer has.
                     pread(descriptor, buffer.baseAddress, buffer.count, off_t(bytes.count))
                 }
@@ -39,19 +41,27 @@ enum DiskSidecar {
         return DiskRecord(bytes: bytes)
     }
 
-    /// Gives a staged sidecar the name that it belongs to.
-    static func publish(_ staged: String, in folder: Int32, as name: String, _ owner: DiskFolder) throws {
-        if mkdirat(folder, DiskName.controlFolder + "/keys", 0o700) != 0, errno != EEXIST {
+    /// Makes the folder of the sidecars.
+    static func prepare(in folder: Int32, _ owner: DiskFolder) throws {
+        if mkdirat(folder, DiskName.controlFolder + "/keys", 0o700) == 0 {
+            bodegaLogger.debug(
+                "The volume keeps no attributes, or too short ones, so files of their own take their place.",
+                metadata: ["folder": "\(owner.path)"]
+            )
+            if owner.durability == .full { try FileSystem.synchronizeDirectory(owner.controlPath) }
+        } else if errno != EEXIST {
             throw StorageError.system(errno, owner.keysPath, "created")
         }
-        if renameat(folder, staged, folder, path(name)) != 0, errno != ENOENT {
-            throw StorageError.system(errno, owner.path + "/" + path(name), "written")
-        }
-        if owner.durability == .full { try FileSystem.synchronizeDirectory(owner.keysPath) }
     }
 
-    /// Removes an item's sidecar if there is one.
+    /// Removes an item's sidecar if there is one. One that stays does no harm: it is asked only for files that don't
+    /// hold their record themselves.
     static func remove(_ name: String, in folder: Int32) {
-        unlinkat(folder, path(name), 0)
+        if unlinkat(folder, path(name), 0) != 0, errno != ENOENT, errno != ENOTDIR {
+            bodegaLogger.warning(
+                "A record that is not needed any more could not be removed.",
+                metadata: ["file": "\(path(name))", "errno": "\(errno)"]
+            )
+        }
     }
 }

@@ -48,34 +48,4 @@ extension SQLiteFile {
             }
         }
     }
-
-    /// Makes sure that a file and a collection in it are there, and changes neither.
-    ///
-    /// - Parameters:
-    ///   - collection: The collection's name, `nil` for the unnamed one.
-    ///   - url: Where the file is.
-    /// - Throws: ``StorageError/Code/cannotOpen`` if one of them is not.
-    static func require(_ collection: String?, in url: URL) throws {
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw StorageError(.cannotOpen, "There is no such file.", file: url)
-        }
-        do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let database = try DatabaseQueue(path: url.path, configuration: configuration)
-            let isThere = try database.read { db in
-                guard let collection else {
-                    // A file of ours may have named collections only.
-                    return try SQLiteTable.standard.exists(in: db) || !SQLiteCollections.names(in: db).isEmpty
-                }
-                return try SQLiteCollections.table(of: collection, in: db)?.exists(in: db) ?? false
-            }
-            if !isThere {
-                let what = collection.map { "collection \"\($0)\"" } ?? "unnamed collection"
-                throw StorageError(.cannotOpen, "The database has no \(what).", file: url)
-            }
-        } catch {
-            throw StorageError.sqlite(error, file: url)
-        }
-    }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import GRDB
+import GRDBSQLite
 import Logging
 
 extension SQLiteFile {
@@ -46,8 +47,10 @@ extension SQLiteFile {
         var configuration = Configuration()
         configuration.label = "emporium.bodega"
         configuration.busyMode = .timeout(lockTimeout)
-        if durability == .full {
-            configuration.prepareDatabase { db in
+        configuration.prepareDatabase { db in
+            // GRDB gives readers ten seconds.
+            sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000))
+            if durability == .full {
                 // On Apple systems fsync does not reach the medium by itself; elsewhere this changes nothing.
                 try db.execute(sql: "PRAGMA fullfsync = 1")
                 try db.execute(sql: "PRAGMA checkpoint_fullfsync = 1")

@@ -1,6 +1,7 @@
 import Dispatch
 package import Foundation
 import GRDB
+import GRDBSQLite
 
 /// A database file that is open: its connections, its reads and its commits.
 ///
@@ -23,9 +24,11 @@ package final class SQLiteFile: Sendable {
     ///   - url: Where the file is.
     ///   - durability: What a finished write has survived.
     ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
-    /// - Throws: A ``StorageError``. A file that is there already was not changed then.
+    /// - Throws: A ``StorageError``.
     package init(url: URL, durability: StorageDurability, lockTimeout: TimeInterval) throws {
         self.url = url
+        // SQLite counts milliseconds in 32 bits.
+        let lockTimeout = min(max(lockTimeout, 0), 2_000_000)
         self.lockTimeout = lockTimeout
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
@@ -42,15 +45,36 @@ package final class SQLiteFile: Sendable {
     /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         guard readers.tryEnter() else { return try await readMany(body) }
-        defer { readers.leave() }
-        return try mapped { try pool.unsafeRead(body) }
+        do {
+            defer { readers.leave() }
+            return try readWithoutWaiting(body)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            return try await readMany(body)
+        } catch {
+            throw StorageError.sqlite(error, file: url)
+        }
+    }
+
+    /// Reads on the caller's thread. Readers hardly ever have to wait, only while another program opens or closes the
+    /// file; this one fails then.
+    private func readWithoutWaiting<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try pool.unsafeRead { db in
+            sqlite3_busy_timeout(db.sqliteConnection, 0)
+            defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
+            return try body(db)
+        }
     }
 
     /// Reads any number of rows as they were at one moment, on a thread that may wait.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withReader { try $0.read(body) }
+    }
+
+    /// Uses a reading connection, on a thread that may wait.
+    func withReader<Value: Sendable>(_ body: @escaping @Sendable (DatabasePool) throws -> Value) async throws -> Value {
         await readers.enter()
         defer { readers.leave() }
-        return try await onQueue { try self.pool.read(body) }
+        return try await onQueue { try body(self.pool) }
     }
 
     /// Changes the file in a transaction, which may be shared with other writers, and returns when it is committed.

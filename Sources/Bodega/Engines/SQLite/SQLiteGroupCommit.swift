@@ -1,6 +1,7 @@
 import DequeModule
 import Foundation
 import GRDB
+import Logging
 
 /// Lets concurrent writers share a transaction, and with it the wait for the medium.
 ///
@@ -79,6 +80,10 @@ final class SQLiteGroupCommit: Sendable {
         if case .failure(let error) = outcome, jobs.count > 1, (error as? DatabaseError)?.resultCode != .SQLITE_BUSY {
             // Nothing of the group is committed now. One after the other, each gets its own outcome. Not so when the
             // database is locked: then each of them would wait in vain for as long as the group did.
+            bodegaLogger.debug(
+                "A shared commit failed, so each write gets one of its own.",
+                metadata: ["writes": "\(jobs.count)", "error": "\(error)"]
+            )
             for job in jobs { run([job], in: db) }
         } else {
             for job in jobs { job.finish(outcome) }

@@ -5,8 +5,8 @@ import GRDBSQLite
 /// A prepared statement of a connection, driven through SQLite's own interface.
 ///
 /// GRDB prepares and caches it; binding and stepping go past GRDB because the product is measured against SQLite's own
-/// speed here. Parameters are bound without a copy, so they are valid for one `run` only: that is why every form takes
-/// the parameters and a closure together and resets the statement at its end.
+/// speed here. Texts and blobs are bound without a copy, for the time of a closure; whoever steps the statement resets it
+/// before that closure ends, or at least before the next one.
 struct SQLiteStatement {
     private let statement: Statement
     private let connection: OpaquePointer

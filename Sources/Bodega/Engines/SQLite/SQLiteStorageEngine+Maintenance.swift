@@ -1,5 +1,7 @@
 public import Foundation
 import GRDB
+import GRDBSQLite
+import Logging
 
 extension SQLiteStorageEngine {
 
@@ -9,10 +11,18 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the file is then as it was.
     public func vacuum() async throws {
-        try await core.onQueue { [pool = core.pool] in
+        try await core.onQueue { [pool = core.pool, lockTimeout = core.lockTimeout] in
             try pool.vacuum()
             // In WAL mode the file itself shrinks with the checkpoint.
-            try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+            do {
+                try pool.writeWithoutTransaction { db in
+                    sqlite3_busy_timeout(db.sqliteConnection, 0)
+                    defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
+                    _ = try db.checkpoint(.truncate)
+                }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                bodegaLogger.notice("The file shrinks later: it is being read.", metadata: ["file": "\(pool.path)"])
+            }
         }
     }
 
@@ -21,7 +31,7 @@ extension SQLiteStorageEngine {
     /// - Returns: What is wrong, in SQLite's words; empty if nothing is.
     /// - Throws: A ``StorageError`` if the file could not be examined.
     public func integrityCheck() async throws -> [String] {
-        try await core.onQueue { [pool = core.pool] in
+        try await core.withReader { pool in
             do {
                 return try pool.unsafeRead { db in
                     try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
@@ -40,13 +50,13 @@ extension SQLiteStorageEngine {
     /// - Parameter destination: Where the copy is to be. Nothing may be there yet.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if something is there.
     public func backup(to destination: URL) async throws {
-        try await core.onQueue { [core] in
+        try await core.withReader { pool in
             try FileSystem.createDirectory(at: destination.deletingLastPathComponent())
             let name = ".\(destination.lastPathComponent).\(UUID().uuidString)"
             let draft = destination.deletingLastPathComponent().appendingPathComponent(name)
             defer { FileSystem.discard(draft) }
             // On a reading connection, so that nobody waits for it.
-            try core.pool.unsafeRead { db in
+            try pool.unsafeRead { db in
                 try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
             }
             try FileSystem.publish(draft, as: destination)

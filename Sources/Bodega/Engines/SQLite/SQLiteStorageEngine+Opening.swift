@@ -71,7 +71,7 @@ extension SQLiteStorageEngine {
         lockTimeout: TimeInterval = 30,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
-        if mustExist { try SQLiteFile.require(collection, in: file) }
+        try SQLiteFile.inspect(file, collection, mustExist: mustExist, lockTimeout: lockTimeout)
         let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout)
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try self.init(core: core, table: table, now: now)

@@ -30,8 +30,6 @@ struct SQLiteTable: Sendable {
     static let standard = SQLiteTable(name: "data")
 
     /// Creates the table, or adds the column that a table of Bodega lacks. Does nothing to a table that has all.
-    ///
-    /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
     func create(in db: Database) throws {
         try db.execute(
             sql: """
@@ -50,22 +48,23 @@ struct SQLiteTable: Sendable {
     }
 
     /// Whether the table is there, with or without the column that a table of Bodega lacks.
+    ///
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
     func exists(in db: Database) throws -> Bool {
-        try columns(in: db).isSuperset(of: Self.referenceColumns)
+        let columns = try columns(in: db)
+        if columns.isEmpty { return false }
+        if columns.isSuperset(of: Self.referenceColumns) { return true }
+        throw StorageError(
+            .cannotOpen,
+            "The database has a table \(name) of another program. Choose another file name or collection."
+        )
     }
 
     /// Whether the table is there with all its columns.
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
     func isComplete(in db: Database) throws -> Bool {
-        let columns = try columns(in: db)
-        guard columns.isEmpty || columns.isSuperset(of: Self.referenceColumns) else {
-            throw StorageError(
-                .cannotOpen,
-                "The database has a table \(name) of another program. Choose another file name or collection."
-            )
-        }
-        return columns.contains("kind")
+        try exists(in: db) && columns(in: db).contains("kind")
     }
 
     private static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]

@@ -1,0 +1,76 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension FileSystem {
+
+    /// The names of the files in a folder, without folders, links and what else is no file. Names that aren't text are
+    /// left out.
+    static func files(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
+        // A descriptor of its own, because a listing moves its position and closes it.
+        let flags = O_RDONLY | O_DIRECTORY
+        guard let copy = try openIfPresent(".", in: folder, flags, path(), absent: []) else { return [] }
+        guard let listing = fdopendir(copy) else {
+            let number = errno
+            close(copy)
+            throw StorageError.system(number, path(), "listed")
+        }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(listing) else {
+                if errno != 0 { throw StorageError.system(errno, path(), "listed") }
+                return names
+            }
+            if let name = name(of: entry), try isFile(entry, name, in: folder, path()) { names.append(name) }
+        }
+    }
+
+    /// Removes a folder of ours and the files in it, if it is there.
+    ///
+    /// - Parameters:
+    ///   - name: The folder's name.
+    ///   - parent: The folder that it is in, open.
+    ///   - path: The folder's path, for the error.
+    static func removeFolder(_ name: String, in parent: Int32, _ path: @autoclosure () -> String) throws {
+        guard let folder = try openIfPresent(name, in: parent, O_RDONLY | O_DIRECTORY, path()) else { return }
+        defer { close(folder) }
+        for file in try files(in: folder, path()) {
+            try check(path() + "/" + file, "removed") { unlinkat(folder, file, 0) }
+        }
+        try check(path(), "removed") { unlinkat(parent, name, AT_REMOVEDIR) }
+    }
+
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
+        withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+            // In bounds: the system ends a name with a NUL inside of the tuple.
+            tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
+                String(validatingCString: $0)
+            }
+        }
+    }
+
+    private static func isFile(
+        _ entry: UnsafeMutablePointer<dirent>,
+        _ name: String,
+        in folder: Int32,
+        _ path: @autoclosure () -> String
+    ) throws -> Bool {
+        // Not every file system says in its listing what an entry is.
+        if entry.pointee.d_type != UInt8(DT_UNKNOWN) { return entry.pointee.d_type == UInt8(DT_REG) }
+        var status = stat()
+        if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status.isFile }
+        if errno == ENOENT { return false }
+        throw StorageError.system(errno, path() + "/" + name, "examined")
+    }
+}
+
+extension stat {
+    /// Whether it describes a file, and not a folder, a link or a device.
+    var isFile: Bool { st_mode & S_IFMT == S_IFREG }
+}

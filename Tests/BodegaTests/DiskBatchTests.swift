@@ -1,0 +1,72 @@
+import Bodega
+import Foundation
+import Testing
+
+/// Batches that something comes in the way of.
+@Suite struct DiskBatchTests {
+
+    @Test("A batch of which a step fails is undone, and the folder stays usable", .enabled(if: Volume.canMount))
+    func failingStep() async throws {
+        let folder = TemporaryFolder()
+        let engine = DiskStorageEngine(directory: folder.directory)
+        let keys = (0..<20).map { CacheKey("\($0)") }
+        try await engine.write(keys.map { ($0, Data("old".utf8)) })
+        // A file that something is mounted on can be neither renamed nor removed.
+        let busy = try Volume(over: folder.file(keys[11].value))
+        await #expect(throws: StorageError.self) { try await engine.removeAllData() }
+        #expect(try await engine.fetchKeys() == keys)
+        await #expect(throws: StorageError.self) {
+            try await engine.apply(
+                keys.map { .write(key: $0, data: Data("new".utf8)) } + [.write(key: CacheKey("x"), data: Data())]
+            )
+        }
+        #expect(try await engine.fetchAllData() == keys.map { _ in Data("old".utf8) })
+        busy.unmount()
+        try await engine.write(Data("new".utf8), key: keys[0])
+        #expect(try await engine.fetchAllData().prefix(2) == [Data("new".utf8), Data("old".utf8)])
+        try await engine.removeAllData()
+        #expect(try await engine.fetchCount() == 0)
+    }
+
+    @Test("A batch that was interrupted between two steps is finished", arguments: [0, 1, 2, 3])
+    func recoveryBetweenSteps(done: Int) async throws {
+        let folder = TemporaryFolder()
+        do {
+            let engine = DiskStorageEngine(directory: folder.directory)
+            try await engine.write(["a", "b"].map { (CacheKey(verbatim: $0), Data("old".utf8)) })
+        }
+        let batch = folder.file(".emporium/commit")
+        try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
+        try Data("new".utf8).write(to: batch.appendingPathComponent("0"))
+        try Data("Wa\0Rb\0E".utf8).write(to: batch.appendingPathComponent("list"))
+        let moves = [("a", ".emporium/commit/0.old"), (".emporium/commit/0", "a"), ("b", ".emporium/commit/1.old")]
+        for (source, destination) in moves.prefix(done) {
+            try FileManager.default.moveItem(at: folder.file(source), to: folder.file(destination))
+        }
+        let engine = DiskStorageEngine(directory: folder.directory)
+        #expect(try await engine.fetchAll().map(\.data) == [Data("new".utf8)])
+        #expect(try folder.names() == ["a"])
+    }
+
+    @Test("A full volume can be emptied in one call", .enabled(if: Volume.canMount))
+    func emptyingFullVolume() async throws {
+        let folder = TemporaryFolder()
+        let volume = try Volume(at: folder, size: "1m")
+        defer { volume.unmount() }
+        let engine = try DiskStorageEngine(opening: folder.directory)
+        try await engine.write((0..<5).map { (CacheKey("\($0)"), Data(count: 1000)) })
+        // Filled to the last byte from outside, there is no room for the list of a batch.
+        let filler = folder.file(".DS_Store")
+        #expect(FileManager.default.createFile(atPath: filler.path, contents: nil))
+        let handle = try FileHandle(forWritingTo: filler)
+        #expect(throws: (any Error).self) {
+            while true { try handle.write(contentsOf: Data(count: 512)) }
+        }
+        await #expect { try await engine.write([(CacheKey("x"), Data(count: 9)), (CacheKey("y"), Data(count: 9))]) } throws: {
+            ($0 as? StorageError)?.code == .storageFull
+        }
+        #expect(try await engine.fetchCount() == 5)
+        try await engine.removeAllData()
+        #expect(try await engine.fetchCount() == 0)
+    }
+}
