@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// How a key stands in a row: the text of the `key` column and the number of the `kind` column.
 ///
 /// Bodega's own files know only the text: a hashed and a verbatim key with the same raw value share a row there. Ours
@@ -59,7 +67,10 @@ struct SQLiteKey {
 
     private static func endsLikeDetour(_ text: String) -> Bool {
         // Hardly any key holds a NUL, so this settles it for the rest.
-        guard text.utf8.contains(0) else { return false }
+        let holdsNUL = text.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        }
+        guard holdsNUL ?? text.utf8.contains(0) else { return false }
         return CacheKey.Kind.allCases.contains { kind in
             let suffix = suffix(of: kind).utf8
             return text.utf8.count >= suffix.count && text.utf8.suffix(suffix.count).elementsEqual(suffix)

@@ -49,6 +49,18 @@ struct SQLiteStatement {
         try check(sqlite3_bind_int64(raw, index, Int64(value)))
     }
 
+    /// Binds a text for good, copied.
+    func bindCopy(of text: String, at index: Int32) throws {
+        var text = text
+        try text.withUTF8 { bytes in
+            // SQLITE_TRANSIENT, which is a cast that Swift cannot import: SQLite copies before the call returns.
+            let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            try bytes.withMemoryRebound(to: CChar.self) {
+                try check(sqlite3_bind_text(raw, index, $0.baseAddress ?? emptyText, Int32($0.count), copying))
+            }
+        }
+    }
+
     /// Binds a text for the time of a closure.
     func bind<Result>(_ text: String, at index: Int32, _ body: () throws -> Result) throws -> Result {
         var text = text

@@ -5,7 +5,7 @@ extension SQLiteTable {
 
     /// Applies operations in order, inside of a transaction.
     func apply(_ operations: [StorageOperation], at date: Date, in db: Database) throws {
-        let writer = try Writer(table: self, db: db, date: date)
+        var writer = try Writer(table: self, db: db, date: date)
         for operation in operations {
             switch operation {
             case .write(let key, let data): try writer.write(data, key: key)
@@ -17,13 +17,14 @@ extension SQLiteTable {
 
     /// Writes items in order, inside of a transaction.
     func write(_ items: [(key: CacheKey, data: Data)], at date: Date, in db: Database) throws {
-        let writer = try Writer(table: self, db: db, date: date)
+        var writer = try Writer(table: self, db: db, date: date)
         for (key, data) in items { try writer.write(data, key: key) }
     }
 
     /// Writes an item, inside of a transaction.
     func write(_ data: Data, key: CacheKey, at date: Date, in db: Database) throws {
-        try Writer(table: self, db: db, date: date).write(data, key: key)
+        var writer = try Writer(table: self, db: db, date: date)
+        try writer.write(data, key: key)
     }
 
     /// Removes all items, inside of a transaction.
@@ -35,18 +36,19 @@ extension SQLiteTable {
     struct Writer {
         private let table: SQLiteTable
         private let db: Database
-        private let date: String
         private let upsert: SQLiteStatement
+        private var boundKind: Int?
 
         init(table: SQLiteTable, db: Database, date: Date) throws {
             self.table = table
             self.db = db
-            self.date = SQLiteDate.text(of: date)
             self.upsert = try SQLiteStatement(table.upsert, in: db)
+            // What all rows have in common is bound once.
+            try upsert.bindCopy(of: SQLiteDate.text(of: date), at: 3)
         }
 
         /// Writes an item at its home or, if that is not to be had, at its detour; see ``SQLiteKey``.
-        func write(_ data: Data, key: CacheKey) throws {
+        mutating func write(_ data: Data, key: CacheKey) throws {
             let position = SQLiteKey(key)
             guard let home = position.home else {
                 return try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
@@ -76,20 +78,21 @@ extension SQLiteTable {
         }
 
         /// - Returns: `false` if the row belongs to a key of another kind.
-        private func upsert(_ data: Data, text: String, kind: Int) throws -> Bool {
+        private mutating func upsert(_ data: Data, text: String, kind: Int) throws -> Bool {
+            if boundKind != kind {
+                try upsert.bind(kind, at: 4)
+                boundKind = kind
+            }
             defer { upsert.reset() }
             return try upsert.bind(text, at: 1) {
                 try upsert.bind(data, at: 2) {
-                    try upsert.bind(date, at: 3) {
-                        try upsert.bind(kind, at: 4)
-                        _ = try upsert.step()
-                        return upsert.changes > 0
-                    }
+                    _ = try upsert.step()
+                    return upsert.changes > 0
                 }
             }
         }
 
-        private func write(_ data: Data, text: String, kind: Int, orThrowFor key: CacheKey) throws {
+        private mutating func write(_ data: Data, text: String, kind: Int, orThrowFor key: CacheKey) throws {
             guard try upsert(data, text: text, kind: kind) else {
                 throw StorageError(.damaged, "The item's row belongs to a key that cannot stand there.", key: key)
             }
