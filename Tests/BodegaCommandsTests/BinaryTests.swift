@@ -71,5 +71,23 @@ struct BinaryTests {
             #expect(result.errors == "status 141\n")
         }
     }
+
+    @Test("leaves nothing beside the store, whether it succeeds or not", arguments: storeAddresses)
+    func nothingLeftBehind(address: @Sendable (URL) -> String) async throws {
+        // What a process leaves when it ends before it has closed the store depends on its threads: hence so many runs.
+        for _ in 0..<20 {
+            try await withFolder { folder in
+                let store = address(folder)
+                for (script, status) in [
+                    (#"echo a | "$1" put "$2" k"#, 0), (#""$1" get "$2" absent"#, 3),
+                    (#"echo '{' | "$1" import "$2" --key id"#, 4), (#""$1" ls "$2""#, 0),
+                ] {
+                    #expect(try shell(script, store: store).status == Int32(status))
+                    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                    #expect(files.filter { $0 != "store" }.count == 1, "\(files) after \(script)")
+                }
+            }
+        }
+    }
 }
 #endif

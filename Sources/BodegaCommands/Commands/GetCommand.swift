@@ -33,7 +33,10 @@ struct GetCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let wanted = try key.map(keys.key)
-        let store = try store.openExisting()
+        try await store.useExisting { try await print(wanted, from: $0, on: console) }
+    }
+
+    private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {
         var output = BufferedOutput(console.output)
         var missing: [CacheKey] = []
         for key in wanted {

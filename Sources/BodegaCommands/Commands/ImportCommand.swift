@@ -62,26 +62,10 @@ struct ImportCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let start = console.clock()
-        let input = ImportInput(
-            path: source,
-            format: format,
-            array: try array.map(JSONPath.init(parsing:)),
-            key: try key.map(JSONPath.init(parsing:)),
-            keyKind: keys.kind
-        )
-        try checkStoreIsNotInSource()
-        // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
-        var records = try input.records(standardInput: console.input)
-        let importer = Importer(engine: try store.open().engine, batchSize: batchSize, skipsBadRecords: skipBad)
         var report = ImportReport()
         var bar = ProgressBar(console: console, isQuiet: quiet)
         do {
-            try await importer.run(&records, report: &report) { bad in
-                bar.clear()
-                console.complain("\(bad.place): \(bad.reason) Skipped.")
-            } onProgress: { report, progress, total in
-                bar.update(items: report.imported, bytes: progress, of: total)
-            }
+            try await importRecords(on: console, report: &report, bar: &bar)
         } catch {
             bar.clear()
             let failure = Self.failure(error, after: report)
@@ -97,6 +81,32 @@ struct ImportCommand: ConsoleCommand {
             try report.json(seconds: seconds, failure: nil).withUnsafeBytes(console.output.write)
         } else if !quiet {
             try console.output.write(report.text(seconds: console.isOutputTerminal ? seconds : nil))
+        }
+    }
+
+    private func importRecords(
+        on console: Console,
+        report: inout ImportReport,
+        bar: inout ProgressBar
+    ) async throws {
+        let input = ImportInput(
+            path: source,
+            format: format,
+            array: try array.map(JSONPath.init(parsing:)),
+            key: try key.map(JSONPath.init(parsing:)),
+            keyKind: keys.kind
+        )
+        try checkStoreIsNotInSource()
+        // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
+        var records = try input.records(standardInput: console.input)
+        try await store.use { store in
+            let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
+            try await importer.run(&records, report: &report) { bad in
+                bar.clear()
+                console.complain("\(bad.place): \(bad.reason) Skipped.")
+            } onProgress: { report, progress, total in
+                bar.update(items: report.imported, bytes: progress, of: total)
+            }
         }
     }
 

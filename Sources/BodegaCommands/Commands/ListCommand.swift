@@ -39,7 +39,10 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        let engine = try store.openExisting().engine
+        try await store.useExisting { try await list($0.engine, on: console) }
+    }
+
+    private func list(_ engine: any StorageEngine, on console: Console) async throws {
         var keys = try await engine.fetchKeys()
         if let limit { keys = Array(keys.prefix(limit)) }
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)

@@ -30,7 +30,10 @@ struct StatCommand: ConsoleCommand {
         if check, try store.checkedAddress().engine != .sqlite {
             throw ToolError(.usage, "--check is for SQLite files.")
         }
-        let store = try store.openExisting()
+        try await store.useExisting { try await tell(of: $0, on: console) }
+    }
+
+    private func tell(of store: OpenStore, on console: Console) async throws {
         var statistics = try await StoreStatistics(of: store)
         if check { statistics.problems = try await store.sqlite?.integrityCheck() }
         if json {
