@@ -230,6 +230,34 @@ struct CommandTests {
         }
     }
 
+    @Test("tells what is wrong with a damaged file, although its items can't be read any more")
+    func damagedFile() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let lines = (0..<2_000).map { "{\"id\":\"\($0)\",\"text\":\"\(String(repeating: "x", count: 100))\"}\n" }
+            _ = await bodega("import", store, "--key", "id", "--quiet", input: Array(lines.joined().utf8))
+            #expect(await bodega("stat", store, "--check").status == 0)
+            let file = try FileHandle(forUpdating: folder.appendingPathComponent("store.db"))
+            // All pages but the first, which holds the schema, and some after it: the tables can be opened, not read.
+            let size = try file.seekToEnd()
+            try file.seek(toOffset: 16 * 4096)
+            try file.write(contentsOf: Data(repeating: 0xFF, count: Int(size) - 16 * 4096))
+            try file.close()
+
+            let text = await bodega("stat", store, "--check")
+            #expect(text.status == 1)
+            #expect(text.text.contains("\nproblem     "))
+            #expect(!text.text.contains("\nitems "))
+            #expect(text.errors.hasPrefix("bodega: Not all items can be read: damaged: "))
+            #expect(text.errors.contains("\nbodega: The file is damaged. Restore it from a backup."))
+            let json = await bodega("stat", store, "--check", "--json")
+            #expect(json.status == 1)
+            #expect(json.text.contains(#""problems":[""#))
+            #expect(!json.text.contains(#""count":"#))
+            #expect(await bodega("stat", store).status == 1)
+        }
+    }
+
     @Test("ends quietly when nobody reads its output")
     func brokenPipe() async throws {
         try await withFolder { folder in
