@@ -15,7 +15,10 @@ package struct OpenStore: Sendable {
 
 extension StoreAddress {
 
-    /// Opens the store to read it. What is missing stays missing.
+    /// Opens a store that must be there. What is missing stays missing.
+    ///
+    /// That doesn't mean that nothing is written: an SQLite file of Bodega 2 gets WAL mode and a column, also if it is
+    /// opened only to read it. Bodega 2 can use it all the same. So the file and its folder must be writable.
     ///
     /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
