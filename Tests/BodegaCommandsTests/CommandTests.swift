@@ -130,6 +130,27 @@ struct CommandTests {
         }
     }
 
+    @Test("reports an import that fails before it begins as JSON, too")
+    func earlyFailureAsJSON() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let cases: [(arguments: [String], status: Int32)] = [
+                ([store, folder.path + "/absent", "--key", "id"], 1),  // no input
+                (["sqlite:\(folder.path)", "--key", "id"], 1),  // a store that can't be opened
+                ([store], 64),  // no key
+                (["no-such-thing", "--key", "id"], 64),  // no engine
+                ([store, "--key", ""], 64),
+            ]
+            for (arguments, status) in cases {
+                let test = TestConsole(input: three)
+                #expect(await Tool.run(["import", "--json"] + arguments, console: test.console) == status)
+                #expect(test.output.text.hasPrefix(#"{"imported":0,"skipped":0,"bytes":0,"#), "\(arguments)")
+                #expect(test.output.text.contains(#","error":""#))
+                #expect(test.errors.text.hasPrefix("bodega: "))
+            }
+        }
+    }
+
     @Test("keeps collections of a file apart, and doesn't create one to read it")
     func collections() async throws {
         try await withFolder { folder in
