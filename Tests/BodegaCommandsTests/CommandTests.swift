@@ -151,6 +151,20 @@ struct CommandTests {
         }
     }
 
+    @Test("tells which batches were imported when the store can't take more")
+    func failureBetweenBatches() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[1](folder)
+            // A file can't take a folder's place.
+            let obstacle = folder.appendingPathComponent("store/c")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            let stopped = await bodega("import", store, "--key", "id", "--verbatim", "--batch-size", "2", input: three)
+            #expect(stopped.status == 1)
+            #expect(stopped.errors.hasSuffix(" Before that, 2 items were imported.\n"))
+            #expect(await bodega("ls", store).text == "a\nb\n")
+        }
+    }
+
     @Test("keeps collections of a file apart, and doesn't create one to read it")
     func collections() async throws {
         try await withFolder { folder in

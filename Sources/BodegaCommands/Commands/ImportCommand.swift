@@ -112,15 +112,21 @@ struct ImportCommand: ConsoleCommand {
 
     /// What the user is to know when an import ends early.
     private static func failure(_ error: any Error, after report: ImportReport) -> any Error {
-        let done =
+        // True also of a failure that has nothing to do with a batch, such as one to close the store.
+        let before = report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
+        let batches =
             report.imported == 0
             ? "Nothing was imported."
             : "The \(report.imported) items of the batches before it were imported, the others not."
         switch error {
         case let bad as BadRecord:
-            return ToolError(.badInput, "\(bad.place): \(bad.reason) \(done)")
+            return ToolError(.badInput, "\(bad.place): \(bad.reason) \(batches)")
         case let error as ToolError where error.status == .badInput:
-            return ToolError(.badInput, "\(error.message) \(done)")
+            return ToolError(.badInput, "\(error.message) \(batches)")
+        case let error as ToolError where error.status == .failure:
+            return ToolError(.failure, "\(error.message) \(before)")
+        case let error as StorageError:
+            return ToolError(.failure, "\(error). \(before)")
         default:
             return error
         }
