@@ -68,6 +68,37 @@ struct CommandTests {
         }
     }
 
+    @Test("exports in place of a file for those only who could read that", arguments: [0o600, 0o640, 0o666])
+    func exportKeepsPermissions(permissions: Int) async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let file = folder.appendingPathComponent("out.ndjson")
+            try Data("old".utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
+
+            let output = try OutputFile(path: file.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            let draft = try #require(names.first { $0.hasPrefix(".out.ndjson.") })
+            #expect(try self.permissions(of: folder.appendingPathComponent(draft)) == 0o600)
+            try output.commit()
+            #expect(try self.permissions(of: file) == permissions)
+
+            #expect(await bodega("export", store, "-o", file.path).status == 0)
+            #expect(try self.permissions(of: file) == permissions)
+            let new = folder.appendingPathComponent("new.ndjson")
+            #expect(await bodega("export", store, "-o", new.path).status == 0)
+            let usual = folder.appendingPathComponent("usual")
+            try Data().write(to: usual)
+            #expect(try self.permissions(of: new) == self.permissions(of: usual))
+        }
+    }
+
+    private func permissions(of file: URL) throws -> Int? {
+        let value = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        return (value as? NSNumber)?.intValue
+    }
+
     @Test("exports to a device as it is, and through a symbolic link to the file behind it")
     func exportToOddPlaces() async throws {
         try await withFolder { folder in

@@ -33,9 +33,21 @@ func systemOpen(_ path: String) -> Int32 {
     open(path, O_RDONLY | O_CLOEXEC)
 }
 
-/// Opens a file for writing: a new one, or what is there already, such as a device.
-func systemOpen(_ path: String, creating: Bool) -> Int32 {
-    creating ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) : open(path, O_WRONLY | O_CLOEXEC)
+/// Opens what is there already, such as a device, for writing.
+func systemOpenExisting(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CLOEXEC)
+}
+
+/// Creates a file for writing, where nothing is yet.
+///
+/// - Parameter permissions: Who may use it; those that the process is not to give, by its umask, are left out.
+func systemCreate(_ path: String, permissions: mode_t) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+}
+
+/// Changes who may use an open file.
+func systemSetPermissions(_ descriptor: Int32, _ permissions: mode_t) -> Bool {
+    fchmod(descriptor, permissions) == 0
 }
 
 /// Closes a descriptor.
@@ -89,6 +101,9 @@ func ignoreBrokenPipeSignal() {
 
 /// Whether the last call failed because nobody reads the pipe.
 var lastErrorIsBrokenPipe: Bool { errno == EPIPE }
+
+/// Whether the last call failed because nothing is there.
+var lastErrorIsAbsence: Bool { errno == ENOENT }
 
 /// What the system says about the last failed call.
 var lastErrorText: String { String(cString: strerror(errno)) }
