@@ -55,15 +55,6 @@ func systemClose(_ descriptor: Int32) {
     _ = close(descriptor)
 }
 
-/// Writes what a file holds to its medium.
-func systemSync(_ descriptor: Int32) -> Bool {
-    #if canImport(Darwin)
-    // Darwin's fsync only hands the bytes to the drive; volumes without the stronger call get that.
-    if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
-    #endif
-    return fsync(descriptor) == 0
-}
-
 /// Gives a file another name, replacing what has that name.
 func systemRename(_ old: String, _ new: String) -> Bool {
     rename(old, new) == 0

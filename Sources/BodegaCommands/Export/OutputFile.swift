@@ -1,3 +1,4 @@
+import Bodega
 import Foundation
 
 #if canImport(Darwin)
@@ -56,13 +57,14 @@ package final class OutputFile: ByteSink {
 
     /// Puts the complete file into place.
     ///
-    /// - Throws: A ``ToolError`` if that fails; what was there before is then still there.
+    /// - Throws: A ``ToolError`` or a `StorageError` if that fails; what was there before is then still there.
     package func commit() throws {
         guard let draft else { return }
         if let permissions, !systemSetPermissions(descriptor, permissions) {
             throw ToolError(.failure, "\(path) can't get the permissions of the file before it: \(lastErrorText).")
         }
-        guard systemSync(descriptor), systemRename(draft, path) else {
+        try FileSystem.synchronize(descriptor, path)
+        guard systemRename(draft, path) else {
             throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
         }
     }
