@@ -72,6 +72,55 @@ struct BinaryTests {
         }
     }
 
+    #if !canImport(Darwin)
+    // Apple's volumes refuse such names.
+    @Test("says so if a file's name is not UTF-8, and leaves out such a file and such a folder on request")
+    func undecodableNames() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let script = #"""
+                cd "$(dirname "${2#*:}")" && mkdir source && cd source || exit 99
+                echo good > good
+                bad=$(printf '\377\376')
+                ln -s good "$bad.link"
+                echo bad > "$bad.bin"
+                "$1" import "$2" .
+                echo "status $?" >&2
+                mkdir "$bad" && echo bad > "$bad/file"
+                "$1" import "$2" . --skip-bad && "$1" ls "$2"
+                """#
+            let result = try shell(script, store: store)
+            #expect(result.status == 0)
+            #expect(result.output == Data("imported 1, skipped 2\ngood\n".utf8))
+            let lines = result.errors.split(separator: "\n")
+            #expect(lines.count == 4)
+            #expect(lines[0].contains("Its name is not valid UTF-8, so it can't be a key. Nothing was imported."))
+            #expect(lines[1] == "status 4")
+            #expect(lines[2...].allSatisfy { $0.hasSuffix("Its name is not valid UTF-8, so it can't be a key. Skipped.") })
+        }
+    }
+
+    @Test("ends with status 1 when a file to be imported can't be read")
+    func unreadableFile() async throws {
+        try await withFolder { folder in
+            // Too long a path can be made piece by piece, but not be opened by anybody, whatever the permissions.
+            let script = #"""
+                cd "$(dirname "${2#*:}")" && mkdir source && cd source || exit 99
+                top=$PWD name=$(printf '%0250d' 0)
+                for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do mkdir "$name" && cd "$name" || exit 99; done
+                cd "$top"
+                "$1" import "$2" .
+                status=$?
+                rm -r "$name"
+                exit $status
+                """#
+            let result = try shell(script, store: storeAddresses[0](folder))
+            #expect(result.status == 1)
+            #expect(result.errors.contains("It can't be read: "))
+        }
+    }
+    #endif
+
     @Test("leaves nothing beside the store, whether it succeeds or not", arguments: storeAddresses)
     func nothingLeftBehind(address: @Sendable (URL) -> String) async throws {
         // What a process leaves when it ends before it has closed the store depends on its threads: hence so many runs.

@@ -120,7 +120,7 @@ struct ImportCommand: ConsoleCommand {
             : "The \(report.imported) items of the batches before it were imported, the others not."
         switch error {
         case let bad as BadRecord:
-            return ToolError(.badInput, "\(bad.place): \(bad.reason) \(batches)")
+            return ToolError(bad.status, "\(bad.place): \(bad.reason) \(batches)")
         case let error as ToolError where error.status == .badInput:
             return ToolError(.badInput, "\(error.message) \(batches)")
         case let error as ToolError where error.status == .failure:

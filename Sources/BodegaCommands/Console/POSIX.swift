@@ -72,6 +72,33 @@ func systemFileSize(_ descriptor: Int32) -> Int? {
     return Int(status.st_size)
 }
 
+/// The names of what is in a folder, as bytes, because they needn't be text, and in no order.
+///
+/// - Parameter path: Where the folder is, without a NUL at its end.
+/// - Returns: `nil`, with `errno` set, if the folder can't be read.
+func systemNames(inFolder path: [UInt8]) -> [[UInt8]]? {
+    let opened = (path + [0]).withUnsafeBytes { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { path in path.baseAddress.flatMap { opendir($0) } }
+    }
+    guard let listing = opened else { return nil }
+    var names: [[UInt8]] = []
+    while true {
+        errno = 0
+        guard let entry = readdir(listing) else {
+            let number = errno
+            closedir(listing)
+            errno = number
+            return number == 0 ? names : nil
+        }
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+            // The name ends with a NUL inside of the field.
+            let start = UnsafeRawPointer(field)
+            return Array(UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
+        }
+        if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
+    }
+}
+
 /// Finds a byte.
 ///
 /// - Returns: The offset of the first one, `nil` if there is none.
