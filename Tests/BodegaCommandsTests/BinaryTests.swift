@@ -72,6 +72,20 @@ struct BinaryTests {
         }
     }
 
+    @Test("passes keys on through xargs, as its help says, whatever they begin with", arguments: ["", "--verbatim"])
+    func keysThroughXargs(kind: String) async throws {
+        try await withFolder { folder in
+            let script = """
+                for key in -b --json plain; do printf %s "$key" | "$1" put "$2" \(kind) -- "$key" || exit 99; done
+                "$1" ls -0 "$2" | xargs -0 "$1" get "$2" \(kind) --
+                "$1" rm "$2" \(kind) -- -b --json && "$1" ls "$2"
+                """
+            let result = try shell(script, store: storeAddresses[0](folder))
+            #expect(result.output == Data("-b--jsonplainplain\n".utf8))
+            #expect(result.errors.isEmpty)
+        }
+    }
+
     #if !canImport(Darwin)
     // Apple's volumes refuse such names.
     @Test("says so if a file's name is not UTF-8, and leaves out such a file and such a folder on request")

@@ -364,6 +364,11 @@ struct CommandTests {
         }
     }
 
+    @Test("says in its help how keys that begin with a hyphen are named", arguments: ["get", "put", "rm"])
+    func hyphenHelp(_ command: String) async {
+        #expect(await bodega("help", command).text.contains("Write -- before"))
+    }
+
     @Test("documents its exit statuses and knows its version")
     func rootHelp() async {
         let help = await bodega("--help")

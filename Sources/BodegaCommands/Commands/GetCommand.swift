@@ -15,13 +15,14 @@ struct GetCommand: ConsoleCommand {
               bodega get notes.db today
               bodega get disk:site --verbatim index.html > index.html
               bodega get notes.db --json today tomorrow
+              bodega get notes.db -- -5
             """
     )
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "The keys.")
+    @Argument(help: "The keys. Write -- before them if one begins with a hyphen.")
     var key: [String]
 
     @Flag(help: "Print each item as a JSON object on a line, with its key, as export does.")

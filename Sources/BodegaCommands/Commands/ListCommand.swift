@@ -11,10 +11,13 @@ struct ListCommand: ConsoleCommand {
             On a terminal, control characters in keys are shown as escapes; elsewhere keys are printed as they are. Keys \
             may hold line ends: use -0 or --json where that matters. Sizes are in bytes, times in UTC.
 
+            Keys can be handed to get and rm, after --, if they are all of one kind; name that with --verbatim or --url.
+
             EXAMPLES:
               bodega ls notes.db --limit 10
               bodega ls notes.db --long
-              bodega ls -0 notes.db | xargs -0 bodega get notes.db
+              bodega ls -0 notes.db | xargs -0 bodega get notes.db --
+              bodega ls -0 disk:site | xargs -0 bodega get disk:site --verbatim --
               bodega ls notes.db --json --long | jq 'select(.size > 1000).key'
             """
     )

@@ -20,7 +20,7 @@ struct PutCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key. Write -- before it if it begins with a hyphen.")
     var key: String
 
     @Argument(help: "The file with the bytes; standard input if left out or -.")

@@ -20,7 +20,7 @@ struct RemoveCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "The keys.")
+    @Argument(help: "The keys. Write -- before them if one begins with a hyphen.")
     var key: [String] = []
 
     @Flag(help: "Remove all items.")
