@@ -110,22 +110,22 @@ struct BinaryTests {
             #expect(lines.count == 4)
             #expect(lines[0].contains("Its name is not valid UTF-8, so it can't be a key. Nothing was imported."))
             #expect(lines[1] == "status 4")
-            #expect(lines[2...].allSatisfy { $0.hasSuffix("Its name is not valid UTF-8, so it can't be a key. Skipped.") })
+            #expect(
+                lines[2...].allSatisfy { $0.hasSuffix("Its name is not valid UTF-8, so it can't be a key. Skipped.") })
         }
     }
 
     @Test("ends with status 1 when a file to be imported can't be read")
     func unreadableFile() async throws {
         try await withFolder { folder in
-            // Too long a path can be made piece by piece, but not be opened by anybody, whatever the permissions.
+            // Too long a path can be made from two halves, but not be opened by anybody, whatever the permissions.
             let script = #"""
                 cd "$(dirname "${2#*:}")" && mkdir source && cd source || exit 99
-                top=$PWD name=$(printf '%0250d' 0)
-                for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do mkdir "$name" && cd "$name" || exit 99; done
-                cd "$top"
+                half=$(printf '%0250d/' 1 2 3 4 5 6 7 8 9 10)
+                mkdir -p "one/$half" "two/$half" && mv two "one/$half" || exit 99
                 "$1" import "$2" .
                 status=$?
-                rm -r "$name"
+                rm -r one
                 exit $status
                 """#
             let result = try shell(script, store: storeAddresses[0](folder))

@@ -304,10 +304,9 @@ struct CommandTests {
             _ = await bodega("import", store, "--key", "id", "--quiet", input: Array(lines.joined().utf8))
             #expect(await bodega("stat", store, "--check").status == 0)
             let file = try FileHandle(forUpdating: folder.appendingPathComponent("store.db"))
-            // All pages but the first, which holds the schema, and some after it: the tables can be opened, not read.
-            let size = try file.seekToEnd()
+            // A page in the middle, behind the schema: the file can be opened, but not all items can be read.
             try file.seek(toOffset: 16 * 4096)
-            try file.write(contentsOf: Data(repeating: 0xFF, count: Int(size) - 16 * 4096))
+            try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
             try file.close()
 
             let text = await bodega("stat", store, "--check")

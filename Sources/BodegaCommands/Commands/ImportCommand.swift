@@ -113,7 +113,8 @@ struct ImportCommand: ConsoleCommand {
     /// What the user is to know when an import ends early.
     private static func failure(_ error: any Error, after report: ImportReport) -> any Error {
         // True also of a failure that has nothing to do with a batch, such as one to close the store.
-        let before = report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
+        let before =
+            report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
         let batches =
             report.imported == 0
             ? "Nothing was imported."

@@ -29,7 +29,9 @@ package final class OutputFile: ByteSink {
     package init(path: String) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let status = FileStatus(path: Array(url.path.utf8), followingLinks: true)
-        if status == nil, !lastErrorIsAbsence { throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).") }
+        if status == nil, !lastErrorIsAbsence {
+            throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
+        }
         if let status, status.isFolder { throw ToolError(.failure, "\(path) is a folder.") }
         self.permissions = status?.permissions
         if let status, !status.isRegular {
