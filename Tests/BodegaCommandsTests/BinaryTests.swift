@@ -71,5 +71,86 @@ struct BinaryTests {
             #expect(result.errors == "status 141\n")
         }
     }
+
+    @Test("passes keys on through xargs, as its help says, whatever they begin with", arguments: ["", "--verbatim"])
+    func keysThroughXargs(kind: String) async throws {
+        try await withFolder { folder in
+            let script = """
+                for key in -b --json plain; do printf %s "$key" | "$1" put "$2" \(kind) -- "$key" || exit 99; done
+                "$1" ls -0 "$2" | xargs -0 "$1" get "$2" \(kind) --
+                "$1" rm "$2" \(kind) -- -b --json && "$1" ls "$2"
+                """
+            let result = try shell(script, store: storeAddresses[0](folder))
+            #expect(result.output == Data("-b--jsonplainplain\n".utf8))
+            #expect(result.errors.isEmpty)
+        }
+    }
+
+    #if !canImport(Darwin)
+    // Apple's volumes refuse such names.
+    @Test("says so if a file's name is not UTF-8, and leaves out such a file and such a folder on request")
+    func undecodableNames() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let script = #"""
+                cd "$(dirname "${2#*:}")" && mkdir source && cd source || exit 99
+                echo good > good
+                bad=$(printf '\377\376')
+                ln -s good "$bad.link"
+                echo bad > "$bad.bin"
+                "$1" import "$2" .
+                echo "status $?" >&2
+                mkdir "$bad" && echo bad > "$bad/file"
+                "$1" import "$2" . --skip-bad && "$1" ls "$2"
+                """#
+            let result = try shell(script, store: store)
+            #expect(result.status == 0)
+            #expect(result.output == Data("imported 1, skipped 2\ngood\n".utf8))
+            let lines = result.errors.split(separator: "\n")
+            #expect(lines.count == 4)
+            #expect(lines[0].contains("Its name is not valid UTF-8, so it can't be a key. Nothing was imported."))
+            #expect(lines[1] == "status 4")
+            #expect(
+                lines[2...].allSatisfy { $0.hasSuffix("Its name is not valid UTF-8, so it can't be a key. Skipped.") })
+        }
+    }
+
+    @Test("ends with status 1 when a file to be imported can't be read")
+    func unreadableFile() async throws {
+        try await withFolder { folder in
+            // Too long a path can be made from two halves, but not be opened by anybody, whatever the permissions.
+            let script = #"""
+                cd "$(dirname "${2#*:}")" && mkdir source && cd source || exit 99
+                half=$(printf '%0250d/' 1 2 3 4 5 6 7 8 9 10)
+                mkdir -p "one/$half" "two/$half" && mv two "one/$half" || exit 99
+                "$1" import "$2" .
+                status=$?
+                rm -r one
+                exit $status
+                """#
+            let result = try shell(script, store: storeAddresses[0](folder))
+            #expect(result.status == 1)
+            #expect(result.errors.contains("It can't be read: "))
+        }
+    }
+    #endif
+
+    @Test("leaves nothing beside the store, whether it succeeds or not", arguments: storeAddresses)
+    func nothingLeftBehind(address: @Sendable (URL) -> String) async throws {
+        // What a process leaves when it ends before it has closed the store depends on its threads: hence so many runs.
+        for _ in 0..<20 {
+            try await withFolder { folder in
+                let store = address(folder)
+                for (script, status) in [
+                    (#"echo a | "$1" put "$2" k"#, 0), (#""$1" get "$2" absent"#, 3),
+                    (#"echo '{' | "$1" import "$2" --key id"#, 4), (#""$1" ls "$2""#, 0),
+                ] {
+                    #expect(try shell(script, store: store).status == Int32(status))
+                    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                    #expect(files.filter { $0 != "store" }.count == 1, "\(files) after \(script)")
+                }
+            }
+        }
+    }
 }
 #endif

@@ -68,6 +68,37 @@ struct CommandTests {
         }
     }
 
+    @Test("exports in place of a file for those only who could read that", arguments: [0o600, 0o640, 0o666])
+    func exportKeepsPermissions(permissions: Int) async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: three)
+            let file = folder.appendingPathComponent("out.ndjson")
+            try Data("old".utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
+
+            let output = try OutputFile(path: file.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            let draft = try #require(names.first { $0.hasPrefix(".out.ndjson.") })
+            #expect(try self.permissions(of: folder.appendingPathComponent(draft)) == 0o600)
+            try output.commit()
+            #expect(try self.permissions(of: file) == permissions)
+
+            #expect(await bodega("export", store, "-o", file.path).status == 0)
+            #expect(try self.permissions(of: file) == permissions)
+            let new = folder.appendingPathComponent("new.ndjson")
+            #expect(await bodega("export", store, "-o", new.path).status == 0)
+            let usual = folder.appendingPathComponent("usual")
+            try Data().write(to: usual)
+            #expect(try self.permissions(of: new) == self.permissions(of: usual))
+        }
+    }
+
+    private func permissions(of file: URL) throws -> Int? {
+        let value = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        return (value as? NSNumber)?.intValue
+    }
+
     @Test("exports to a device as it is, and through a symbolic link to the file behind it")
     func exportToOddPlaces() async throws {
         try await withFolder { folder in
@@ -127,6 +158,41 @@ struct CommandTests {
             #expect(hint.status == 3)
             #expect(hint.errors.contains("There is one with --verbatim."))
             #expect(await bodega("import", "disk:\(source.path)/store", source.path).status == 64)
+        }
+    }
+
+    @Test("reports an import that fails before it begins as JSON, too")
+    func earlyFailureAsJSON() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let cases: [(arguments: [String], status: Int32)] = [
+                ([store, folder.path + "/absent", "--key", "id"], 1),  // no input
+                (["sqlite:\(folder.path)", "--key", "id"], 1),  // a store that can't be opened
+                ([store], 64),  // no key
+                (["no-such-thing", "--key", "id"], 64),  // no engine
+                ([store, "--key", ""], 64),
+            ]
+            for (arguments, status) in cases {
+                let test = TestConsole(input: three)
+                #expect(await Tool.run(["import", "--json"] + arguments, console: test.console) == status)
+                #expect(test.output.text.hasPrefix(#"{"imported":0,"skipped":0,"bytes":0,"#), "\(arguments)")
+                #expect(test.output.text.contains(#","error":""#))
+                #expect(test.errors.text.hasPrefix("bodega: "))
+            }
+        }
+    }
+
+    @Test("tells which batches were imported when the store can't take more")
+    func failureBetweenBatches() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[1](folder)
+            // A file can't take a folder's place.
+            let obstacle = folder.appendingPathComponent("store/c")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            let stopped = await bodega("import", store, "--key", "id", "--verbatim", "--batch-size", "2", input: three)
+            #expect(stopped.status == 1)
+            #expect(stopped.errors.hasSuffix(" Before that, 2 items were imported.\n"))
+            #expect(await bodega("ls", store).text == "a\nb\n")
         }
     }
 
@@ -230,6 +296,33 @@ struct CommandTests {
         }
     }
 
+    @Test("tells what is wrong with a damaged file, although its items can't be read any more")
+    func damagedFile() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let lines = (0..<2_000).map { "{\"id\":\"\($0)\",\"text\":\"\(String(repeating: "x", count: 100))\"}\n" }
+            _ = await bodega("import", store, "--key", "id", "--quiet", input: Array(lines.joined().utf8))
+            #expect(await bodega("stat", store, "--check").status == 0)
+            let file = try FileHandle(forUpdating: folder.appendingPathComponent("store.db"))
+            // A page in the middle, behind the schema: the file can be opened, but not all items can be read.
+            try file.seek(toOffset: 16 * 4096)
+            try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+            try file.close()
+
+            let text = await bodega("stat", store, "--check")
+            #expect(text.status == 1)
+            #expect(text.text.contains("\nproblem     "))
+            #expect(!text.text.contains("\nitems "))
+            #expect(text.errors.hasPrefix("bodega: Not all items can be read: damaged: "))
+            #expect(text.errors.contains("\nbodega: The file is damaged. Restore it from a backup."))
+            let json = await bodega("stat", store, "--check", "--json")
+            #expect(json.status == 1)
+            #expect(json.text.contains(#""problems":[""#))
+            #expect(!json.text.contains(#""count":"#))
+            #expect(await bodega("stat", store).status == 1)
+        }
+    }
+
     @Test("ends quietly when nobody reads its output")
     func brokenPipe() async throws {
         try await withFolder { folder in
@@ -270,9 +363,15 @@ struct CommandTests {
         }
     }
 
+    @Test("says in its help how keys that begin with a hyphen are named", arguments: ["get", "put", "rm"])
+    func hyphenHelp(_ command: String) async {
+        #expect(await bodega("help", command).text.contains("Write -- before"))
+    }
+
     @Test("documents its exit statuses and knows its version")
     func rootHelp() async {
         let help = await bodega("--help")
+        #expect(help.text.contains("Bodega 2 gets WAL mode"))
         for status in ExitStatus.allCases { #expect(help.text.contains("\n  \(status.rawValue) ")) }
         #expect(await bodega().text == help.text)
         let version = await bodega("--version")

@@ -95,6 +95,26 @@ struct RecordSourceTests {
         #expect(try read(#"{"key":"a","json":1}"#, key: "key") == [#"a={"key":"a","json":1}"#])
     }
 
+    @Test("of a folder that can't be read are bad, with the reason, and the others are read on")
+    func unreadableFile() async throws {
+        try await withFolder { folder in
+            for name in ["a", "b", "c"] { try Data(name.utf8).write(to: folder.appendingPathComponent(name)) }
+            var source = try FolderRecords(root: folder)
+            #expect(try source.next()?.key == CacheKey(verbatim: "a"))
+            try FileManager.default.removeItem(at: folder.appendingPathComponent("b"))
+            do {
+                _ = try source.next()
+                Issue.record("A file that is gone was read.")
+            } catch let bad as BadRecord {
+                #expect(bad.place == "b")
+                #expect(bad.reason == "It can't be read: No such file or directory.")
+                #expect(bad.status == .failure)
+            }
+            #expect(try source.next()?.key == CacheKey(verbatim: "c"))
+            #expect(try source.next() == nil)
+        }
+    }
+
     @Test("of a folder are its files, under their relative paths")
     func folder() async throws {
         try await withFolder { folder in

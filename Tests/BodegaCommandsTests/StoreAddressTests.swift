@@ -1,6 +1,13 @@
 @testable import BodegaCommands
+import Bodega
 import Foundation
 import Testing
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
 
 @Suite("A store's address")
 struct StoreAddressTests {
@@ -39,6 +46,30 @@ struct StoreAddressTests {
             #expect(throws: ToolError.self) { try StoreAddress(parsing: text.path) }
             for name in ["new.sqlite3", "new.sqlite", "new.db", "new.DB"] {
                 #expect(try StoreAddress(parsing: folder.appendingPathComponent(name).path).engine == .sqlite)
+            }
+        }
+    }
+
+    @Test("leads to a store that is closed after its use, also if that fails", arguments: [true, false])
+    func closing(isFailing: Bool) async throws {
+        try await withFolder { folder in
+            for address in storeAddresses {
+                let store = try StoreAddress(parsing: address(folder)).open()
+                let result: Result<Void, any Error>
+                do {
+                    try await store.use { store in
+                        try await store.engine.write(Data([1]), key: CacheKey("k"))
+                        if isFailing { throw BrokenPipe() }
+                    }
+                    result = .success(())
+                } catch {
+                    result = .failure(error)
+                }
+                #expect((result.failure is BrokenPipe) == isFailing)
+                let left = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                #expect(!left.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") || $0.hasSuffix(".emporium") })
+                guard let sqlite = store.sqlite else { continue }
+                await #expect(throws: StorageError.self) { try await sqlite.fetchCount() }
             }
         }
     }

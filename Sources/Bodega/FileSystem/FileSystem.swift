@@ -10,7 +10,7 @@ import Musl
 #endif
 
 /// Calls to the operating system that throw a ``StorageError`` with the path concerned.
-enum FileSystem {
+package enum FileSystem {
 
     /// Repeats a call that a signal interrupted, and throws if it failed.
     ///
@@ -88,7 +88,7 @@ enum FileSystem {
     }
 
     /// Makes what was written to a file, or the entries of a folder, survive a power failure.
-    static func synchronize(_ descriptor: Int32, _ path: String) throws {
+    package static func synchronize(_ descriptor: Int32, _ path: String) throws {
         #if canImport(Darwin)
         // On Apple systems fsync leaves the data in the medium's own cache. Volumes that don't know the call get fsync.
         while fcntl(descriptor, F_FULLFSYNC) != 0 {

@@ -16,6 +16,9 @@ struct BodegaCommand: ParsableCommand {
             A STORE is sqlite:PATH or disk:PATH. The scheme can be left out where the path tells: a folder, an SQLite \
             file, or a new file named .sqlite3, .sqlite or .db.
 
+            An SQLite file of Bodega 2 gets WAL mode and a column when it is opened, also to read it; Bodega 2 can use \
+            it all the same.
+
             EXAMPLES:
               bodega import languages.db iso_639-3.json --array 639-3 --key alpha_3
               bodega ls languages.db --limit 10

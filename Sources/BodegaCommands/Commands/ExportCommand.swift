@@ -29,14 +29,16 @@ struct ExportCommand: ConsoleCommand {
     var output: String?
 
     func run(on console: Console) async throws {
-        let exporter = Exporter(engine: try store.openExisting().engine)
-        guard let output, output != "-" else {
-            try await exporter.run(to: console.output)
-            return
+        try await store.useExisting { store in
+            let exporter = Exporter(engine: store.engine)
+            guard let output, output != "-" else {
+                try await exporter.run(to: console.output)
+                return
+            }
+            let file = try OutputFile(path: output)
+            try await exporter.run(to: file)
+            try file.commit()
         }
-        let file = try OutputFile(path: output)
-        try await exporter.run(to: file)
-        try file.commit()
     }
 }
 #endif

@@ -15,13 +15,14 @@ struct GetCommand: ConsoleCommand {
               bodega get notes.db today
               bodega get disk:site --verbatim index.html > index.html
               bodega get notes.db --json today tomorrow
+              bodega get notes.db -- -5
             """
     )
 
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "The keys.")
+    @Argument(help: "The keys. Write -- before them if one begins with a hyphen.")
     var key: [String]
 
     @Flag(help: "Print each item as a JSON object on a line, with its key, as export does.")
@@ -33,7 +34,10 @@ struct GetCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let wanted = try key.map(keys.key)
-        let store = try store.openExisting()
+        try await store.useExisting { try await print(wanted, from: $0, on: console) }
+    }
+
+    private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {
         var output = BufferedOutput(console.output)
         var missing: [CacheKey] = []
         for key in wanted {

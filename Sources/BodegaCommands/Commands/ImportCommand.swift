@@ -62,26 +62,10 @@ struct ImportCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let start = console.clock()
-        let input = ImportInput(
-            path: source,
-            format: format,
-            array: try array.map(JSONPath.init(parsing:)),
-            key: try key.map(JSONPath.init(parsing:)),
-            keyKind: keys.kind
-        )
-        try checkStoreIsNotInSource()
-        // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
-        var records = try input.records(standardInput: console.input)
-        let importer = Importer(engine: try store.open().engine, batchSize: batchSize, skipsBadRecords: skipBad)
         var report = ImportReport()
         var bar = ProgressBar(console: console, isQuiet: quiet)
         do {
-            try await importer.run(&records, report: &report) { bad in
-                bar.clear()
-                console.complain("\(bad.place): \(bad.reason) Skipped.")
-            } onProgress: { report, progress, total in
-                bar.update(items: report.imported, bytes: progress, of: total)
-            }
+            try await importRecords(on: console, report: &report, bar: &bar)
         } catch {
             bar.clear()
             let failure = Self.failure(error, after: report)
@@ -100,17 +84,50 @@ struct ImportCommand: ConsoleCommand {
         }
     }
 
+    private func importRecords(
+        on console: Console,
+        report: inout ImportReport,
+        bar: inout ProgressBar
+    ) async throws {
+        let input = ImportInput(
+            path: source,
+            format: format,
+            array: try array.map(JSONPath.init(parsing:)),
+            key: try key.map(JSONPath.init(parsing:)),
+            keyKind: keys.kind
+        )
+        try checkStoreIsNotInSource()
+        // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
+        var records = try input.records(standardInput: console.input)
+        try await store.use { store in
+            let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
+            try await importer.run(&records, report: &report) { bad in
+                bar.clear()
+                console.complain("\(bad.place): \(bad.reason) Skipped.")
+            } onProgress: { report, progress, total in
+                bar.update(items: report.imported, bytes: progress, of: total)
+            }
+        }
+    }
+
     /// What the user is to know when an import ends early.
     private static func failure(_ error: any Error, after report: ImportReport) -> any Error {
-        let done =
+        // True also of a failure that has nothing to do with a batch, such as one to close the store.
+        let before =
+            report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
+        let batches =
             report.imported == 0
             ? "Nothing was imported."
             : "The \(report.imported) items of the batches before it were imported, the others not."
         switch error {
         case let bad as BadRecord:
-            return ToolError(.badInput, "\(bad.place): \(bad.reason) \(done)")
+            return ToolError(bad.status, "\(bad.place): \(bad.reason) \(batches)")
         case let error as ToolError where error.status == .badInput:
-            return ToolError(.badInput, "\(error.message) \(done)")
+            return ToolError(.badInput, "\(error.message) \(batches)")
+        case let error as ToolError where error.status == .failure:
+            return ToolError(.failure, "\(error.message) \(before)")
+        case let error as StorageError:
+            return ToolError(.failure, "\(error). \(before)")
         default:
             return error
         }

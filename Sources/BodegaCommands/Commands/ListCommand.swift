@@ -11,10 +11,13 @@ struct ListCommand: ConsoleCommand {
             On a terminal, control characters in keys are shown as escapes; elsewhere keys are printed as they are. Keys \
             may hold line ends: use -0 or --json where that matters. Sizes are in bytes, times in UTC.
 
+            Keys can be handed to get and rm, after --, if they are all of one kind; name that with --verbatim or --url.
+
             EXAMPLES:
               bodega ls notes.db --limit 10
               bodega ls notes.db --long
-              bodega ls -0 notes.db | xargs -0 bodega get notes.db
+              bodega ls -0 notes.db | xargs -0 bodega get notes.db --
+              bodega ls -0 disk:site | xargs -0 bodega get disk:site --verbatim --
               bodega ls notes.db --json --long | jq 'select(.size > 1000).key'
             """
     )
@@ -39,7 +42,10 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        let engine = try store.openExisting().engine
+        try await store.useExisting { try await list($0.engine, on: console) }
+    }
+
+    private func list(_ engine: any StorageEngine, on console: Console) async throws {
         var keys = try await engine.fetchKeys()
         if let limit { keys = Array(keys.prefix(limit)) }
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)

@@ -20,7 +20,7 @@ struct PutCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key. Write -- before it if it begins with a hyphen.")
     var key: String
 
     @Argument(help: "The file with the bytes; standard input if left out or -.")
@@ -31,7 +31,7 @@ struct PutCommand: ConsoleCommand {
         _ = try store.checkedAddress()
         // Read to the end before the store is opened: no input, no store.
         let data = try Self.contents(of: file, standardInput: console.input)
-        try await store.open().engine.write(data, key: key)
+        try await store.use { try await $0.engine.write(data, key: key) }
     }
 
     private static func contents(of file: String?, standardInput: any ByteSource) throws -> Data {

@@ -20,7 +20,7 @@ struct RemoveCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "The keys.")
+    @Argument(help: "The keys. Write -- before them if one begins with a hyphen.")
     var key: [String] = []
 
     @Flag(help: "Remove all items.")
@@ -35,12 +35,17 @@ struct RemoveCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let wanted = try key.map(keys.key)
-        let store = try store.openExisting()
-        if all {
-            try await confirm(store, on: console)
-            try await store.engine.removeAllData()
-            return
+        try await store.useExisting { store in
+            if all {
+                try await confirm(store, on: console)
+                try await store.engine.removeAllData()
+            } else {
+                try await remove(wanted, from: store)
+            }
         }
+    }
+
+    private func remove(_ wanted: [CacheKey], from store: OpenStore) async throws {
         let present = try await store.engine.fetchKeys(among: wanted)
         try await store.engine.remove(keys: present)
         let missing = wanted.filter { !Set(present).contains($0) }

@@ -8,8 +8,8 @@ struct StatCommand: ConsoleCommand {
         commandName: "stat",
         abstract: "Tell about a store: engine, items, sizes, dates.",
         discussion: """
-            Every item is read to measure it. With --check an SQLite file is examined too, and the exit status is 1 if \
-            something is wrong with it.
+            Every item is read to measure it. With --check an SQLite file is examined first. If something is wrong with \
+            it, that is printed, with the measures if all items can be read, and the exit status is 1.
 
             EXAMPLES:
               bodega stat notes.db
@@ -30,17 +30,38 @@ struct StatCommand: ConsoleCommand {
         if check, try store.checkedAddress().engine != .sqlite {
             throw ToolError(.usage, "--check is for SQLite files.")
         }
-        let store = try store.openExisting()
-        var statistics = try await StoreStatistics(of: store)
+        try await store.useExisting { try await tell(of: $0, on: console) }
+    }
+
+    private func tell(of store: OpenStore, on console: Console) async throws {
+        var statistics = StoreStatistics(of: store)
+        // First, because a damaged file may not let itself be measured.
         if check { statistics.problems = try await store.sqlite?.integrityCheck() }
+        let isDamaged = statistics.problems.map { !$0.isEmpty } ?? false
+        var failure: StorageError?
+        do {
+            try await statistics.measure(store)
+        } catch let error as StorageError where isDamaged {
+            failure = error
+        }
         if json {
             try statistics.json().withUnsafeBytes(console.output.write)
         } else {
             try console.output.write(statistics.text(isEscaping: console.isOutputTerminal))
         }
-        if let problems = statistics.problems, !problems.isEmpty {
-            throw ToolError(.failure, "The file is damaged: restore it from a backup, or export what can be read.")
-        }
+        if isDamaged { throw Self.damage(failure) }
+    }
+
+    /// What the user is to know about a damaged file.
+    ///
+    /// - Parameter failure: Why not all items could be read, `nil` if they could.
+    private static func damage(_ failure: StorageError?) -> ToolError {
+        let advice = """
+            The file is damaged. Restore it from a backup. If there is none, keep a copy of it as it is, and try the \
+            command .recover of sqlite3, SQLite's own tool.
+            """
+        guard let failure else { return ToolError(.failure, advice) }
+        return ToolError(.failure, "Not all items can be read: \(failure)\nbodega: \(advice)")
     }
 }
 #endif

@@ -9,14 +9,14 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The collection in an SQLite file.", valueName: "name"))
     var collection: String?
 
-    /// Opens a store that must be there.
-    func openExisting() throws -> OpenStore {
-        try checkedAddress().openExisting(collection: collection)
+    /// Opens a store that must be there, uses it and closes it.
+    func useExisting<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
+        try await checkedAddress().openExisting(collection: collection).use(body)
     }
 
-    /// Opens a store, or creates it.
-    func open() throws -> OpenStore {
-        try checkedAddress().open(collection: collection)
+    /// Opens a store, or creates it, uses it and closes it.
+    func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
+        try await checkedAddress().open(collection: collection).use(body)
     }
 
     /// The store's address, if it goes together with the other options.

@@ -33,23 +33,26 @@ func systemOpen(_ path: String) -> Int32 {
     open(path, O_RDONLY | O_CLOEXEC)
 }
 
-/// Opens a file for writing: a new one, or what is there already, such as a device.
-func systemOpen(_ path: String, creating: Bool) -> Int32 {
-    creating ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) : open(path, O_WRONLY | O_CLOEXEC)
+/// Opens what is there already, such as a device, for writing.
+func systemOpenExisting(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CLOEXEC)
+}
+
+/// Creates a file for writing, where nothing is yet.
+///
+/// - Parameter permissions: Who may use it; those that the process is not to give, by its umask, are left out.
+func systemCreate(_ path: String, permissions: mode_t) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+}
+
+/// Changes who may use an open file.
+func systemSetPermissions(_ descriptor: Int32, _ permissions: mode_t) -> Bool {
+    fchmod(descriptor, permissions) == 0
 }
 
 /// Closes a descriptor.
 func systemClose(_ descriptor: Int32) {
     _ = close(descriptor)
-}
-
-/// Writes what a file holds to its medium.
-func systemSync(_ descriptor: Int32) -> Bool {
-    #if canImport(Darwin)
-    // Darwin's fsync only hands the bytes to the drive; volumes without the stronger call get that.
-    if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
-    #endif
-    return fsync(descriptor) == 0
 }
 
 /// Gives a file another name, replacing what has that name.
@@ -67,6 +70,33 @@ func systemFileSize(_ descriptor: Int32) -> Int? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
+}
+
+/// The names of what is in a folder, as bytes, because they needn't be text, and in no order.
+///
+/// - Parameter path: Where the folder is, without a NUL at its end.
+/// - Returns: `nil`, with `errno` set, if the folder can't be read.
+func systemNames(inFolder path: [UInt8]) -> [[UInt8]]? {
+    let opened = (path + [0]).withUnsafeBytes { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { path in path.baseAddress.flatMap { opendir($0) } }
+    }
+    guard let listing = opened else { return nil }
+    var names: [[UInt8]] = []
+    while true {
+        errno = 0
+        guard let entry = readdir(listing) else {
+            let number = errno
+            closedir(listing)
+            errno = number
+            return number == 0 ? names : nil
+        }
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+            // The name ends with a NUL inside of the field.
+            let start = UnsafeRawPointer(field)
+            return Array(UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
+        }
+        if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
+    }
 }
 
 /// Finds a byte.
@@ -89,6 +119,9 @@ func ignoreBrokenPipeSignal() {
 
 /// Whether the last call failed because nobody reads the pipe.
 var lastErrorIsBrokenPipe: Bool { errno == EPIPE }
+
+/// Whether the last call failed because nothing is there.
+var lastErrorIsAbsence: Bool { errno == ENOENT }
 
 /// What the system says about the last failed call.
 var lastErrorText: String { String(cString: strerror(errno)) }

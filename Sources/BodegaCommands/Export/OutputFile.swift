@@ -1,12 +1,24 @@
+import Bodega
 import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A file that appears under its name when it is complete, in place of what was there before.
 ///
-/// A device or pipe that is there already is written to as it is.
+/// Who may read the file that was there may read the new one, and nobody else may read it before it is complete. A
+/// device or pipe that is there already is written to as it is.
 package final class OutputFile: ByteSink {
     private let path: String
     /// Where the bytes go until the file is complete, `nil` if they go to their destination at once.
     private let draft: String?
+    /// The permissions of the file that is to be replaced, `nil` if there is none.
+    private let permissions: mode_t?
     private let descriptor: Int32
     private let sink: DescriptorSink
 
@@ -16,24 +28,23 @@ package final class OutputFile: ByteSink {
     /// - Throws: A ``ToolError`` if it can't be written there.
     package init(path: String) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        let type = try Self.type(of: url)
-        if type == .typeDirectory { throw ToolError(.failure, "\(path) is a folder.") }
-        if let type, type != .typeRegular {
+        let status = FileStatus(path: Array(url.path.utf8), followingLinks: true)
+        if status == nil, !lastErrorIsAbsence {
+            throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
+        }
+        if let status, status.isFolder { throw ToolError(.failure, "\(path) is a folder.") }
+        self.permissions = status?.permissions
+        if let status, !status.isRegular {
             self.draft = nil
-            self.descriptor = try Self.opened(systemOpen(url.path, creating: false), path)
+            self.descriptor = try Self.opened(systemOpenExisting(url.path), path)
         } else {
             let name = ".\(url.lastPathComponent.prefix(64)).\(UUID().uuidString)"
             let draft = url.deletingLastPathComponent().appendingPathComponent(name).path
             self.draft = draft
-            self.descriptor = try Self.opened(systemOpen(draft, creating: true), path)
+            self.descriptor = try Self.opened(systemCreate(draft, permissions: status == nil ? 0o666 : 0o600), path)
         }
         self.path = url.path
         self.sink = DescriptorSink(descriptor: descriptor, name: path)
-    }
-
-    private static func type(of url: URL) throws -> FileAttributeType? {
-        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-        return try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
     }
 
     /// Checks what a call to open returned; called at once, before other calls change what the system says about it.
@@ -48,10 +59,14 @@ package final class OutputFile: ByteSink {
 
     /// Puts the complete file into place.
     ///
-    /// - Throws: A ``ToolError`` if that fails; what was there before is then still there.
+    /// - Throws: A ``ToolError`` or a `StorageError` if that fails; what was there before is then still there.
     package func commit() throws {
         guard let draft else { return }
-        guard systemSync(descriptor), systemRename(draft, path) else {
+        if let permissions, !systemSetPermissions(descriptor, permissions) {
+            throw ToolError(.failure, "\(path) can't get the permissions of the file before it: \(lastErrorText).")
+        }
+        try FileSystem.synchronize(descriptor, path)
+        guard systemRename(draft, path) else {
             throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
         }
     }

@@ -4,11 +4,13 @@ package import Foundation
 /// Records that are the files in a folder and its subfolders, sorted by name folder by folder. The key of each is its
 /// path in the folder, verbatim.
 ///
-/// Symbolic links are not followed, and like sockets and devices they are left out.
+/// Symbolic links are not followed, and like sockets and devices they are left out. A file or folder is a bad record if
+/// it can't be read, or if its name is not UTF-8: keys are text.
 package struct FolderRecords: RecordSource {
-    private let root: URL
-    /// What is still to be visited: paths relative to the root, the next one last.
-    private var pending: [String]
+    private let root: [UInt8]
+    /// What is still to be visited: paths relative to the root, the next one last. Bytes, because a name needn't be
+    /// text.
+    private var pending: [[UInt8]]
     package private(set) var progress = 0
     package var total: Int? { nil }
 
@@ -17,38 +19,51 @@ package struct FolderRecords: RecordSource {
     /// - Parameter root: The folder.
     /// - Throws: A ``ToolError`` if it can't be read.
     package init(root: URL) throws {
-        self.root = root
+        self.root = Array((root.path + "/").utf8)
         self.pending = []
-        do {
-            try visit("")
-        } catch {
-            throw ToolError(.failure, "\(root.path) can't be read: \(error.localizedDescription)")
-        }
+        guard visit([]) else { throw ToolError(.failure, "\(root.path) can't be read: \(lastErrorText).") }
     }
 
     package mutating func next() throws -> ImportRecord? {
         while let path = pending.popLast() {
-            let url = root.appendingPathComponent(path, isDirectory: false)
-            do {
-                switch try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType {
-                case .typeDirectory?:
-                    try visit(path + "/")
-                case .typeRegular?:
-                    let data = try Data(contentsOf: url)
-                    progress += 1
-                    return ImportRecord(key: CacheKey(verbatim: path), data: data)
-                default:
-                    break
-                }
-            } catch {
-                throw BadRecord(place: path, number: nil, reason: "It can't be read: \(error.localizedDescription)")
+            guard let status = FileStatus(path: root + path, followingLinks: false) else { throw unreadable(path) }
+            guard status.isFolder || status.isRegular else { continue }
+            guard let name = String(validating: path, as: UTF8.self) else {
+                let reason = "Its name is not valid UTF-8, so it can't be a key."
+                throw BadRecord(place: String(decoding: path, as: UTF8.self), number: nil, reason: reason)
             }
+            if status.isFolder {
+                guard visit(path + Array("/".utf8)) else { throw unreadable(path) }
+                continue
+            }
+            let data: Data
+            do {
+                data = try Data(contentsOf: URL(fileURLWithPath: String(decoding: root, as: UTF8.self) + name))
+            } catch {
+                throw Self.unreadable(name, error.localizedDescription)
+            }
+            progress += 1
+            return ImportRecord(key: CacheKey(verbatim: name), data: data)
         }
         return nil
     }
 
-    private mutating func visit(_ prefix: String) throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(prefix).path)
-        pending += names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.reversed().map { prefix + $0 }
+    /// Adds what is in a folder to what is to be visited.
+    ///
+    /// - Returns: Whether it could be read; if not, `errno` tells why.
+    private mutating func visit(_ prefix: [UInt8]) -> Bool {
+        guard let names = systemNames(inFolder: root + prefix) else { return false }
+        pending += names.sorted { $0.lexicographicallyPrecedes($1) }.reversed().map { prefix + $0 }
+        return true
+    }
+
+    /// Says what the system says about a path.
+    private func unreadable(_ path: [UInt8]) -> BadRecord {
+        let reason = lastErrorText + "."
+        return Self.unreadable(String(decoding: path, as: UTF8.self), reason)
+    }
+
+    private static func unreadable(_ place: String, _ reason: String) -> BadRecord {
+        BadRecord(place: place, number: nil, reason: "It can't be read: \(reason)", status: .failure)
     }
 }

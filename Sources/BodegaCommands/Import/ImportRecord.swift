@@ -17,6 +17,8 @@ package struct BadRecord: Error, Equatable, Sendable {
     package var number: Int?
     /// What is wrong with it: a sentence.
     package var reason: String
+    /// The exit status of an import that it ends: whether its contents are wrong, or it could not be read at all.
+    package var status = ExitStatus.badInput
 }
 
 /// An input in which items are found one after another.

@@ -15,7 +15,10 @@ package struct OpenStore: Sendable {
 
 extension StoreAddress {
 
-    /// Opens the store to read it. What is missing stays missing.
+    /// Opens a store that must be there. What is missing stays missing.
+    ///
+    /// That doesn't mean that nothing is written: an SQLite file of Bodega 2 gets WAL mode and a column, also if it is
+    /// opened only to read it. Bodega 2 can use it all the same. So the file and its folder must be writable.
     ///
     /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
@@ -60,6 +63,32 @@ extension StoreAddress {
 }
 
 extension OpenStore {
+    /// Uses the store, and closes it also if that fails, so that nothing but the store stays behind when the program
+    /// ends.
+    ///
+    /// - Parameter body: Uses the store, which it must not keep.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws; else a `StorageError` if the store can't be closed.
+    package func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
+        let result: Result
+        do {
+            result = try await body(self)
+        } catch {
+            // Why the body failed is what the user has to know, whether the store can be closed or not.
+            do { try await close() } catch {}
+            throw error
+        }
+        try await close()
+        return result
+    }
+
+    private func close() async throws {
+        if let sqlite { return try await sqlite.close() }
+        // A folder is tidied up when its core is released. That of the engine may outlive the last operation, on
+        // another thread, and so not be released before the program ends. This one is released here.
+        _ = DiskFolder(url: address.url, durability: .full)
+    }
+
     fileprivate init(sqlite: SQLiteStorageEngine, at address: StoreAddress, collection: String?) {
         self.init(address: address, collection: collection, engine: sqlite, sqlite: sqlite)
     }

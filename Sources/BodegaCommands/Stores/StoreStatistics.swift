@@ -21,15 +21,24 @@ package struct StoreStatistics: Sendable {
     package var oldest: Date?
     /// When an item was last written, `nil` if there are no items.
     package var newest: Date?
+    /// Whether the items were measured; otherwise neither form shows numbers and dates.
+    package private(set) var isMeasured = false
     /// What is wrong with the file, `nil` if it was not examined.
     package var problems: [String]?
+
+    /// Says which store it is, and nothing else yet.
+    ///
+    /// - Parameter store: The store.
+    package init(of store: OpenStore) {
+        address = store.address
+        collection = store.collection
+    }
 
     /// Measures a store, by reading every item.
     ///
     /// - Parameter store: The store.
-    package init(of store: OpenStore) async throws {
-        address = store.address
-        collection = store.collection
+    /// - Throws: A `StorageError` if there is an item that can't be read.
+    package mutating func measure(_ store: OpenStore) async throws {
         if let sqlite = store.sqlite { collections = try await sqlite.collectionNames() }
         for try await batch in ItemBatches(of: try await store.engine.fetchKeys(), in: store.engine) {
             for (key, data) in batch {
@@ -42,6 +51,7 @@ package struct StoreStatistics: Sendable {
             }
         }
         fileBytes = try Self.sizeOfFiles(at: store.address)
+        isMeasured = true
     }
 
     /// The measures for programs: a JSON object on a line.
@@ -50,13 +60,15 @@ package struct StoreStatistics: Sendable {
         object.add("engine", address.engine.rawValue)
         object.add("path", address.path)
         if let collection { object.add("collection", collection) }
-        if address.engine == .sqlite { object.add("collections", collections) }
-        object.add("count", count)
-        object.add("bytes", bytes)
-        object.add("largest", largest)
-        object.add("fileBytes", fileBytes)
-        if let oldest { object.add("oldest", ItemLine.timestamp(oldest)) }
-        if let newest { object.add("newest", ItemLine.timestamp(newest)) }
+        if isMeasured {
+            if address.engine == .sqlite { object.add("collections", collections) }
+            object.add("count", count)
+            object.add("bytes", bytes)
+            object.add("largest", largest)
+            object.add("fileBytes", fileBytes)
+            if let oldest { object.add("oldest", ItemLine.timestamp(oldest)) }
+            if let newest { object.add("newest", ItemLine.timestamp(newest)) }
+        }
         if let problems { object.add("problems", problems) }
         return object.line()
     }
@@ -67,15 +79,21 @@ package struct StoreStatistics: Sendable {
     package func text(isEscaping: Bool) -> String {
         var lines = [("engine", address.engine.rawValue), ("path", address.path)]
         if let collection { lines.append(("collection", collection)) }
-        if !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
-        lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)"), ("on disk", "\(fileBytes)")]
-        if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
-        if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }
+        if isMeasured { lines += measures }
         if let problems { lines += (problems.isEmpty ? ["none found"] : problems).map { ("problem", $0) } }
         return lines.map { name, value in
             let padding = String(repeating: " ", count: 12 - name.count)
             return name + padding + (isEscaping ? TerminalText.escaped(value) : value) + "\n"
         }.joined()
+    }
+
+    private var measures: [(String, String)] {
+        var lines: [(String, String)] = []
+        if !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
+        lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)"), ("on disk", "\(fileBytes)")]
+        if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
+        if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }
+        return lines
     }
 
     private static func sizeOfFiles(at address: StoreAddress) throws -> Int {

@@ -1,0 +1,37 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What the system tells about a file without opening it.
+struct FileStatus {
+    /// Whether it is a folder.
+    let isFolder: Bool
+    /// Whether it is a regular file: neither a folder nor a link, a device, a pipe or a socket.
+    let isRegular: Bool
+    /// Who may read, write and execute it: the lowest nine bits of its mode.
+    let permissions: mode_t
+
+    /// Asks the system.
+    ///
+    /// - Parameters:
+    ///   - path: Where the file is, in UTF-8 or whatever else the volume has, without a NUL at its end.
+    ///   - followingLinks: Whether a symbolic link stands for the file that it names.
+    /// - Returns: `nil`, with `errno` set, if it can't be told.
+    init?(path: [UInt8], followingLinks: Bool) {
+        var status = stat()
+        let result = (path + [0]).withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { path in
+                guard let path = path.baseAddress else { return Int32(-1) }
+                return followingLinks ? stat(path, &status) : lstat(path, &status)
+            }
+        }
+        guard result == 0 else { return nil }
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        permissions = status.st_mode & 0o777
+    }
+}
