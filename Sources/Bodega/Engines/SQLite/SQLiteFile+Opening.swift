@@ -20,6 +20,9 @@ extension SQLiteFile {
             // GRDB sets NORMAL when it activates WAL mode.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+                // Room for the index of a large batch, in kibibytes. It is taken as it is needed; on iOS, GRDB gives it back
+                // when the system asks.
+                try db.execute(sql: "PRAGMA cache_size = -65536")
             }
             return pool
         }
