@@ -18,7 +18,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         }
         let items: MemoryStorageEngine
         let clock: ManualClock
-        let state = TestLock(State())
+        let state = Locked(State())
 
         init(clock: ManualClock) {
             self.clock = clock
