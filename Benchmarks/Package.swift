@@ -23,6 +23,7 @@ let package = Package(
                 "BenchHarness",
                 "CSync",
                 .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaTesting", package: "Emporium"),
                 // SQLite's C API, the same library that the engine is linked to.
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -94,10 +94,10 @@ func fill(_ arguments: [String]) async throws {
     say("done")
 }
 
-#if canImport(Glibc)
+#if canImport(Darwin) || canImport(Musl)
+private let fileSizeLimit: Int32 = RLIMIT_FSIZE
+#elseif canImport(Glibc)
 private let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-#else
-private let fileSizeLimit = RLIMIT_FSIZE
 #endif
 
 /// Uses an engine as a user who owns nothing, and says how opening, reading and writing end.

@@ -9,5 +9,6 @@ case ("fill", let rest): try await fill(rest)
 case ("unprivileged", let rest): try await useUnprivileged(rest)
 case ("count", let rest): try await count(rest)
 case ("directories", _): printDirectories()
+case ("readme", let rest): try await runReadmeSnippets(rest)
 default: fatalError("No such task: \(arguments)")
 }

@@ -7,7 +7,7 @@ import Testing
 
     /// The engine with a defect, on media that outlive it.
     static func configuration(_ defect: Defect?) -> StorageEngineConformance.Configuration {
-        let media = TestLock<[String: DefectiveStorageEngine.Medium]>([:])
+        let media = Locked<[String: DefectiveStorageEngine.Medium]>([:])
         let medium: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Medium = { workspace in
             media.withLock { media in
                 let medium = media[workspace.identifier] ?? .init(clock: workspace.clock)

@@ -2,8 +2,12 @@ import Bodega
 import Foundation
 import Testing
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
 #endif
 
 /// What needs another process to happen.
@@ -110,7 +114,7 @@ import Glibc
         #expect(try await openEngine(kind, at: folder).fetchCount() == 1)
     }
 
-    @Test("On Linux, data and caches are where the XDG variables point", .enabled(if: Volume.isLinux))
+    @Test("Except on Apple platforms, data and caches are where the XDG variables point", .enabled(if: usesXDG))
     func directories() async throws {
         let folder = TemporaryFolder()
         let environment = [
@@ -127,7 +131,7 @@ import Glibc
     }
 
     @Test(
-        "An XDG variable that is empty or relative does not count", .enabled(if: Volume.isLinux),
+        "An XDG variable that is empty or relative does not count", .enabled(if: usesXDG),
         arguments: ["", "here"])
     func invalidDirectories(value: String) async throws {
         let folder = TemporaryFolder()
@@ -136,3 +140,9 @@ import Glibc
         #expect(lines.prefix(2) == [folder.path + "/.local/share/A", folder.path + "/.cache/A"])
     }
 }
+
+#if canImport(Darwin)
+private let usesXDG = false
+#else
+private let usesXDG = true
+#endif

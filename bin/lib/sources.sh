@@ -1,13 +1,21 @@
 # The Swift sources that are ours, nested packages included.
 
+# Ends the command, with git's own reason, unless git can list the files of this clone.
+require_clone() {
+    local reason
+    command -v git >/dev/null || fail "git is not installed, and only git knows which sources are ours. Install git."
+    reason=$(git ls-files -- Package.swift 2>&1 >/dev/null) || fail "git cannot list the sources of $root: $reason"
+}
+
 # Sets `swift_sources` to the files that git knows or would add, so that no build folder is searched.
 find_swift_sources() {
     local file
+    require_clone
     swift_sources=()
     while IFS= read -r -d '' file; do
         if [[ -e $file ]]; then swift_sources+=("$file"); fi
     done < <(git ls-files -z --cached --others --exclude-standard -- '*.swift')
-    [[ ${#swift_sources[@]} -gt 0 ]] || fail "There are no Swift sources here. Is this a clone?"
+    [[ ${#swift_sources[@]} -gt 0 ]] || fail "There are no Swift sources in $root."
 }
 
 # Prints the folders of the nested packages that have tests.

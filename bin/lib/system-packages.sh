@@ -46,5 +46,7 @@ require_build_packages() {
     local missing=()
     has_header sqlite3.h || missing+=(libsqlite3-dev)
     command -v git >/dev/null || missing+=(git)
+    # Debian's git only recommends them, but without them it can clone nothing over HTTPS.
+    if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then missing+=(ca-certificates); fi
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }

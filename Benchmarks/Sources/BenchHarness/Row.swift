@@ -22,41 +22,33 @@ package struct Row: Sendable {
         isMet = isJudged ? outcome.ratio <= metric.maximum : nil
     }
 
-    /// The row as one line of JSON.
+    /// The row as one line of JSON, its members always in the same order.
     ///
-    /// A row about memory has `null` as its milliseconds, and `ours_bytes` and `baseline_bytes` beside them.
+    /// A row about memory has `null` as its milliseconds, and `ours_bytes` and `baseline_bytes` at the end.
     package func json() throws -> String {
+        // An encoder would put the members of an object in any order, so it only encodes the values.
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-}
-
-extension Row: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case metric, n, baseline, ratio, max, met
-        case ours_ms, baseline_ms, ours_bytes, baseline_bytes
-    }
-
-    /// Encodes the row under the names that `--json` documents.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .metric)
-        try container.encode(outcome.items, forKey: .n)
-        try container.encode(baseline, forKey: .baseline)
-        try container.encode(outcome.ratio.toThousandths, forKey: .ratio)
-        try container.encode(maximum, forKey: .max)
-        try container.encode(isMet, forKey: .met)
-        switch outcome.unit {
-        case .milliseconds:
-            try container.encode(outcome.ours.toThousandths, forKey: .ours_ms)
-            try container.encode(outcome.baseline.toThousandths, forKey: .baseline_ms)
-        case .bytes:
-            try container.encodeNil(forKey: .ours_ms)
-            try container.encodeNil(forKey: .baseline_ms)
-            try container.encode(Int(outcome.ours), forKey: .ours_bytes)
-            try container.encode(Int(outcome.baseline), forKey: .baseline_bytes)
+        let fields = try members.map { name, value in
+            #""\#(name)":"# + String(decoding: try encoder.encode(value), as: UTF8.self)
         }
+        return "{" + fields.joined(separator: ",") + "}"
+    }
+
+    private var members: [(name: String, value: any Encodable)] {
+        let isTime = outcome.unit == .milliseconds
+        let members: [(name: String, value: any Encodable)] = [
+            ("metric", name),
+            ("n", outcome.items),
+            ("ours_ms", isTime ? outcome.ours.toThousandths : nil),
+            ("baseline", baseline),
+            ("baseline_ms", isTime ? outcome.baseline.toThousandths : nil),
+            ("ratio", outcome.ratio.toThousandths),
+            ("max", maximum),
+            ("met", isMet),
+        ]
+        if isTime { return members }
+        return members + [("ours_bytes", Int(outcome.ours)), ("baseline_bytes", Int(outcome.baseline))]
     }
 }
 

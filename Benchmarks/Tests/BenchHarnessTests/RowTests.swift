@@ -37,6 +37,24 @@ struct RowTests {
         #expect(fields["met"] as? Bool == false)
     }
 
+    @Test("The members stand in the documented order")
+    func order() throws {
+        let time = Row(metric, Outcome(items: 100, ours: .milliseconds(3), baseline: .milliseconds(2)), isJudged: true)
+        #expect(
+            try time.json() == """
+                {"metric":"a.metric","n":100,"ours_ms":3,"baseline":"by hand","baseline_ms":2,"ratio":1.5,"max":1.5,\
+                "met":true}
+                """
+        )
+        let memory = Row(metric, Outcome(items: 1, oursBytes: 30, baselineBytes: 10), isJudged: false)
+        #expect(
+            try memory.json() == """
+                {"metric":"a.metric","n":1,"ours_ms":null,"baseline":"by hand","baseline_ms":null,"ratio":3,"max":1.5,\
+                "met":null,"ours_bytes":30,"baseline_bytes":10}
+                """
+        )
+    }
+
     @Test("A row that is not judged says so")
     func unjudged() throws {
         let row = Row(metric, Outcome(items: 1, oursBytes: 30, baselineBytes: 10), isJudged: false)

@@ -4,43 +4,45 @@ import Foundation
 
 extension DefectiveStorageEngine {
 
-    /// Counts a read, and tells whether it may go on; if not, it has failed and hides it.
-    private func beginReading() throws -> Bool {
-        let isBroken = medium.state.withLock { state in
-            state.reads += 1
-            return state.isBroken
+    /// Reads, or fails if the medium is broken, which a defect hides; then lets a writer go on that waits for a reader.
+    private func reading<Result>(orElse nothing: Result, _ read: () async throws -> Result) async throws -> Result {
+        let (isBroken, halfDone) = medium.state.withLock { ($0.isBroken, $0.meetings.halfDone) }
+        if isBroken {
+            if defect == .reportsAbsenceForFailure { return nothing }
+            throw StorageError(.damaged, "The test has damaged the medium.")
         }
-        guard isBroken else { return true }
-        if defect == .reportsAbsenceForFailure { return false }
-        throw StorageError(.damaged, "The test has damaged the medium.")
+        defer { halfDone?.release() }
+        return try await read()
     }
 
     func fetch(key: CacheKey) async throws -> Data? {
-        guard try beginReading() else { return nil }
-        let data = await items.read(key: name(key))
-        if data == nil, defect == .throwsForAbsentItems { throw StorageError(.inputOutput, "There is no such item.") }
-        if data?.isEmpty == true, defect == .forgetsEmptyValues { return nil }
-        return data
+        try await reading(orElse: nil) {
+            let data = await items.read(key: name(key))
+            if data == nil, defect == .throwsForAbsentItems {
+                throw StorageError(.inputOutput, "There is no such item.")
+            }
+            return data?.isEmpty == true && defect == .forgetsEmptyValues ? nil : data
+        }
     }
 
     func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        guard try beginReading() else { return [] }
-        switch defect {
-        case .limitsTheKeysOfACall where keys.count > 32_766:
-            throw StorageError(.inputOutput, "There are too many keys.")
-        case .readsInStoredOrder:
-            return try await fetchAll().filter { keys.contains($0.key) }
-        case .answersDuplicatesOnce:
-            var seen: Set<CacheKey> = []
-            return await items.readDataAndKeys(keys: keys.filter { seen.insert($0).inserted })
-        default:
-            return await items.readDataAndKeys(keys: keys.map(name))
+        try await reading(orElse: []) {
+            switch defect {
+            case .limitsTheKeysOfACall where keys.count > 32_766:
+                throw StorageError(.inputOutput, "There are too many keys.")
+            case .readsInStoredOrder:
+                return try await fetchAll().filter { keys.contains($0.key) }
+            case .answersDuplicatesOnce:
+                var seen: Set<CacheKey> = []
+                return await items.readDataAndKeys(keys: keys.filter { seen.insert($0).inserted })
+            default:
+                return await items.readDataAndKeys(keys: keys.map(name))
+            }
         }
     }
 
     func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        guard try beginReading() else { return [] }
-        let all = await items.readAllDataAndKeys()
+        let all = try await reading(orElse: []) { await items.readAllDataAndKeys() }
         let places = medium.state.withLock { $0.places }
         switch defect {
         case .sortsByKey: return all.sorted { $0.key.value < $1.key.value }
@@ -58,7 +60,9 @@ extension DefectiveStorageEngine {
     }
 
     func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        guard try beginReading(), var dates = try await items.fetchDates(key: name(key)) else { return nil }
+        guard var dates = try await reading(orElse: nil, { try await items.fetchDates(key: name(key)) }) else {
+            return nil
+        }
         if let created = medium.state.withLock({ $0.created[key] }) { dates.createdAt = created }
         if defect == .hasDatesOfItsOwn { return StorageDates(createdAt: .distantPast, updatedAt: .distantPast) }
         if defect == .roundsDatesAtReopening, session > 1 {

@@ -12,13 +12,13 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         struct State {
             var sessions = 0
             var isBroken = false
-            var reads = 0
+            var meetings = Meetings()
             var created: [CacheKey: Date] = [:]
             var places: [CacheKey] = []
         }
         let items: MemoryStorageEngine
         let clock: ManualClock
-        let state = TestLock(State())
+        let state = Locked(State())
 
         init(clock: ManualClock) {
             self.clock = clock
@@ -71,15 +71,19 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         switch defect {
         case .losesConcurrentWrites:
             let all = try await items.fetchAll()
-            for _ in 0..<20 { await Task.yield() }
+            try await medium.meetAnotherWriter()
             try await items.apply(
                 [.removeAll] + (all + [(key, data)]).map { .write(key: $0.key, data: $0.data) }
             )
         case .writesInHalves:
-            let old = await items.read(key: key) ?? Data()
-            try await items.write(data.prefix(data.count / 2) + old.dropFirst(data.count / 2), key: key)
-            await waitForReader()
-            try await items.write(data, key: key)
+            try await medium.afterOtherWriters {
+                // The first value is written whole, because nobody reads yet.
+                if let old = await items.read(key: key) {
+                    try await items.write(data.prefix(data.count / 2) + old.dropFirst(data.count / 2), key: key)
+                    try await medium.meetReader()
+                }
+                try await items.write(data, key: key)
+            }
         case .resetsCreatedAt:
             medium.state.withLock { $0.created[key] = medium.clock.current }
             fallthrough
@@ -150,9 +154,12 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         }
         note(translated)
         guard defect == .showsHalfBatches else { return try await items.apply(translated) }
-        for operation in translated {
-            try await items.apply([operation])
-            await waitForReader()
+        try await medium.afterOtherWriters {
+            // The first batch is applied whole, because nobody reads yet.
+            guard await items.keyCount() > 0 else { return try await items.apply(translated) }
+            try await items.apply(Array(translated.prefix(1)))
+            try await medium.meetReader()
+            try await items.apply(Array(translated.dropFirst()))
         }
     }
 
@@ -165,12 +172,6 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
                 if defect == .remembersCreatedAt { state.created[key] = medium.clock.current }
             }
         }
-    }
-
-    /// Lets a reader come between two halves of a write. Without readers, it gives up.
-    private func waitForReader() async {
-        let before = medium.state.withLock { $0.reads }
-        for _ in 0..<1_000 where medium.state.withLock({ $0.reads }) <= before + 2 { await Task.yield() }
     }
 }
 

@@ -4,12 +4,6 @@ import Foundation
 struct Volume {
     private let path: String
 
-    #if os(Linux)
-    static let isLinux = true
-    #else
-    static let isLinux = false
-    #endif
-
     /// Whether this process may mount one. Said when it may not, because then a test is left out.
     static let canMount: Bool = {
         let folder = TemporaryFolder()

@@ -1,4 +1,5 @@
 import Bodega
+import BodegaTesting
 import Foundation
 
 /// The items that are written and read: the same in every session.
@@ -23,13 +24,13 @@ enum Items {
         order: Order = .ascending
     ) -> [(key: CacheKey, data: Data)] {
         (start..<start + count).map { index in
-            var random = SplitMix64(seed: UInt64(index))
+            var random = SeededGenerator(seed: UInt64(index))
             let size = 380 + Int(random.next() % 41)
             return (key(index, order, &random), bytes(size, &random))
         }
     }
 
-    private static func key(_ index: Int, _ order: Order, _ random: inout SplitMix64) -> CacheKey {
+    private static func key(_ index: Int, _ order: Order, _ random: inout SeededGenerator) -> CacheKey {
         switch order {
         case .ascending:
             let digits = String(index)
@@ -39,7 +40,7 @@ enum Items {
         }
     }
 
-    private static func bytes(_ size: Int, _ random: inout SplitMix64) -> Data {
+    private static func bytes(_ size: Int, _ random: inout SeededGenerator) -> Data {
         var bytes = Data(count: size)
         bytes.withUnsafeMutableBytes { buffer in
             for offset in stride(from: 0, to: size, by: 8) {

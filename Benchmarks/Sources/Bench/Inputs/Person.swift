@@ -1,3 +1,4 @@
+import BodegaTesting
 import Foundation
 
 /// The object of ten fields that is encoded and decoded; about 400 bytes of JSON.
@@ -15,7 +16,7 @@ struct Person: Codable, Hashable, Sendable {
 
     /// The person of a given number, the same in every session.
     init(number: Int) {
-        var random = SplitMix64(seed: UInt64(number))
+        var random = SeededGenerator(seed: UInt64(number))
         id = random.uuid()
         name = "Person \(number) of the \(random.next() % 1_000)th house"
         email = "person.\(number)@example.com"

@@ -1,5 +1,6 @@
 import BenchHarness
 import Bodega
+import BodegaTesting
 import Crypto
 import Foundation
 
@@ -13,7 +14,7 @@ extension Metrics {
     private static func cacheKeyInit(_ plan: Plan) async throws -> Outcome {
         // Strings as long as a UUID, the commonest identifiers.
         let names = (0..<plan.size(100_000)).map { number in
-            var random = SplitMix64(seed: UInt64(number))
+            var random = SeededGenerator(seed: UInt64(number))
             return random.uuid().uuidString
         }
         let expected = names.map { hexadecimal(md5(of: $0)) }

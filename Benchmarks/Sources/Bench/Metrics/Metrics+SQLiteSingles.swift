@@ -1,5 +1,6 @@
 import BenchHarness
 import Bodega
+import BodegaTesting
 import Foundation
 
 extension Metrics {
@@ -70,7 +71,7 @@ extension Metrics {
 
     /// A tenth of the items, in an order that has nothing to do with that in the file.
     private static func sample(of items: [(key: CacheKey, data: Data)]) -> [(key: CacheKey, data: Data)] {
-        var random = SplitMix64(seed: 1)
+        var random = SeededGenerator(seed: 1)
         return Array(items.shuffled(using: &random).prefix(max(1, items.count / 10)))
     }
 }
