@@ -62,7 +62,9 @@ import Testing
         #expect(throws: (any Error).self) {
             while true { try handle.write(contentsOf: Data(count: 512)) }
         }
-        await #expect { try await engine.write([(CacheKey("x"), Data(count: 9)), (CacheKey("y"), Data(count: 9))]) } throws: {
+        await #expect {
+            try await engine.write([(CacheKey("x"), Data(count: 9)), (CacheKey("y"), Data(count: 9))])
+        } throws: {
             ($0 as? StorageError)?.code == .storageFull
         }
         #expect(try await engine.fetchCount() == 5)

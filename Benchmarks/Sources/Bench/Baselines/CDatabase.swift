@@ -23,6 +23,7 @@ final class CDatabase {
             """
             PRAGMA journal_mode = WAL;
             PRAGMA synchronous = FULL;
+            PRAGMA cache_size = -65536;
             CREATE TABLE IF NOT EXISTS data (
                 key TEXT PRIMARY KEY NOT NULL,
                 value BLOB NOT NULL,

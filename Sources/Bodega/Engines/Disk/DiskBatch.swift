@@ -99,7 +99,9 @@ enum DiskBatch {
     private static func stage(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
         let path = owner.controlPath + "/" + staging
         try FileSystem.check(path, "created") { mkdirat(control, staging, 0o700) }
-        guard let directory = try FileSystem.openIfPresent(staging, in: control, O_RDONLY | O_DIRECTORY, path, absent: []) else {
+        guard
+            let directory = try FileSystem.openIfPresent(staging, in: control, O_RDONLY | O_DIRECTORY, path, absent: [])
+        else {
             return
         }
         defer { close(directory) }

@@ -36,7 +36,9 @@ final class DiskFile {
         while true {
             // A link, a socket or the like is not an item; opening one must not wait for anybody.
             let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
-            guard let descriptor = try FileSystem.openIfPresent(name, in: folder, flags, path(), absent: [ENOENT, ELOOP, ENXIO])
+            guard
+                let descriptor = try FileSystem.openIfPresent(
+                    name, in: folder, flags, path(), absent: [ENOENT, ELOOP, ENXIO])
             else { return nil }
             do {
                 if let file = try DiskFile(name, descriptor, in: folder, owner, path) { return file }

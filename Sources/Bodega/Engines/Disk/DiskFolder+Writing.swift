@@ -24,7 +24,8 @@ extension DiskFolder {
                 try DiskBatch.commit(plan, in: self, folder, control)
             } catch let error as StorageError where error.code == .storageFull && plan.writes == 0 {
                 // There is no room for the list of a batch, and removals are how room is made.
-                bodegaLogger.notice("The volume is full, so items are removed one by one.", metadata: ["folder": "\(path)"])
+                bodegaLogger.notice(
+                    "The volume is full, so items are removed one by one.", metadata: ["folder": "\(path)"])
                 try carryOutOneByOne(plan, in: folder, control)
             }
         }

@@ -126,8 +126,9 @@ package final class DiskFolder: Sendable {
                 throw StorageError.system(errno, controlPath, "created")
             }
             let flags = O_RDONLY | O_DIRECTORY
-            guard let control = try FileSystem.openIfPresent(
-                DiskName.controlFolder, in: folder, flags, controlPath, absent: [ENOENT])
+            guard
+                let control = try FileSystem.openIfPresent(
+                    DiskName.controlFolder, in: folder, flags, controlPath, absent: [ENOENT])
             else { continue }
             do {
                 try FileSystem.check(controlPath, "locked") { flock(control, LOCK_EX) }
@@ -147,7 +148,8 @@ package final class DiskFolder: Sendable {
         do {
             try withFolder { folder in
                 let flags = O_RDONLY | O_DIRECTORY
-                guard let control = try FileSystem.openIfPresent(DiskName.controlFolder, in: folder, flags, controlPath) else {
+                guard let control = try FileSystem.openIfPresent(DiskName.controlFolder, in: folder, flags, controlPath)
+                else {
                     return
                 }
                 defer { close(control) }

@@ -50,7 +50,8 @@ struct DiskName {
 
     private static func canBeName(_ value: String) -> Bool {
         // 255 bytes is the limit of every common file system.
-        guard (1...255).contains(value.utf8.count), !value.utf8.contains(0), !value.utf8.contains(UInt8(ascii: "/")) else {
+        guard (1...255).contains(value.utf8.count), !value.utf8.contains(0), !value.utf8.contains(UInt8(ascii: "/"))
+        else {
             return false
         }
         return value != "." && value != ".." && ![controlFolder, ".ds_store"].contains(value.lowercased())

@@ -22,7 +22,8 @@ enum DiskSidecar {
     /// The record in an item's sidecar, `nil` if there is none.
     static func read(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskRecord? {
         let path = owner.path + "/" + path(name)
-        guard let descriptor = try FileSystem.openIfPresent(self.path(name), in: folder, O_RDONLY | O_NOFOLLOW, path) else {
+        guard let descriptor = try FileSystem.openIfPresent(self.path(name), in: folder, O_RDONLY | O_NOFOLLOW, path)
+        else {
             return nil
         }
         defer { close(descriptor) }

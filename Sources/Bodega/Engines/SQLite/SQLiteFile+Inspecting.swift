@@ -31,7 +31,8 @@ extension SQLiteFile {
             }
         } catch let error as DatabaseError where !mustExist {
             // Some files must be written to before they can be read, after a crash for one. Opening will say what it is.
-            bodegaLogger.debug("A file could not be looked into.", metadata: ["file": "\(url.path)", "error": "\(error)"])
+            bodegaLogger.debug(
+                "A file could not be looked into.", metadata: ["file": "\(url.path)", "error": "\(error)"])
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
