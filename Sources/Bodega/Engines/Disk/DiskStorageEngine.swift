@@ -14,7 +14,8 @@ import Logging
 /// - When a write returns, the item is on the medium, unless the engine was opened with
 ///   ``StorageDurability/relaxed`` durability.
 /// - Batches are applied all or nothing, also when the program or the system stops in between: what was committed is
-///   finished when the folder is used next. The forms that read several items see all of a batch or nothing of it.
+///   finished when the folder is used next. The forms that read several items see all of a batch or nothing of it. There
+///   is one exception: on a full volume, where there is no room to prepare a batch, removals are done one by one.
 /// - Engines on the same folder, in one process or many, work at once.
 /// - Folders of the first Bodega open with everything in them, and it can read ours. Their files don't tell the keys
 ///   that they were written under: they are found by those keys, but listed as verbatim keys with the files' names.
