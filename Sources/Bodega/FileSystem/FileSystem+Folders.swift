@@ -11,6 +11,14 @@ extension FileSystem {
     /// The names of the files in a folder, without folders, links and what else is no file. Names that aren't text are
     /// left out.
     static func files(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
+        try entries(of: folder, path()) { name, entry in try isFile(entry, name, in: folder, path()) }
+    }
+
+    private static func entries(
+        of folder: Int32,
+        _ path: @autoclosure () -> String,
+        where isIncluded: (String, UnsafeMutablePointer<dirent>) throws -> Bool
+    ) throws -> [String] {
         // A descriptor of its own, because a listing moves its position and closes it.
         let flags = O_RDONLY | O_DIRECTORY
         guard let copy = try openIfPresent(".", in: folder, flags, path(), absent: []) else { return [] }
@@ -27,11 +35,11 @@ extension FileSystem {
                 if errno != 0 { throw StorageError.system(errno, path(), "listed") }
                 return names
             }
-            if let name = name(of: entry), try isFile(entry, name, in: folder, path()) { names.append(name) }
+            if let name = name(of: entry), try isIncluded(name, entry) { names.append(name) }
         }
     }
 
-    /// Removes a folder of ours and the files in it, if it is there.
+    /// Removes a folder of ours and what is in it, if it is there.
     ///
     /// - Parameters:
     ///   - name: The folder's name.
@@ -40,8 +48,8 @@ extension FileSystem {
     static func removeFolder(_ name: String, in parent: Int32, _ path: @autoclosure () -> String) throws {
         guard let folder = try openIfPresent(name, in: parent, O_RDONLY | O_DIRECTORY, path()) else { return }
         defer { close(folder) }
-        for file in try files(in: folder, path()) {
-            try check(path() + "/" + file, "removed") { unlinkat(folder, file, 0) }
+        for entry in try entries(of: folder, path(), where: { name, _ in name != "." && name != ".." }) {
+            try check(path() + "/" + entry, "removed") { unlinkat(folder, entry, 0) }
         }
         try check(path(), "removed") { unlinkat(parent, name, AT_REMOVEDIR) }
     }

@@ -12,6 +12,9 @@ import Musl
 /// Calls to the operating system that throw a ``StorageError`` with the path concerned.
 package enum FileSystem {
 
+    /// The most bytes to read or write with one call; some systems refuse two gibibytes and more.
+    static let largestTransfer = 1 << 30
+
     /// Repeats a call that a signal interrupted, and throws if it failed.
     ///
     /// - Parameters:
@@ -56,9 +59,10 @@ package enum FileSystem {
         }
     }
 
-    /// Whether there is something in a folder under a name.
+    /// Whether there is something in a folder under a name, a link that leads nowhere included.
     static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
-        if faccessat(folder, name, F_OK, 0) == 0 { return true }
+        var status = stat()
+        if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw StorageError.system(errno, path(), "examined")
     }

@@ -37,19 +37,29 @@ enum DiskBatch {
     /// Commits a plan and carries it out.
     static func commit(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
         try removeLeftovers(in: owner, control)
+        let steps: Steps
         do {
-            try stage(plan, in: owner, folder, control)
+            steps = try stage(plan, in: owner, folder, control)
             try FileSystem.check(owner.controlPath, "written") { renameat(control, staging, control, committed) }
         } catch {
-            removeStaged(in: owner, control)
+            removeQuietly(staging, in: owner, control)
             throw error
         }
-        try carryOut(in: owner, folder, control)
+        try carryOut(steps, in: owner, folder, control)
     }
 
-    /// Carries out a batch that has been committed, or undoes what has been carried out of it.
-    static func carryOut(in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
+    /// Carries out the rest of a batch whose process is gone, or undoes what has been carried out of it.
+    static func finish(in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
         let steps = try Steps(contentsOfFile: owner.controlPath + "/\(committed)/\(list)")
+        try carryOut(steps, in: owner, folder, control)
+    }
+
+    private static func carryOut(
+        _ steps: Steps,
+        in owner: DiskFolder,
+        _ folder: Int32,
+        _ control: Int32
+    ) throws {
         let work = Work(steps: steps, committed: committed, owner: owner, folder: folder)
         do {
             try owner.synchronizeEntries(control, owner.controlPath)
@@ -60,7 +70,9 @@ enum DiskBatch {
         } catch {
             do {
                 try work.undo()
+                try owner.synchronizeEntries(folder, owner.path)
                 try FileSystem.check(owner.controlPath, "undone") { renameat(control, committed, control, staging) }
+                try owner.synchronizeEntries(control, owner.controlPath)
             } catch let failure {
                 throw StorageError(
                     .damaged,
@@ -69,7 +81,7 @@ enum DiskBatch {
                     cause: error
                 )
             }
-            removeStaged(in: owner, control)
+            removeQuietly(staging, in: owner, control)
             throw error
         }
         try FileSystem.removeFolder(done, in: control, owner.controlPath + "/" + done)
@@ -77,7 +89,7 @@ enum DiskBatch {
         try owner.synchronizeEntries(control, owner.controlPath)
         // The rest is of no interest to readers.
         flock(folder, LOCK_UN)
-        try FileSystem.removeFolder(done, in: control, owner.controlPath + "/" + done)
+        removeQuietly(done, in: owner, control)
     }
 
     /// Removes what batches have left that were not committed or are done.
@@ -87,22 +99,23 @@ enum DiskBatch {
         }
     }
 
-    /// Removes the files of a batch that failed; what stays is removed before the next one.
-    private static func removeStaged(in owner: DiskFolder, _ control: Int32) {
+    /// Removes files that mean nothing any more; what stays is removed before the next batch.
+    private static func removeQuietly(_ name: String, in owner: DiskFolder, _ control: Int32) {
         do {
-            try FileSystem.removeFolder(staging, in: control, owner.controlPath + "/" + staging)
+            try FileSystem.removeFolder(name, in: control, owner.controlPath + "/" + name)
         } catch {
-            bodegaLogger.warning("The files of a batch that failed stay for now.", metadata: ["error": "\(error)"])
+            bodegaLogger.warning("The files of a batch that is over stay for now.", metadata: ["error": "\(error)"])
         }
     }
 
-    private static func stage(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
+    private static func stage(_ plan: DiskPlan, in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws -> Steps
+    {
         let path = owner.controlPath + "/" + staging
         try FileSystem.check(path, "created") { mkdirat(control, staging, 0o700) }
         guard
             let directory = try FileSystem.openIfPresent(staging, in: control, O_RDONLY | O_DIRECTORY, path, absent: [])
         else {
-            return
+            return Steps()
         }
         defer { close(directory) }
         let syncsVolume = canSyncVolume && plan.writes >= volumeSyncThreshold
@@ -127,6 +140,7 @@ enum DiskBatch {
         if syncsVolume { try syncVolume(directory, path) }
         // The list must not be without its files, nor the other way round, when the folder is found again.
         try FileSystem.synchronize(directory, path)
+        return steps
     }
 
     #if canImport(Darwin)

@@ -69,8 +69,9 @@ final class DiskFile {
         if record == nil {
             record = try DiskSidecar.read(name, in: folder, owner)
             // A file without a record of its own may just have been removed, and its sidecar with it.
-            try FileSystem.check(path(), "examined") { fstat(descriptor, &status) }
-            if status.st_nlink == 0 { return nil }
+            var named = stat()
+            let isThere = fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            guard isThere, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
         }
         // A copy or a renamed file says whose it was. It is its own now.
         if let key = record?.key, !DiskName(key).canBe(name) { record?.key = nil }
@@ -122,7 +123,7 @@ extension DiskFile {
             while count < size {
                 let step = try FileSystem.check(owner.path + "/" + name, "read") {
                     // In bounds: count < size, and size - count bytes are left behind buffer + count.
-                    pread(descriptor, buffer + count, size - count, off_t(count))
+                    pread(descriptor, buffer + count, min(size - count, FileSystem.largestTransfer), off_t(count))
                 }
                 if step == 0 { break }
                 count += step

@@ -112,8 +112,10 @@ extension DiskFolder {
         finish: (Int32) -> Bool = { _ in true }
     ) throws -> Bool {
         let path = { self.controlPath + "/" + name }
-        let descriptor = try FileSystem.check(path(), "created") {
-            openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        let descriptor = try FileSystem.check(path(), "created") { () -> Int32 in
+            // What a crash left is not used again: it could have a record of its own.
+            if unlinkat(directory, name, 0) != 0, errno != ENOENT { return -1 }
+            return openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         }
         defer { close(descriptor) }
         do {
@@ -122,7 +124,11 @@ extension DiskFolder {
                 while !rest.isEmpty {
                     let count = try FileSystem.check(path(), "written") {
                         // In bounds: the address and size of `rest`, which is not empty.
-                        write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                        write(
+                            descriptor,
+                            UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                            min(rest.count, FileSystem.largestTransfer)
+                        )
                     }
                     rest = rest.dropFirst(count)
                 }

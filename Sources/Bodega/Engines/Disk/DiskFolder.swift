@@ -71,8 +71,10 @@ package final class DiskFolder: Sendable {
     /// It looks without a lock first. A batch can move an item to another name just then, so what is not found is
     /// looked for once more while no batch is carried out.
     func readingOne<Result>(_ body: (Int32) throws -> Result?) throws -> Result? {
-        let result = try withFolder { folder in
-            try DiskBatch.isCommitted(in: folder, self) ? nil : body(folder)
+        let result = try withFolder { folder -> Result? in
+            // A file and its sidecar are read one after the other, so they need the lock in any case.
+            if try DiskBatch.isCommitted(in: folder, self) || DiskSidecar.mayExist(in: folder, self) { return nil }
+            return try body(folder)
         }
         return try result ?? readingMany(body)
     }
@@ -111,7 +113,7 @@ package final class DiskFolder: Sendable {
     /// done.
     private func finishBatch(_ folder: Int32, _ control: Int32) throws {
         do {
-            try DiskBatch.carryOut(in: self, folder, control)
+            try DiskBatch.finish(in: self, folder, control)
         } catch {
             if try DiskBatch.isCommitted(in: folder, self) { throw error }
             bodegaLogger.warning("A batch that a crash interrupted was undone.", metadata: ["error": "\(error)"])
@@ -125,7 +127,7 @@ package final class DiskFolder: Sendable {
             if mkdirat(folder, DiskName.controlFolder, 0o700) != 0, errno != EEXIST {
                 throw StorageError.system(errno, controlPath, "created")
             }
-            let flags = O_RDONLY | O_DIRECTORY
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             guard
                 let control = try FileSystem.openIfPresent(
                     DiskName.controlFolder, in: folder, flags, controlPath, absent: [ENOENT])
@@ -183,22 +185,18 @@ package final class DiskFolder: Sendable {
         if durability == .full { try FileSystem.synchronize(descriptor, path()) }
     }
 
-    /// Whether the volume takes names for one that differ in case, or in how accents are written.
+    /// Whether the volume takes names for one that differ in case only.
     ///
     /// - Parameter folder: The folder, open, with the folder for our own purposes in it.
-    func takesNamesForOne(in folder: Int32) throws -> Bool {
-        if let ignoresCase { return ignoresCase }
-        #if canImport(Darwin)
-        // Even where case counts, accents don't.
-        return true
-        #else
-        return try FileSystem.exists(DiskName.controlFolder.uppercased(), in: folder, controlPath)
-        #endif
+    func ignoresCase(in folder: Int32) throws -> Bool {
+        try ignoresCase ?? FileSystem.exists(DiskName.controlFolder.uppercased(), in: folder, controlPath)
     }
 
     /// Reads from the folder which order number was given last, by whichever process.
     func readOrder(_ folder: Int32) {
         let written = DiskAttribute.lastOrder(of: folder)
+        // No clock has been there yet: somebody else wrote that.
+        if written > Int64.max / 2 { return }
         lastOrder.withLock { last in last = max(last, written) }
     }
 

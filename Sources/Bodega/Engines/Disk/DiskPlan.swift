@@ -33,7 +33,7 @@ struct DiskPlan {
     private let owner: DiskFolder
     private let folder: Int32
     private let date: Int64
-    private let takesNamesForOne: Bool
+    private let ignoresCase: Bool
 
     /// What becomes of which file.
     var actions: some Collection<(name: String, action: Action)> { steps.values }
@@ -51,7 +51,7 @@ struct DiskPlan {
         self.owner = owner
         self.folder = folder
         self.date = DiskRecord.milliseconds(date)
-        self.takesNamesForOne = try owner.takesNamesForOne(in: folder)
+        self.ignoresCase = try owner.ignoresCase(in: folder)
         for operation in operations {
             switch operation {
             case .write(let key, let data): try write(data, key: key)
@@ -70,7 +70,13 @@ struct DiskPlan {
     }
 
     private func identity(of name: String) -> [UInt8] {
-        takesNamesForOne ? DiskName.folded(name) : Array(name.utf8)
+        if ignoresCase { return DiskName.folded(name) }
+        #if canImport(Darwin)
+        // Apple's volumes take the two ways to write an accent for one, also where case counts.
+        return Array(name.decomposedStringWithCanonicalMapping.utf8)
+        #else
+        return Array(name.utf8)
+        #endif
     }
 
     private mutating func write(_ data: Data, key: CacheKey) throws {

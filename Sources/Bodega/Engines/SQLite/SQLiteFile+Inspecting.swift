@@ -21,7 +21,7 @@ extension SQLiteFile {
         do {
             var configuration = Configuration()
             configuration.readonly = true
-            configuration.busyMode = .timeout(lockTimeout)
+            configuration.busyMode = .timeout(limited(lockTimeout))
             let isThere = try DatabaseQueue(path: url.path, configuration: configuration).read { db in
                 try has(collection, in: db)
             }

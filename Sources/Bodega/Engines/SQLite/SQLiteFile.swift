@@ -27,8 +27,7 @@ package final class SQLiteFile: Sendable {
     /// - Throws: A ``StorageError``.
     package init(url: URL, durability: StorageDurability, lockTimeout: TimeInterval) throws {
         self.url = url
-        // SQLite counts milliseconds in 32 bits.
-        let lockTimeout = min(max(lockTimeout, 0), 2_000_000)
+        let lockTimeout = Self.limited(lockTimeout)
         self.lockTimeout = lockTimeout
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
@@ -38,6 +37,11 @@ package final class SQLiteFile: Sendable {
         }
         self.commits = SQLiteGroupCommit(pool: pool)
         self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+    }
+
+    /// A time in seconds that SQLite can count, in 32 bits of milliseconds.
+    static func limited(_ lockTimeout: TimeInterval) -> TimeInterval {
+        min(max(lockTimeout, 0), 2_000_000)
     }
 
     /// Reads a row or two, where the caller stands if a connection is free: then the read costs no change of thread.
