@@ -30,7 +30,8 @@ import Testing
         let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
         let child = try Child("readme", home.path + "/backup.sqlite3", environment: environment)
         #expect(await child.lines() == [#"0 ["Quotes", "Drafts"]"#, "done"])
-        #expect(try await SQLiteStorageEngine(openingFile: home.file("backup.sqlite3")).fetchKeys() == [CacheKey("zora")])
+        #expect(
+            try await SQLiteStorageEngine(openingFile: home.file("backup.sqlite3")).fetchKeys() == [CacheKey("zora")])
     }
 
     @Test("The snippet of the errors catches a full storage")
