@@ -1,11 +1,11 @@
 # What the package manager knows about the package, in a form that scripts can read.
 
-# Prints one line for each target in Sources/ that is written in Swift: name, type, path and the targets that it depends
+# Prints one line for each target in Sources/ or Tests/ that is written in Swift: name, type, path and the targets that it depends
 # on, separated by tabs, the latter by spaces.
 describe_targets() {
     swift package --package-path "$root" describe --type text | awk '
         function flush() {
-            if (path ~ /^Sources\// && kind == "SwiftTarget") print name "\t" type "\t" path "\t" dependencies
+            if (path ~ /^(Sources|Tests)\// && kind == "SwiftTarget") print name "\t" type "\t" path "\t" dependencies
             name = ""; type = ""; path = ""; kind = ""; dependencies = ""
         }
         /^[^ ]/ { flush(); section = $1 }

@@ -1,0 +1,7 @@
+// On Apple's platforms a resource is a plain number.
+
+public let RLIMIT_FSIZE: Int32 = 1
+
+public func getrlimit(_ resource: Int32, _ limit: UnsafeMutablePointer<rlimit>!) -> Int32 { declarationOnly() }
+
+public func setrlimit(_ resource: Int32, _ limit: UnsafePointer<rlimit>!) -> Int32 { declarationOnly() }
