@@ -30,7 +30,7 @@ package final class DiskFolder: Sendable {
     private let ignoresCase: Bool?
     private let clock: @Sendable () -> Int64
     private let lastOrder = Locked<Int64>(0)
-    private let turn = Locked<Void>(())
+    private let turn = NSLock()
 
     /// Names a folder without touching it.
     ///
@@ -98,14 +98,14 @@ package final class DiskFolder: Sendable {
     /// - Parameter body: Gets the folder, and the folder for our own purposes.
     func writing<Result>(_ body: (_ folder: Int32, _ control: Int32) throws -> Result) throws -> Result {
         // Within the process writers take turns here, so that at most one thread waits for the file lock.
-        try turn.withLock { _ in
-            try FileSystem.createDirectory(at: url)
-            return try withFolder { folder in
-                let control = try lockControlFolder(folder)
-                defer { close(control) }
-                if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
-                return try body(folder, control)
-            }
+        turn.lock()
+        defer { turn.unlock() }
+        try FileSystem.createDirectory(at: url)
+        return try withFolder { folder in
+            let control = try lockControlFolder(folder)
+            defer { close(control) }
+            if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
+            return try body(folder, control)
         }
     }
 
