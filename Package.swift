@@ -2,12 +2,20 @@
 
 import PackageDescription
 
+/// Combine for the platforms that Apple's does not run on.
+let openCombine = Target.Dependency.product(
+    name: "OpenCombine",
+    package: "OpenCombine",
+    condition: .when(platforms: [.linux, .android, .windows, .openbsd, .wasi])
+)
+
 let package = Package(
     name: "Emporium",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "Bodega", targets: ["Bodega"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
+        .library(name: "Boutique", targets: ["Boutique"]),
         .executable(name: "bodega", targets: ["BodegaCLI"]),
     ],
     traits: [
@@ -22,6 +30,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .target(
@@ -41,6 +50,15 @@ let package = Package(
             dependencies: ["Bodega"]
         ),
         .target(
+            name: "Boutique",
+            dependencies: [
+                "Bodega",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                openCombine,
+            ]
+        ),
+        .target(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
@@ -56,13 +74,19 @@ let package = Package(
             name: "BodegaTests",
             dependencies: [
                 "Bodega",
-                "BodegaTestChild",
                 "BodegaTesting",
+                "TestChild",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
+        .testTarget(
+            name: "BoutiqueTests",
+            dependencies: ["Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine]
+        ),
+        .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
         // What the tests run as another process, to kill it, limit it or race with it.
-        .executableTarget(name: "BodegaTestChild", dependencies: ["Bodega"], path: "Tests/BodegaTestChild"),
+        .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],

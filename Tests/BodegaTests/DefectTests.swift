@@ -1,6 +1,7 @@
 import Bodega
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// What the first Bodega got wrong, by the numbers of the project's list; each fails there.

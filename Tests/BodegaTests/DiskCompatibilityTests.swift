@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import TestSupport
 import Testing
 
 /// Folders go back and forth between the first Bodega and ours. Its side is Foundation reading and writing files.

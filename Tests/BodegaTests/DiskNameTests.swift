@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(Darwin)

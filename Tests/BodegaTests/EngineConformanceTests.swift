@@ -2,6 +2,7 @@ import Bodega
 import BodegaTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// The engines of this package, for tests that all of them pass.

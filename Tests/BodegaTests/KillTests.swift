@@ -1,6 +1,7 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Another process writes and says each key when its call has returned; it is killed at random moments.

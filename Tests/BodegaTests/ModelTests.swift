@@ -1,5 +1,6 @@
 import BodegaTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Tests with one seed for all engines. Set `EMPORIUM_SEED` to repeat a run that failed.

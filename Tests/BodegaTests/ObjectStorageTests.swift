@@ -1,6 +1,7 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import TestSupport
 import Testing
 
 private struct Quote: Codable, Equatable {

@@ -1,13 +1,14 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The snippets of the README, compiled and run.
 @Suite struct ReadmeTests {
 
     /// What stands in the README must stand in one of these, line by line.
-    private static let sources = ["Tests/BodegaTestChild/ReadmeSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift"]
+    private static let sources = ["Tests/TestChild/ReadmeSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift"]
 
     @Test("Every Swift snippet of the README is compiled")
     func snippets() throws {

@@ -1,6 +1,7 @@
 import Bodega
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Files go back and forth between the first Bodega and ours. Its side is plain SQL on its table here.

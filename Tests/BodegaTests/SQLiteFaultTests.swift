@@ -2,6 +2,7 @@ import Bodega
 import BodegaTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// What happens when the file is not what it should be.

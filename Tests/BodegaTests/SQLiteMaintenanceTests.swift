@@ -1,6 +1,7 @@
 import Bodega
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @Suite struct SQLiteMaintenanceTests {

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import TestSupport
 import Testing
 
 /// Calls as code for the first Bodega writes them. That they compile is most of the test.

@@ -1,9 +1,9 @@
-import Bodega
+package import Bodega
 import BodegaTesting
-import Foundation
+package import Foundation
 
 /// Opens the engine of a kind, `sqlite` or `disk`, in a folder.
-func openEngine(
+package func openEngine(
     _ kind: String,
     at folder: TemporaryFolder,
     _ durability: StorageDurability = .full

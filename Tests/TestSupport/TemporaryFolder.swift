@@ -1,11 +1,11 @@
-import Bodega
-import Foundation
+package import Bodega
+package import Foundation
 
 /// A folder that exists as long as this object.
-final class TemporaryFolder: Sendable {
-    let url: URL
+package final class TemporaryFolder: Sendable {
+    package let url: URL
 
-    init() {
+    package init() {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("emporium-tests-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -22,15 +22,15 @@ final class TemporaryFolder: Sendable {
         }
     }
 
-    var path: String { url.path }
-    var directory: FileManager.Directory { FileManager.Directory(url: url) }
+    package var path: String { url.path }
+    package var directory: FileManager.Directory { FileManager.Directory(url: url) }
 
-    func file(_ name: String) -> URL {
+    package func file(_ name: String) -> URL {
         url.appendingPathComponent(name)
     }
 
     /// The names of what is in the folder, sorted.
-    func names() throws -> [String] {
+    package func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
 }

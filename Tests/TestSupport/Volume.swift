@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 
 /// A small volume in memory, for tests that fill it.
-struct Volume {
+package struct Volume {
     private let path: String
 
     /// Whether this process may mount one. Said when it may not, because then a test is left out.
-    static let canMount: Bool = {
+    package static let canMount: Bool = {
         let folder = TemporaryFolder()
         do {
             try Volume(at: folder, size: "1m").unmount()
@@ -16,18 +16,18 @@ struct Volume {
         }
     }()
 
-    init(at folder: TemporaryFolder, size: String) throws {
+    package init(at folder: TemporaryFolder, size: String) throws {
         path = folder.path
         try Self.run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path)
     }
 
     /// Mounts a file over itself, which keeps it from being renamed or removed.
-    init(over file: URL) throws {
+    package init(over file: URL) throws {
         path = file.path
         try Self.run("mount", "--bind", path, path)
     }
 
-    func unmount() {
+    package func unmount() {
         do {
             try Self.run("umount", "-l", path)
         } catch {

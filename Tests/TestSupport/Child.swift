@@ -1,15 +1,15 @@
-import Bodega
-import Foundation
+package import Bodega
+package import Foundation
 import Testing
 
-/// Another process that carries out a task of `BodegaTestChild`.
-final class Child: @unchecked Sendable {
+/// Another process that carries out a task of `TestChild`.
+package final class Child: @unchecked Sendable {
     // @unchecked because `Process` and `Pipe` are thread-safe in what is used of them.
     private let process = Process()
     private let output = Pipe()
     private let unread = Locked(Data())
 
-    init(_ arguments: String..., environment: [String: String] = [:]) throws {
+    package init(_ arguments: String..., environment: [String: String] = [:]) throws {
         process.executableURL = Self.program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -18,7 +18,7 @@ final class Child: @unchecked Sendable {
     }
 
     /// The next line that the process says, or `nil` at the end.
-    func nextLine() async -> String? {
+    package func nextLine() async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: self.unread.withLock(self.takeLine))
@@ -40,7 +40,7 @@ final class Child: @unchecked Sendable {
     }
 
     /// All lines that the process says until it ends.
-    func lines() async -> [String] {
+    package func lines() async -> [String] {
         var lines: [String] = []
         while let line = await nextLine() { lines.append(line) }
         process.waitUntilExit()
@@ -48,7 +48,7 @@ final class Child: @unchecked Sendable {
     }
 
     /// Ends the process without a warning.
-    func kill() {
+    package func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
     }
 
@@ -59,9 +59,9 @@ final class Child: @unchecked Sendable {
         for folder in [
             folder, Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ] {
-            let program = folder.appendingPathComponent("BodegaTestChild")
+            let program = folder.appendingPathComponent("TestChild")
             if FileManager.default.isExecutableFile(atPath: program.path) { return program }
         }
-        fatalError("BodegaTestChild is not beside the tests, in \(folder.path)")
+        fatalError("TestChild is not beside the tests, in \(folder.path)")
     }()
 }

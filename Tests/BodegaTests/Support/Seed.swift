@@ -1,7 +1,0 @@
-import BodegaTesting
-import Foundation
-
-/// The seed of randomised tests: `EMPORIUM_SEED` if it is set, to repeat a run, else a new one.
-enum Seed {
-    static let current = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
-}

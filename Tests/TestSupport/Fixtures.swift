@@ -1,0 +1,13 @@
+package import Foundation
+
+/// Frozen files of formats that have been released. They are never written again.
+package enum Fixtures {
+    package static func file(_ name: String) -> URL {
+        root.appendingPathComponent("Tests/Fixtures/\(name)")
+    }
+
+    /// The package's folder.
+    package static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+        url.deletingLastPathComponent()
+    }
+}
