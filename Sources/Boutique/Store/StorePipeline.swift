@@ -15,10 +15,15 @@ final class StorePipeline<Item: StorableItem> {
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
     private var failure: Reconciliation?
+    private var following: Task<Void, Never>?
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
         self.records = records
         self.live = live
+    }
+
+    deinit {
+        following?.cancel()
     }
 
     // MARK: Queueing
@@ -33,10 +38,12 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Loads the items. It is called once, before anything else is done.
     nonisolated func load() {
+        let following = followChanges()
         // Reading begins at once, also while the main actor is busy.
         let reading = Task.detached { [records] in try await records.load() }
         Task { @MainActor in
             isRunning = true
+            self.following = following
             await finishLoading { try await reading.value }
             await run()
         }
