@@ -1,5 +1,4 @@
 import Bodega
-import Foundation
 #if canImport(Combine)
 import Combine
 #else
@@ -63,14 +62,5 @@ final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Send
     func cancel() {
         progress.withLock { $0.isCancelled = true }
         onMainActor { self.live.remove(self) }
-    }
-}
-
-/// Runs work on the main actor: at once if this is its thread.
-func onMainActor(_ work: @escaping @MainActor @Sendable () -> Void) {
-    if Thread.isMainThread {
-        MainActor.assumeIsolated(work)
-    } else {
-        Task { @MainActor in work() }
     }
 }
