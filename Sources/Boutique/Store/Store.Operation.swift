@@ -23,6 +23,7 @@ extension Store {
         ///
         /// - Throws: A `StorageError` if an item could not be encoded or they could not be written. Nothing was changed
         ///   then.
+        @MainActor
         public func run() async throws {
             try await store.pipeline.perform(.steps(steps))
         }

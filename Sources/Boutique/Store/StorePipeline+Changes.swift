@@ -29,6 +29,7 @@ extension StorePipeline {
         try await perform(
             .exclusive { [self] in
                 guard live.state.isLoaded else { return }
+                try await resolveFailure()
                 if case .items(let keys) = change, try await refresh(keys) { return }
                 live.show(try await records.load())
             },
