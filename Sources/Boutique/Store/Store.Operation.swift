@@ -23,6 +23,7 @@ extension Store {
         ///
         /// - Throws: A `StorageError` if an item could not be encoded or they could not be written. Nothing was changed
         ///   then.
+        @MainActor
         public func run() async throws {
             try await store.pipeline.perform(.steps(steps))
         }
@@ -56,6 +57,11 @@ extension Store {
         ///
         /// - Parameter items: The items; only their identifiers count.
         public func remove(_ items: [Item]) -> Operation { then(.removeItems(items)) }
+
+        /// Then removes an item. It need not be there.
+        ///
+        /// - Parameter id: The item's identifier.
+        public func remove(id: String) -> Operation { then(.remove([CacheKey(id)])) }
 
         /// Then removes all items.
         public func removeAll() -> Operation { then(.removeAll) }
@@ -107,6 +113,12 @@ extension Store {
     /// - Parameter items: The items; only their identifiers count.
     @_disfavoredOverload
     public func remove(_ items: [Item]) async throws -> Operation { Operation(store: self, .removeItems(items)) }
+
+    /// Begins a chain of operations by removing an item. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter id: The item's identifier.
+    @_disfavoredOverload
+    public func remove(id: String) async throws -> Operation { Operation(store: self, .remove([CacheKey(id)])) }
 
     /// Begins a chain of operations by removing all items. ``Operation/run()`` carries it out.
     @_disfavoredOverload

@@ -15,10 +15,15 @@ final class StorePipeline<Item: StorableItem> {
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
     private var failure: Reconciliation?
+    private var following: Task<Void, Never>?
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
         self.records = records
         self.live = live
+    }
+
+    deinit {
+        following?.cancel()
     }
 
     // MARK: Queueing
@@ -33,10 +38,12 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Loads the items. It is called once, before anything else is done.
     nonisolated func load() {
+        let following = followChanges()
         // Reading begins at once, also while the main actor is busy.
         let reading = Task.detached { [records] in try await records.load() }
         Task { @MainActor in
             isRunning = true
+            self.following = following
             await finishLoading { try await reading.value }
             await run()
         }
@@ -151,7 +158,7 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     /// Undoes what a failed batch has left behind.
-    private func resolveFailure() async throws {
+    func resolveFailure() async throws {
         guard let failure else { return }
         try await records.undo(failure, expected: expectedItems(failure))
         self.failure = nil
@@ -172,6 +179,8 @@ final class StorePipeline<Item: StorableItem> {
     func reload() async throws {
         try await perform(
             .exclusive { [self] in
+                // What a failed operation has left must not come back as an item.
+                try await resolveFailure()
                 if !live.state.isLoaded { live.show(.loading) }
                 try await finishLoading { [records] in try await records.load() }.get()
             },
@@ -182,12 +191,8 @@ final class StorePipeline<Item: StorableItem> {
     @discardableResult
     private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
         let loaded = await result { live.show(try await read()) }
-        switch loaded {
-        // Memory is what was read, so it does not matter any more what a failed batch has left.
-        case .success: failure = nil
         // What is shown of a store that was loaded before is still right.
-        case .failure(let error): if !live.state.isLoaded { live.show(.failed(error)) }
-        }
+        if case .failure(let error) = loaded, !live.state.isLoaded { live.show(.failed(error)) }
         let waiting = waitingForLoad
         waitingForLoad = []
         for continuation in waiting { continuation.resume(with: loaded) }
