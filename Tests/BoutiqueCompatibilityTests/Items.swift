@@ -44,3 +44,12 @@ enum Stores {
 }
 
 let globalStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
+
+// Stores for previews, in the same places.
+
+enum Previews {
+    static let notes = Store.previewStore(items: [Note(id: "milk")])
+    static let chores = Store.previewStore(items: [Chore(title: "Sweep")])
+}
+
+let globalPreview = Store.previewStore(items: [Link(page: "home")], cacheIdentifier: \.url.absoluteString)

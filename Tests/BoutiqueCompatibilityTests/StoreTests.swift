@@ -113,8 +113,8 @@ import Testing
 
     @Test func `Stores for previews`() async throws {
         #expect(Store<Note>.previewStore(items: [milk, tea]).items == [milk, tea])
-        #expect(Store.previewStore(items: [Chore(title: "Sweep")]).items.map(\.title) == ["Sweep"])
-        let links = Store.previewStore(items: [Link(page: "home")], cacheIdentifier: \.url.absoluteString)
-        #expect(links.items == [Link(page: "home")])
+        #expect(Previews.notes.items == [milk])
+        #expect(Previews.chores.items.map(\.title) == ["Sweep"])
+        #expect(globalPreview.items == [Link(page: "home")])
     }
 }

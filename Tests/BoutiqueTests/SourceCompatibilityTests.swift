@@ -42,6 +42,7 @@ extension Store where Item == Link {
 
 private enum Stores {
     static let notes = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
+    static let preview = Store.previewStore(items: [Note(id: "a")])
 }
 
 private let globalStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
@@ -165,6 +166,7 @@ private final class LinksController {
     }
 
     @Test func `Stores for previews of all kinds of items`() {
+        #expect(Stores.preview.items == notes("a"))
         let chore = Chore(title: "Sweep")
         let link = Link(page: "home")
         #expect(Store.previewStore(items: notes("a")).items == notes("a"))

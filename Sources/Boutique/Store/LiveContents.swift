@@ -14,11 +14,11 @@ import OpenCombine
 final class LiveContents<Item: StorableItem> {
 
     /// The items.
-    private(set) var contents = StoreContents<Item>()
+    private(set) var contents: StoreContents<Item>
     /// Whether they are there.
-    private(set) var state = StoreState.loading
+    private(set) var state: StoreState
     /// The records that are stored and are not among the items, or not where they belong.
-    private(set) var irregular = IrregularRecords()
+    private(set) var irregular: IrregularRecords
 
     /// Fires before each change, for observers of the store as an object. Unsafe is said only: it guards itself with a
     /// lock, but its module does not tell the compiler.
@@ -32,7 +32,12 @@ final class LiveContents<Item: StorableItem> {
     private var eventReaders: [WeakReference<EventSubscription<Item>>] = []
     private let itemStreams = ItemStreams<Item>()
 
-    nonisolated init() {}
+    /// Shows the items that are there already, or that it is loading if there are none.
+    nonisolated init(_ loaded: LoadedRecords<Item>? = nil) {
+        contents = loaded?.contents ?? StoreContents()
+        irregular = loaded?.irregular ?? IrregularRecords()
+        state = loaded == nil ? .loading : .loaded
+    }
 
     // MARK: Reading, seen by observers
 

@@ -93,8 +93,9 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
         try await itemsHaveLoaded()
     }
 
-    nonisolated init(_ records: RecordStorage<Item>) {
-        let live = LiveContents<Item>()
+    /// Creates a store that has its items if some are given, else its pipeline must load them.
+    nonisolated init(_ records: RecordStorage<Item>, showing loaded: LoadedRecords<Item>? = nil) {
+        let live = LiveContents(loaded)
         self.live = live
         objectWillChange = live.objectWillChange
         pipeline = StorePipeline(records: records, live: live)
