@@ -57,7 +57,7 @@ final class InjectedController: ObservableObject {
 @Observable
 final class ObservableController {
     @ObservationIgnored
-    @Stored(in: .archiveStore) var notes
+    @Stored(in: .draftsStore) var notes
 
     var query = ""
 

@@ -24,10 +24,12 @@ extension Link {
     }
 }
 
-// Where 2.x code keeps its stores: in an extension, in an enum, and globally.
+// Where 2.x code keeps its stores: in an extension, in an enum, and globally. Each is used by one test, because tests run
+// at the same time.
 
 extension Store where Item == Note {
     static let notesStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
+    static let draftsStore = Store<Note>(storage: MemoryStorageEngine())
     static let archiveStore = Store<Note>(storage: MemoryStorageEngine())
 }
 
