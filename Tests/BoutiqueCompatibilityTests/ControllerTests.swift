@@ -11,8 +11,10 @@ import OpenCombine
 
 /// The controller of version 2.
 final class NotesController: ObservableObject {
-    // Off Apple's platforms, a class without @Published properties needs this line.
-    nonisolated(unsafe) let objectWillChange = ObservableObjectPublisher()
+    #if !canImport(Combine)
+    // OpenCombine keeps no publisher for a class without @Published properties.
+    let objectWillChange = ObservableObjectPublisher()
+    #endif
 
     @Stored(in: .notesStore) var notes
 

@@ -50,7 +50,7 @@ private let globalStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdent
 /// The controller of version 2.
 @MainActor
 private final class ChoresController: ObservableObject {
-    // Off Apple's platforms, a class needs a @Published property to announce the changes of others.
+    // It has a published property, so that it announces changes off Apple's platforms too.
     @Published var query = ""
     @Stored(in: .choresStore) var chores
 

@@ -35,7 +35,7 @@ final class EnclosingObject: Sendable {
             boutiqueLogger.warning(
                 """
                 An object cannot announce the changes of its stored properties. Give it a @Published property or \
-                `nonisolated(unsafe) let objectWillChange = ObservableObjectPublisher()`.
+                `let objectWillChange = ObservableObjectPublisher()`.
                 """,
                 metadata: ["object": "\(type(of: object))"]
             )

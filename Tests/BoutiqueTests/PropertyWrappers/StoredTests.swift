@@ -32,10 +32,13 @@ private final class Controller: ObservableObject {
     }
 }
 
-/// Has a publisher of its own, and nothing published.
+/// Has nothing published.
 @MainActor
 private final class PlainController: ObservableObject {
-    nonisolated(unsafe) let objectWillChange = ObservableObjectPublisher()
+    #if !canImport(Combine)
+    // OpenCombine keeps no publisher for a class without @Published properties.
+    let objectWillChange = ObservableObjectPublisher()
+    #endif
     @Stored var notes: [Note]
 
     init(_ store: Store<Note>) {
