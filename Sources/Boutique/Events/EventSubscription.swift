@@ -4,18 +4,21 @@ import DequeModule
 /// One reader of a store's events: what it has not read yet.
 ///
 /// A reader begins with a snapshot and gets each event after it. If it falls so far behind that its backlog would hold
-/// more than a snapshot does, the backlog is dropped and it gets a snapshot again. Snapshots are taken when they are read,
-/// because a copy of the items that lies somewhere would make the next change copy all of them.
+/// more items than a snapshot does, the backlog is dropped and it gets a snapshot again.
+///
+/// A snapshot that waits to be read is a second reference to the items, and makes the next change copy all of them. Where
+/// they are many, it is therefore dropped before a change, and taken anew when it is read.
 @MainActor
 final class EventSubscription<Item: StorableItem> {
 
-    /// How many events, and how many items in them, a backlog may always hold.
-    private static var allowance: Int { 65_536 }
+    /// How many items a backlog may hold at any size of the store; an event counts as one at least.
+    private static var allowance: Int { 8_192 }
 
     private let snapshot: @MainActor () -> StoreEvent<Item>
-    private var needsSnapshot = true
-    private var backlog = Deque<StoreEvent<Item>>()
+    private var backlog: Deque<StoreEvent<Item>>
     private var itemsInBacklog = 0
+    /// Whether the reader gets a snapshot next, which is taken then.
+    private var needsSnapshot = false
     private var waiting: CheckedContinuation<StoreEvent<Item>?, Never>?
     private var isFinished = false
 
@@ -24,6 +27,12 @@ final class EventSubscription<Item: StorableItem> {
     /// - Parameter snapshot: Tells the state of the store, as the event of a kind of its own.
     init(snapshot: @escaping @MainActor () -> StoreEvent<Item>) {
         self.snapshot = snapshot
+        backlog = [snapshot()]
+    }
+
+    /// Lets go of what would make a change copy many items.
+    func prepareForChange(itemsInStore count: Int) {
+        if count > Self.allowance, backlog.contains(where: { $0.operation == .loaded }) { beginAnew() }
     }
 
     /// Hands an event to the reader.
@@ -36,19 +45,15 @@ final class EventSubscription<Item: StorableItem> {
         if isFinished || needsSnapshot { return }
         if let waiting = take(&waiting) { return waiting.resume(returning: event) }
         backlog.append(event)
-        itemsInBacklog += event.items.count
-        if backlog.count > Self.allowance || itemsInBacklog > max(Self.allowance, count) { beginAnew() }
+        if event.operation != .loaded { itemsInBacklog += event.weight }
+        if itemsInBacklog > max(Self.allowance, count) { beginAnew() }
     }
 
-    /// Drops what the reader has not read and lets it begin with a snapshot.
-    func beginAnew() {
+    /// Drops what the reader has not read; it gets a snapshot next.
+    private func beginAnew() {
         backlog = []
         itemsInBacklog = 0
         needsSnapshot = true
-        if let waiting = take(&waiting) {
-            needsSnapshot = false
-            waiting.resume(returning: snapshot())
-        }
     }
 
     /// Ends the stream after what is in the backlog.
@@ -67,11 +72,13 @@ final class EventSubscription<Item: StorableItem> {
                     needsSnapshot = false
                     continuation.resume(returning: snapshot())
                 } else if let event = backlog.popFirst() {
-                    itemsInBacklog -= event.items.count
+                    if event.operation != .loaded { itemsInBacklog -= event.weight }
                     continuation.resume(returning: event)
                 } else if isFinished {
                     continuation.resume(returning: nil)
                 } else {
+                    // A stream has one reader; a second one takes its place.
+                    take(&waiting)?.resume(returning: nil)
                     waiting = continuation
                 }
             }
@@ -79,6 +86,11 @@ final class EventSubscription<Item: StorableItem> {
             Task { @MainActor in take(&waiting)?.resume(returning: nil) }
         }
     }
+}
+
+extension StoreEvent {
+    /// How much of a backlog it takes.
+    fileprivate var weight: Int { max(1, items.count) }
 }
 
 /// Takes a value out of a variable.

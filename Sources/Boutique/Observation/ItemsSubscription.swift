@@ -12,55 +12,63 @@ import OpenCombine
 final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Sendable {
     // @unchecked because the subscriber is only called on the main actor, and a lock guards the rest.
 
-    private struct Progress {
+    private struct State {
+        typealias Parties = (live: LiveContents<Item>, subscriber: AnySubscriber<[Item], Never>)
+
+        /// Who publishes to whom; `nil` after it was cancelled, so that nothing is kept alive any longer.
+        var parties: Parties?
         var demand = Subscribers.Demand.none
         /// Whether there is something new that was not asked for yet.
         var isBehind = true
-        var isCancelled = false
     }
 
-    private let subscriber: AnySubscriber<[Item], Never>
-    private let live: LiveContents<Item>
-    private let progress = Locked(Progress())
+    private let state: Locked<State>
 
     init(_ subscriber: AnySubscriber<[Item], Never>, to live: LiveContents<Item>) {
-        self.subscriber = subscriber
-        self.live = live
+        state = Locked(State(parties: (live, subscriber)))
     }
 
     /// Publishes the current items and those to come.
     @MainActor func begin() {
-        if progress.withLock({ $0.isCancelled }) { return }
+        guard let live = state.withLock({ $0.parties?.live }) else { return }
         live.add(self)
         publish()
     }
 
     /// Publishes the current items if they were asked for, else as soon as they are.
     @MainActor func publish() {
-        progress.withLock { $0.isBehind = true }
+        state.withLock { $0.isBehind = true }
         publishIfBehind()
     }
 
     @MainActor private func publishIfBehind() {
-        let isWanted = progress.withLock { progress in
-            guard progress.isBehind, !progress.isCancelled, progress.demand > .none else { return false }
-            progress.isBehind = false
-            progress.demand -= 1
-            return true
+        let parties = state.withLock { state in
+            guard state.isBehind, state.demand > .none, let parties = state.parties else {
+                return nil as State.Parties?
+            }
+            state.isBehind = false
+            state.demand -= 1
+            return parties
         }
-        guard isWanted else { return }
+        guard let (live, subscriber) = parties else { return }
         let more = subscriber.receive(live.contents.items)
-        progress.withLock { $0.demand += more }
+        state.withLock { $0.demand += more }
     }
 
     func request(_ demand: Subscribers.Demand) {
-        progress.withLock { $0.demand += demand }
+        state.withLock { $0.demand += demand }
         // While it begins, nothing is published from here: it is the subscriber who calls.
-        onMainActor { if self.live.has(self) { self.publishIfBehind() } }
+        onMainActor {
+            if self.state.withLock({ $0.parties?.live })?.has(self) == true { self.publishIfBehind() }
+        }
     }
 
     func cancel() {
-        progress.withLock { $0.isCancelled = true }
-        onMainActor { self.live.remove(self) }
+        let parties = state.withLock { state in
+            defer { state.parties = nil }
+            return state.parties
+        }
+        guard let live = parties?.live else { return }
+        onMainActor { live.remove(self) }
     }
 }

@@ -11,27 +11,39 @@ import OpenCombine
 /// A wrapper calls ``forward(_:to:)`` when its property is accessed through an object, the first moment at which it gets
 /// to know the object.
 final class EnclosingObject: Sendable {
-    private let subscription = Locked<AnyCancellable?>(nil)
+
+    private struct State {
+        var isAttached = false
+        var subscription: AnyCancellable?
+    }
+
+    private let state = Locked(State())
 
     /// Fires the `objectWillChange` of an object whenever a publisher emits. Later calls do nothing.
     ///
     /// - Parameters:
     ///   - changes: Emits before each change.
-    ///   - object: The object, which is not retained. Nothing happens if it is no `ObservableObject`.
+    ///   - object: The object, which is not retained. Nothing happens if it is no `ObservableObject`, or one whose
+    ///     publisher is neither of the usual kind nor a subject without values.
     func forward(_ changes: @autoclosure () -> some Publisher<Void, Never>, to object: Any) {
-        guard let object = object as? any ObservableObject else { return }
-        subscription.withLock { subscription in
-            guard subscription == nil else { return }
-            let publisher = Self.publisher(of: object)
-            subscription = changes().sink { publisher?.send() }
+        let isFirst = state.withLock { state in
+            defer { state.isAttached = true }
+            return !state.isAttached
         }
+        // The object's publisher may be code of the user's, which may come here again, so no lock is held.
+        guard isFirst, let object = object as? any ObservableObject, let send = Self.sender(for: object) else { return }
+        let subscription = changes().sink(receiveValue: send)
+        state.withLock { $0.subscription = subscription }
     }
 
-    private static func publisher(of object: any ObservableObject) -> ObservableObjectPublisher? {
-        let publisher = object.objectWillChange as? ObservableObjectPublisher
+    /// What makes an object announce a change.
+    private static func sender(for object: any ObservableObject) -> (() -> Void)? {
+        let publisher = object.objectWillChange as Any
+        if let subject = publisher as? PassthroughSubject<Void, Never> { return { subject.send() } }
+        guard let publisher = publisher as? ObservableObjectPublisher else { return nil }
         #if !canImport(Combine)
         // OpenCombine makes a new one at each call for an object without a @Published property, so nobody could listen.
-        if let publisher, publisher !== object.objectWillChange as? ObservableObjectPublisher {
+        if publisher !== object.objectWillChange as? ObservableObjectPublisher {
             boutiqueLogger.warning(
                 """
                 An object cannot announce the changes of its stored properties. Give it a @Published property or \
@@ -41,6 +53,6 @@ final class EnclosingObject: Sendable {
             )
         }
         #endif
-        return publisher
+        return { publisher.send() }
     }
 }

@@ -8,24 +8,15 @@ import Foundation
 /// the records concerned are read again, and what was applied is undone.
 struct Reconciliation: Sendable {
     /// What was to be written.
-    let operations: [StorageOperation]
-    /// What was stored before under keys whose records could not be decoded.
-    let keptAside: [CacheKey: Data]
+    private(set) var operations: [StorageOperation] = []
+    /// The reported records that were to be replaced.
+    private(set) var keptAside: [CacheKey: Data] = [:]
 
     init<Item>(_ prepared: [PreparedOperation<Item>]) {
-        operations = prepared.flatMap(\.records)
-        keptAside = prepared.reduce(into: [:]) { $0.merge($1.keptAside) { first, _ in first } }
-    }
-
-    /// Whether all items were to be removed.
-    var concernsAllItems: Bool {
-        operations.contains { if case .removeAll = $0 { true } else { false } }
-    }
-
-    /// The keys that were to be written or removed, each once, in order.
-    var keys: [CacheKey] {
-        var seen: Set<CacheKey> = []
-        return operations.compactMap(\.key).filter { seen.insert($0).inserted }
+        for operation in prepared {
+            operations += operation.records
+            keptAside.merge(operation.keptAside) { first, _ in first }
+        }
     }
 }
 
@@ -35,43 +26,107 @@ extension RecordStorage {
     ///
     /// - Parameters:
     ///   - failure: The batch.
-    ///   - expected: The items that should be stored under the keys concerned, or, if all items were to be removed, all
-    ///     items; in order.
+    ///   - contents: The items that should be stored.
+    ///   - map: Where their records should be.
     /// - Throws: If it could not be found out or undone.
-    func undo(_ failure: Reconciliation, expected: [(key: CacheKey, item: Item)]) async throws {
-        let keys = failure.concernsAllItems ? Array(Set(expected.map(\.key) + failure.keys)) : failure.keys
-        let stored = Dictionary(try await engine.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
-        let expectedKeys = Set(expected.map(\.key)).union(failure.keptAside.keys)
-        guard isChanged(by: failure, stored, expectedKeys) else { return }
-        var undoing = failure.keptAside.map { StorageOperation.write(key: $0, data: $1) }
-        for (key, item) in expected {
-            undoing.append(.write(key: key, data: try coding.encode(item, for: key)))
-        }
-        undoing += failure.keys.filter { !expectedKeys.contains($0) }.map { .remove(key: $0) }
-        try await engine.apply(undoing)
-    }
-
-    private func isChanged(
-        by failure: Reconciliation,
-        _ stored: [CacheKey: Data],
-        _ expected: Set<CacheKey>
-    ) -> Bool {
-        if failure.concernsAllItems, expected.contains(where: { stored[$0] == nil }) { return true }
-        return failure.operations.contains { operation in
-            switch operation {
-            case .write(let key, let data): stored[key] == data
-            case .remove(let key): stored[key] == nil && expected.contains(key)
-            case .removeAll: false
-            }
-        }
+    func undo(_ failure: Reconciliation, _ contents: StoreContents<Item>, _ map: RecordMap) async throws {
+        let undoing = try await Undoing(storage: self, failure: failure, contents: contents, map: map).operations()
+        if !undoing.isEmpty { try await engine.apply(undoing) }
     }
 }
 
-extension StorageOperation {
-    fileprivate var key: CacheKey? {
-        switch self {
-        case .write(let key, _), .remove(let key): key
-        case .removeAll: nil
+/// Compares what is stored with what should be, key by key.
+private struct Undoing<Item: StorableItem> {
+    let storage: RecordStorage<Item>
+    let failure: Reconciliation
+    let contents: StoreContents<Item>
+    let map: RecordMap
+
+    /// What should be under a key.
+    private enum Wanted {
+        case bytes(Data)
+        case item(Item)
+        case nothing
+    }
+
+    /// What restores the state before the failed batch.
+    func operations() async throws -> [StorageOperation] {
+        let attempted = attempted
+        var keys: [CacheKey] = Array(attempted.keys)
+        if concernsAllItems {
+            keys = contents.keysInOrder.map { map.recordKey(of: $0) }
+            keys += Set(attempted.keys).subtracting(keys)
         }
+        let present = Set(try await storage.engine.fetchKeys(among: keys))
+        let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
+        let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
+
+        var removals: [StorageOperation] = []
+        var removedFiles: Set<CacheKey> = []
+        for key in written {
+            guard case .nothing = wanted(key), let data = stored[key] else { continue }
+            // Anything else has been written by somebody else meanwhile.
+            guard attempted[key]?.contains(data) == true || !isItem(data, key) else { continue }
+            removals.append(.remove(key: key))
+            if map.hasReports || map.hasDisplacedItems { removedFiles.insert(key.asFileName) }
+        }
+        var restored: [StorageOperation] = []
+        // Files of the first Bodega answer to the keys that were just removed.
+        for key in keys + removedFiles.filter({ attempted[$0] == nil }) {
+            let found = removedFiles.contains(key) ? nil : stored[key]
+            let isThere = present.contains(key) && !removedFiles.contains(key)
+            if let data = try bytes(toRestore: key, found, isThere, attempted[key] ?? []) {
+                restored.append(.write(key: key, data: data))
+            }
+        }
+        return removals + restored
+    }
+
+    /// The bytes to write under a key, `nil` if what is there is right.
+    private func bytes(toRestore key: CacheKey, _ found: Data?, _ isThere: Bool, _ attempted: Set<Data>) throws -> Data?
+    {
+        switch wanted(key) {
+        case .nothing: return nil
+        case .bytes(let data): return isThere && (found == nil || found == data) ? nil : data
+        case .item(let item):
+            if isThere {
+                guard let found, attempted.contains(found) || !isItem(found, key) else { return nil }
+            }
+            let data = try storage.coding.encode(item, for: key)
+            return data == found ? nil : data
+        }
+    }
+
+    private func wanted(_ key: CacheKey) -> Wanted {
+        if let data = failure.keptAside[key] { return .bytes(data) }
+        if let owner = map.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
+        if map.recordKey(of: key) != key { return .nothing }
+        return contents[key].map(Wanted.item) ?? .nothing
+    }
+
+    private func isItem(_ data: Data, _ key: CacheKey) -> Bool {
+        do throws(StorageError) {
+            _ = try storage.coding.decode(data, for: key)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The bytes that were to be written under each key that was to be changed.
+    private var attempted: [CacheKey: Set<Data>] {
+        var attempted: [CacheKey: Set<Data>] = [:]
+        for operation in failure.operations {
+            switch operation {
+            case .write(let key, let data): attempted[key, default: []].insert(data)
+            case .remove(let key): attempted[key, default: []].formUnion([])
+            case .removeAll: break
+            }
+        }
+        return attempted
+    }
+
+    private var concernsAllItems: Bool {
+        failure.operations.contains { if case .removeAll = $0 { true } else { false } }
     }
 }

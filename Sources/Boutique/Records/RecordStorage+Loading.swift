@@ -1,11 +1,11 @@
-import Bodega
+public import Bodega
 import Foundation
 import Logging
 
 /// What was read from an engine.
 struct LoadedRecords<Item: StorableItem>: Sendable {
     var contents = StoreContents<Item>()
-    var irregular = IrregularRecords()
+    var map = RecordMap()
 }
 
 /// A record after decoding.
@@ -26,8 +26,8 @@ extension RecordStorage {
     func load() async throws -> LoadedRecords<Item> {
         let records = try await engine.fetchAll()
         let decoded = await decode(records)
-        await rewriteOld(records.map(\.key), decoded)
-        return assemble(records.map(\.key), decoded)
+        if coding.history != nil { await rewriteOld(records, decoded) }
+        return assemble(records.map { $0.key }, decoded)
     }
 
     /// Reads some records anew.
@@ -49,26 +49,29 @@ extension RecordStorage {
         }
     }
 
-    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the last.
+    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the last; the others
+    /// are reported.
     private func assemble(_ keys: [CacheKey], _ records: consuming [DecodedRecord<Item>]) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
         loaded.contents.reserveCapacity(records.count)
-        var homeless: Set<CacheKey> = []
         // Taken off the end one by one, the items are moved and not copied, which touches all that they refer to.
         records.reverse()
         for key in keys {
             guard let record = records.popLast() else { break }
             switch consume record {
             case .undecodable(let error):
-                loaded.irregular.add(undecodable: error)
-            case .item(let item, let itemKey, _) where key.isHome(of: itemKey):
+                loaded.map.report(error)
+            case .item(let item, let itemKey, _) where key == itemKey:
                 loaded.contents.insert(item, under: itemKey)
-                if !homeless.isEmpty { homeless.remove(itemKey) }
+                if let other = loaded.map.settle(itemKey) { loaded.map.report(.duplicate(other, of: itemKey)) }
             case .item(let item, let itemKey, _):
-                loaded.irregular.add(stray: key, of: itemKey)
-                if homeless.contains(itemKey) || !loaded.contents.contains(itemKey) {
+                let isAtHome = loaded.contents.contains(itemKey) && loaded.map.recordKey(of: itemKey) == itemKey
+                if isAtHome {
+                    loaded.map.report(.duplicate(key, of: itemKey))
+                } else {
+                    if let other = loaded.map.settle(itemKey) { loaded.map.report(.duplicate(other, of: itemKey)) }
                     loaded.contents.insert(item, under: itemKey)
-                    homeless.insert(itemKey)
+                    loaded.map.displace(itemKey, to: key)
                 }
             }
         }
@@ -76,24 +79,57 @@ extension RecordStorage {
     }
 
     /// Writes records of an older shape in today's, each under its key. What fails is done at a later load.
-    private func rewriteOld(_ keys: [CacheKey], _ records: [DecodedRecord<Item>]) async {
-        guard coding.history != nil else { return }
-        var batch: [StorageOperation] = []
-        func write() async throws {
-            try await engine.apply(batch)
-            batch = []
+    private func rewriteOld(_ records: [(key: CacheKey, data: Data)], _ decoded: [DecodedRecord<Item>]) async {
+        let old: [(key: CacheKey, data: Data, item: Item)] = zip(records, decoded).compactMap { record, decoded in
+            if case .item(let item, _, true) = decoded { (record.key, record.data, item) } else { nil }
         }
-        do {
-            for case (let key, .item(let item, _, true)) in zip(keys, records) {
-                batch.append(.write(key: key, data: try coding.encode(item, for: key)))
-                if batch.count == Self.rewritingBatch { try await write() }
+        for start in stride(from: 0, to: old.count, by: Self.rewritingBatch) {
+            let batch = Array(old[start..<min(start + Self.rewritingBatch, old.count)])
+            do {
+                try await rewrite(batch)
+            } catch {
+                boutiqueLogger.warning(
+                    "Records of an older shape could not be rewritten. They are read all the same.",
+                    metadata: ["error": "\(error)"]
+                )
+                return
             }
-            if !batch.isEmpty { try await write() }
-        } catch {
-            boutiqueLogger.warning(
-                "Records of an older shape could not be rewritten. They are read all the same.",
-                metadata: ["error": "\(error)"]
-            )
         }
     }
+
+    private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws {
+        let encoded = await batch.concurrentMap { [coding] record in
+            Result { () throws(StorageError) in try coding.encode(record.item, for: record.key) }
+        }
+        // What somebody else has changed or removed since it was read is theirs.
+        let current = Dictionary(try await engine.fetch(keys: batch.map { $0.key }).map { ($0.key, $0.data) }) { $1 }
+        var operations: [StorageOperation] = []
+        for (record, result) in zip(batch, encoded) where current[record.key] == record.data {
+            switch result {
+            case .success(let data): operations.append(.write(key: record.key, data: data))
+            case .failure(let error):
+                boutiqueLogger.warning(
+                    "A record of an older shape is read, but can't be written in today's.",
+                    metadata: ["error": "\(error)"]
+                )
+            }
+        }
+        if !operations.isEmpty { try await engine.apply(operations) }
+    }
+}
+
+extension StorageError {
+    /// The report of a record that holds an item which another record shows.
+    fileprivate static func duplicate(_ key: CacheKey, of itemKey: CacheKey) -> StorageError {
+        StorageError(
+            .duplicateRecord,
+            "The record holds an item that another record has, too; the item's own key is \(itemKey). It stays stored.",
+            key: key
+        )
+    }
+}
+
+extension StorageError.Code {
+    /// Two records hold items with the same identifier, so only one of them is shown.
+    public static let duplicateRecord = StorageError.Code(rawValue: "duplicateRecord")
 }

@@ -15,68 +15,74 @@ struct PreparedOperation<Item: StorableItem>: Sendable {
     var changes: [StoreChange<Item>] = []
     /// What it changes in the engine.
     var records: [StorageOperation] = []
-    /// Records that could not be decoded, are about to be replaced, and are kept aside.
+    /// Reported records that are about to be replaced, and are kept aside.
     var keptAside: [CacheKey: Data] = [:]
+}
+
+/// How operations ended that were to be written as one batch.
+struct WrittenOperations<Item: StorableItem>: Sendable {
+    /// For each operation that was looked at, what it is, or why it can't be written.
+    var prepared: [Result<PreparedOperation<Item>, any Error>]
+    /// Where the records are now.
+    var map: RecordMap
+    /// Whether those that could be prepared were written.
+    var outcome: Result<Void, any Error>
 }
 
 extension RecordStorage {
 
-    /// Encodes operations and finds out what is to be written for them.
+    /// Encodes operations and writes them with one call to the engine. It is one step, so that the main actor need not be
+    /// waited for in between.
     ///
     /// - Parameters:
     ///   - operations: The steps of each operation.
-    ///   - irregular: The irregular records before, and after the operations that did not fail.
-    /// - Returns: For each operation, what is to be written, or why it can't be.
-    func prepare(
-        _ operations: [[StoreStep<Item>]],
-        _ irregular: IrregularRecords
-    ) async -> (results: [Result<PreparedOperation<Item>, any Error>], irregular: IrregularRecords) {
-        // All at once, so that many small operations are encoded on all cores, like a large one.
-        var encoded = await encode(operations.flatMap { $0.flatMap { $0.insertedItems } })[...]
-        var irregular = irregular
-        var results: [Result<PreparedOperation<Item>, any Error>] = []
-        for steps in operations {
-            // What it would take is taken also if it fails, so that the next one finds its own.
-            let own = encoded.prefix(steps.reduce(0) { $0 + $1.insertedItems.count })
-            encoded = encoded.dropFirst(own.count)
-            do {
-                var preparation = Preparation(storage: self, irregular: irregular, encoded: own, earlier: results)
-                for step in steps { try await preparation.add(step) }
-                irregular = preparation.irregular
-                results.append(.success(preparation.prepared))
-            } catch {
-                results.append(.failure(error))
-            }
-        }
-        return (results, irregular)
-    }
-
-    /// Prepares operations and writes those that can be, with one call to the engine. It is one step, so that the main
-    /// actor need not be waited for in between.
-    ///
-    /// - Returns: What ``prepare(_:_:)`` returns, and whether the operations that did not fail there were written.
+    ///   - before: Where the records are.
+    ///   - contents: The items, if the records are not all simply items under their own keys.
+    ///   - endsAtFailure: Whether nothing behind an operation that can't be prepared is looked at, because it stands on
+    ///     that.
     func write(
         _ operations: [[StoreStep<Item>]],
-        _ before: IrregularRecords
-    ) async -> (
-        results: [Result<PreparedOperation<Item>, any Error>], irregular: IrregularRecords,
-        written: Result<Void, any Error>
-    ) {
-        let (results, irregular) = await prepare(operations, before)
-        let ready = results.compactMap { result in
-            if case .success(let operation) = result { operation } else { nil }
+        _ before: RecordMap,
+        _ contents: StoreContents<Item>?,
+        endsAtFailure: Bool
+    ) async -> WrittenOperations<Item> {
+        // All at once, so that many small operations are encoded on all cores, like a large one.
+        let encoded = await encode(operations.flatMap { $0.flatMap { $0.insertedItems } })
+        var encodedCount = 0
+        var places = RecordPlaces(engine: engine, map: before, contents: contents)
+        var written = WrittenOperations<Item>(prepared: [], map: before, outcome: .success(()))
+        written.prepared.reserveCapacity(operations.count)
+        for steps in operations {
+            let own = encoded[encodedCount...].prefix(steps.reduce(0) { $0 + $1.insertedItems.count })
+            encodedCount += own.count
+            do {
+                written.prepared.append(.success(try await prepare(steps, own, &places)))
+            } catch {
+                written.prepared.append(.failure(error))
+                if endsAtFailure { break }
+            }
         }
-        let records = ready.count == 1 ? ready[0].records : ready.flatMap { $0.records }
+        written.map = places.map
         do {
-            if !records.isEmpty { try await engine.apply(records) }
-            return (results, irregular, .success(()))
+            try await apply(written.prepared)
         } catch {
-            return (results, irregular, .failure(error))
+            written.outcome = .failure(error)
         }
+        return written
+    }
+
+    private func apply(_ prepared: [Result<PreparedOperation<Item>, any Error>]) async throws {
+        var records: [StorageOperation] = []
+        if prepared.count == 1, case .success(let operation) = prepared[0] {
+            records = operation.records
+        } else {
+            for case .success(let operation) in prepared { records += operation.records }
+        }
+        if !records.isEmpty { try await engine.apply(records) }
     }
 
     /// Encodes items on all cores.
-    func encode(_ items: [Item]) async -> [EncodedItem<Item>] {
+    private func encode(_ items: [Item]) async -> [EncodedItem<Item>] {
         await items.concurrentMap { [coding] item in
             let key = coding.key(of: item)
             return EncodedItem(
@@ -86,10 +92,82 @@ extension RecordStorage {
             )
         }
     }
+
+    /// Finds out what is to be written for an operation. If it throws, the places are as before.
+    private func prepare(
+        _ steps: [StoreStep<Item>],
+        _ encoded: ArraySlice<EncodedItem<Item>>,
+        _ places: inout RecordPlaces<Item>
+    ) async throws -> PreparedOperation<Item> {
+        for item in encoded { _ = try item.data.get() }
+        var encoded = encoded
+        var prepared = PreparedOperation<Item>()
+        prepared.records.reserveCapacity(encoded.count)
+        // Kept only where there is something to keep, because a second reference would make each change copy it.
+        let before = places.map.isEmpty ? nil : places
+        do {
+            for step in steps {
+                switch step {
+                case .insert(let items):
+                    try await insert(encoded.prefix(items.count), &prepared, &places)
+                    encoded = encoded.dropFirst(items.count)
+                case .removeItems(let items):
+                    remove(items.map { coding.key(of: $0) }, &prepared, &places)
+                case .remove(let keys):
+                    remove(keys, &prepared, &places)
+                case .removeAll:
+                    places.removeAll(&prepared)
+                    prepared.changes.append(.removeAll)
+                }
+            }
+        } catch {
+            if let before { places = before }
+            throw error
+        }
+        return prepared
+    }
+
+    /// Of items with one key the last wins, at the place of the first.
+    private func insert(
+        _ items: ArraySlice<EncodedItem<Item>>,
+        _ prepared: inout PreparedOperation<Item>,
+        _ places: inout RecordPlaces<Item>
+    ) async throws {
+        var inserted: [(key: CacheKey, item: Item)] = []
+        inserted.reserveCapacity(items.count)
+        var indices: [CacheKey: Int] = [:]
+        for encoded in items {
+            let write = StorageOperation.write(key: encoded.key, data: try encoded.data.get())
+            if places.map.isEmpty {
+                prepared.records.append(write)
+            } else {
+                try await places.write(encoded.key, write, &prepared)
+            }
+            if items.count > 1 {
+                let index = indices[encoded.key, default: inserted.count]
+                if index < inserted.count {
+                    inserted[index].item = encoded.item
+                    continue
+                }
+                indices[encoded.key] = index
+            }
+            inserted.append((encoded.key, encoded.item))
+        }
+        prepared.changes.append(.insert(inserted))
+    }
+
+    private func remove(
+        _ keys: [CacheKey],
+        _ prepared: inout PreparedOperation<Item>,
+        _ places: inout RecordPlaces<Item>
+    ) {
+        for key in keys { places.remove(key, &prepared) }
+        prepared.changes.append(.remove(keys))
+    }
 }
 
 /// An item with its key and its bytes, or why it has none.
-struct EncodedItem<Item: StorableItem>: Sendable {
+private struct EncodedItem<Item: StorableItem>: Sendable {
     let key: CacheKey
     let item: Item
     let data: Result<Data, StorageError>
@@ -98,96 +176,5 @@ struct EncodedItem<Item: StorableItem>: Sendable {
 extension StoreStep {
     fileprivate var insertedItems: [Item] {
         if case .insert(let items) = self { items } else { [] }
-    }
-}
-
-/// The preparation of one operation, step by step.
-private struct Preparation<Item: StorableItem> {
-    let storage: RecordStorage<Item>
-    var irregular: IrregularRecords
-    var encoded: ArraySlice<EncodedItem<Item>>
-    /// The operations that will be written before this one.
-    let earlier: [Result<PreparedOperation<Item>, any Error>]
-    var prepared = PreparedOperation<Item>()
-
-    mutating func add(_ step: StoreStep<Item>) async throws {
-        switch step {
-        case .insert(let items):
-            let own = encoded.prefix(items.count)
-            encoded = encoded.dropFirst(items.count)
-            try await insert(own)
-        case .removeItems(let items): remove(items.map(storage.coding.key))
-        case .remove(let keys): remove(keys)
-        case .removeAll: try await removeAll()
-        }
-    }
-
-    /// Of items with one key the last wins, at the place of the first.
-    private mutating func insert(_ items: ArraySlice<EncodedItem<Item>>) async throws {
-        var inserted: [(key: CacheKey, item: Item)] = []
-        inserted.reserveCapacity(items.count)
-        prepared.records.reserveCapacity(prepared.records.count + items.count)
-        var places: [CacheKey: Int] = [:]
-        for encoded in items {
-            let data = try encoded.data.get()
-            if !irregular.isEmpty { try await makeWay(for: encoded.key) }
-            prepared.records.append(.write(key: encoded.key, data: data))
-            if items.count > 1 {
-                let place = places[encoded.key, default: inserted.count]
-                if place < inserted.count {
-                    inserted[place].item = encoded.item
-                    continue
-                }
-                places[encoded.key] = place
-            }
-            inserted.append((encoded.key, encoded.item))
-        }
-        prepared.changes.append(.insert(inserted))
-    }
-
-    private mutating func remove(_ keys: [CacheKey]) {
-        for key in keys where !irregular.isUndecodable(key) {
-            prepared.records.append(.remove(key: key))
-            prepared.records += irregular.takeStrays(of: key).map { .remove(key: $0) }
-        }
-        prepared.changes.append(.remove(keys))
-    }
-
-    /// Removes all items, but no record that could not be decoded: nobody knows yet what is in it.
-    private mutating func removeAll() async throws {
-        if irregular.isDecodable {
-            prepared.records.append(.removeAll)
-        } else {
-            var keys = try await storage.engine.fetchKeys()
-            for case .success(let operation) in earlier { keys += operation.records.compactMap(\.writtenKey) }
-            keys += prepared.records.compactMap(\.writtenKey)
-            prepared.records += keys.filter { !irregular.isUndecodable($0) }.map { .remove(key: $0) }
-        }
-        irregular.removeStrays()
-        prepared.changes.append(.removeAll)
-    }
-
-    /// Moves a record that could not be decoded out of the way of an item that is to be written under its key, and
-    /// removes the item's other records.
-    private mutating func makeWay(for key: CacheKey) async throws {
-        prepared.records += irregular.takeStrays(of: key).map { .remove(key: $0) }
-        guard let old = irregular.undecodableKey(replacedBy: key) else { return }
-        irregular.remove(undecodable: old)
-        guard let data = try await storage.engine.fetch(key: old) else { return }
-        let aside = CacheKey("\(old.rawValue) (undecodable, \(UUID().uuidString))")
-        prepared.records.append(.write(key: aside, data: data))
-        prepared.keptAside[old] = data
-        irregular.add(
-            undecodable: StorageError(
-                .decodingFailed,
-                "The record could not be decoded. An item was stored under its key, \(old), so it was moved to this one.",
-                key: aside
-            ))
-    }
-}
-
-extension StorageOperation {
-    var writtenKey: CacheKey? {
-        if case .write(let key, _) = self { key } else { nil }
     }
 }

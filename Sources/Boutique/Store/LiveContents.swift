@@ -17,8 +17,8 @@ final class LiveContents<Item: StorableItem> {
     private(set) var contents: StoreContents<Item>
     /// Whether they are there.
     private(set) var state: StoreState
-    /// The records that are stored and are not among the items, or not where they belong.
-    private(set) var irregular: IrregularRecords
+    /// Where the records are that are not simply items under their own keys.
+    private(set) var map: RecordMap
 
     /// Fires before each change, for observers of the store as an object.
     nonisolated let objectChanges = ObjectChanges()
@@ -34,7 +34,7 @@ final class LiveContents<Item: StorableItem> {
     /// Shows the items that are there already, or that it is loading if there are none.
     nonisolated init(_ loaded: LoadedRecords<Item>? = nil) {
         contents = loaded?.contents ?? StoreContents()
-        irregular = loaded?.irregular ?? IrregularRecords()
+        map = loaded?.map ?? RecordMap()
         state = loaded == nil ? .loading : .loaded
     }
 
@@ -78,7 +78,7 @@ final class LiveContents<Item: StorableItem> {
     /// The undecodable records, read by a user.
     var undecodable: [StorageError] {
         undecodablePoint.access()
-        return irregular.undecodable
+        return map.reported
     }
 
     // MARK: Changing
@@ -95,12 +95,12 @@ final class LiveContents<Item: StorableItem> {
         singleItems.willChange(.any)
         observed(by: [itemsPoint, statePoint, undecodablePoint]) {
             contents = loaded.contents
-            irregular = loaded.irregular
+            map = loaded.map
             state = .loaded
         }
         singleItems.didChange(.any)
         publish()
-        for reader in readers() { reader.beginAnew() }
+        for reader in readers() { reader.receive(snapshot, itemsInStore: contents.count) }
         itemStreams.yieldAll(from: contents)
     }
 
@@ -108,22 +108,23 @@ final class LiveContents<Item: StorableItem> {
     ///
     /// - Parameters:
     ///   - operations: The changes of each operation.
-    ///   - records: The irregular records after them.
-    func apply(_ operations: [[StoreChange<Item>]], _ records: IrregularRecords) {
+    ///   - newMap: Where the records are after them.
+    func apply(_ operations: [[StoreChange<Item>]], _ newMap: RecordMap) {
         let changes = operations.flatMap { $0 }
         var points: [ObservationPoint] = []
-        if records.revision != irregular.revision { points.append(undecodablePoint) }
+        if newMap.reportsRevision != map.reportsRevision { points.append(undecodablePoint) }
         let areItemsChanged = changes.contains { $0.concerns(contents) }
         if areItemsChanged { points.append(itemsPoint) }
         // What changes nothing is an event all the same.
         if !points.isEmpty { objectChanges.publisher.send() }
 
         let readers = readers()
+        for reader in readers { reader.prepareForChange(itemsInStore: contents.count) }
         let changed = areItemsChanged ? ChangedKeys(changes) : .these([])
         var events: [StoreEvent<Item>] = []
         singleItems.willChange(changed)
         observed(by: points) {
-            irregular = records
+            map = newMap
             for change in changes {
                 if let event = contents.apply(change, isTold: !readers.isEmpty) { events.append(event) }
             }
@@ -165,11 +166,14 @@ final class LiveContents<Item: StorableItem> {
 
     /// A stream of the events from now on.
     func events() -> AsyncStream<StoreEvent<Item>> {
-        let subscription = EventSubscription<Item> {
-            self.state.isLoaded ? StoreEvent(.loaded, items: self.contents.items) : StoreEvent(.initialized)
-        }
+        let subscription = EventSubscription<Item> { self.snapshot }
         eventReaders.append(WeakReference(subscription))
         return AsyncStream { await subscription.next() }
+    }
+
+    /// The state, as the event of a kind of its own.
+    private var snapshot: StoreEvent<Item> {
+        state.isLoaded ? StoreEvent(.loaded, items: contents.items) : StoreEvent(.initialized)
     }
 
     /// A stream of the versions of one item, once the items are there.
@@ -179,8 +183,10 @@ final class LiveContents<Item: StorableItem> {
         return stream
     }
 
-    /// Ends all streams.
+    /// Ends all streams and subscriptions.
     func finish() {
+        for subscription in publishing { subscription.cancel() }
+        publishing = []
         for reader in readers() { reader.finish() }
         itemStreams.finish()
     }

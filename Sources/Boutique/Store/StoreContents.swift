@@ -21,7 +21,10 @@ struct StoreContents<Item: Sendable>: Sendable {
 
     /// The keys of the items, in the order of the items.
     var keysInOrder: [CacheKey] {
-        rankOfKey.sorted { $0.value < $1.value }.map(\.key)
+        guard let any = rankOfKey.first?.key else { return [] }
+        var keys = Array(repeating: any, count: count)
+        for (key, rank) in rankOfKey { keys[position(ofRank: rank)] = key }
+        return keys
     }
 
     /// Makes room, when many items are about to be added.

@@ -10,10 +10,21 @@ extension StorePipeline {
         guard let engine = records.engine as? any ObservableStorageEngine else { return nil }
         let changes = engine.changes()
         return Task { [weak self] in
+            // What was missed because of an error is made up for with the next change.
+            var hasMissed = false
             do {
                 for try await change in changes {
                     guard let self else { return }
-                    try await refresh(change)
+                    do {
+                        try await refresh(hasMissed ? .everything : change)
+                        hasMissed = false
+                    } catch {
+                        hasMissed = true
+                        boutiqueLogger.warning(
+                            "A change of others could not be read. It is made up for with the next one.",
+                            metadata: ["error": "\(error)"]
+                        )
+                    }
                 }
             } catch {
                 boutiqueLogger.error(
@@ -42,16 +53,16 @@ extension StorePipeline {
     /// - Returns: `false`, with nothing done, if it takes a look at all records to tell what has changed, because some
     ///   are not where they belong.
     private func refresh(_ keys: [CacheKey]) async throws -> Bool {
-        var irregular = live.irregular
+        var map = live.map
         var inserted: [(key: CacheKey, item: Item)] = []
         var gone = Set(keys)
         let found = try await records.load(Array(gone))
-        guard irregular.strays.isEmpty else { return false }
-        for key in keys { irregular.remove(undecodable: key) }
+        guard !map.hasDisplacedItems else { return false }
+        for key in keys { map.withdrawReport(of: key) }
         for (key, record) in found {
             switch record {
             case .undecodable(let error):
-                irregular.add(undecodable: error)
+                map.report(error)
             case .item(let item, let itemKey, _):
                 guard itemKey == key else { return false }
                 inserted.append((key, item))
@@ -65,7 +76,7 @@ extension StorePipeline {
         let removed = keys.filter { gone.remove($0) != nil }
         let changes: [StoreChange<Item>] =
             (inserted.isEmpty ? [] : [.insert(inserted)]) + (removed.isEmpty ? [] : [.remove(removed)])
-        live.apply([changes], irregular)
+        live.apply([changes], map)
         return true
     }
 }

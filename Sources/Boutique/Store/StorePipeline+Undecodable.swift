@@ -3,26 +3,34 @@ import Foundation
 
 extension StorePipeline {
 
-    /// Fetches the records that could not be decoded, in its turn.
+    /// Fetches the reported records, in its turn.
     func undecodableData() async throws -> [(key: CacheKey, data: Data)] {
         var found: [(key: CacheKey, data: Data)] = []
         try await perform(
             .exclusive { [self] in
-                found = try await records.engine.fetch(keys: live.irregular.undecodable.compactMap(\.key))
+                try await resolveFailure()
+                found = try await records.engine.fetch(keys: live.map.reported.compactMap { $0.key })
             })
         return found
     }
 
-    /// Removes records that could not be decoded, in its turn.
+    /// Removes reported records, in its turn, unless somebody has repaired them.
     func removeUndecodable(_ keys: [CacheKey]?) async throws {
         try await perform(
             .exclusive { [self] in
-                var irregular = live.irregular
-                let all = irregular.undecodable.compactMap(\.key)
-                let removed = keys.map { $0.filter(irregular.isUndecodable) } ?? all
-                try await records.engine.remove(keys: removed)
-                for key in removed { irregular.remove(undecodable: key) }
-                live.apply([], irregular)
+                try await resolveFailure()
+                let reported = live.map.reported.compactMap { $0.key }
+                let wanted = keys.map { Set($0).intersection(reported) } ?? Set(reported)
+                let duplicates = Set(live.map.reported.filter { $0.code == .duplicateRecord }.compactMap { $0.key })
+                var repaired: Set<CacheKey> = []
+                for case (let key, .item) in try await records.load(Array(wanted)) where !duplicates.contains(key) {
+                    repaired.insert(key)
+                }
+                try await records.engine.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
+                guard repaired.isEmpty else { return live.show(try await records.load()) }
+                var map = live.map
+                for key in wanted { map.withdrawReport(of: key) }
+                live.apply([], map)
             })
     }
 }

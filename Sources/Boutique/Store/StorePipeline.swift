@@ -42,10 +42,10 @@ final class StorePipeline<Item: StorableItem> {
         // Reading begins at once, also while the main actor is busy.
         let reading = Task.detached { [records] in try await records.load() }
         Task { @MainActor in
-            isRunning = true
             self.following = following
             await finishLoading { try await reading.value }
-            await run()
+            // Not from here, where what was read is still held, which would make the first change copy all of it.
+            start()
         }
     }
 
@@ -59,10 +59,10 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func start() {
-        // Whoever loads runs the queue afterwards.
-        if isRunning || !live.state.isSettled { return }
+        if isRunning || !live.state.isSettled || queue.isEmpty { return }
         isRunning = true
-        Task { await run() }
+        // Detached, because what waits later is no less urgent than what came first.
+        Task.detached(priority: .userInitiated) { await self.run() }
     }
 
     private func run() async {
@@ -92,30 +92,35 @@ final class StorePipeline<Item: StorableItem> {
     // MARK: Writing
 
     private func write(_ jobs: [StoreJob<Item>]) async {
-        let (jobs, steps) = plan(jobs)
         let checked = await result(resolveFailure)
         if case .failure = checked {
             for job in jobs { job.finish(checked) }
             return
         }
-        let (results, irregular, written) = await records.write(steps, live.irregular)
+        let (jobs, steps) = plan(jobs)
+        if jobs.isEmpty { return }
+        let isPlanned = jobs[0].isTransaction
+        let written = await records.write(
+            steps, live.map, live.map.isEmpty ? nil : live.contents, endsAtFailure: isPlanned)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
-        for (job, result) in zip(jobs, results) {
-            switch result {
+        // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
+        for (job, prepared) in zip(jobs, written.prepared) {
+            switch prepared {
             case .success(let operation): ready.append((job, operation))
             case .failure(let error): job.finish(.failure(error))
             }
         }
+        // They stood on one that has failed, so they are planned anew.
+        for job in jobs.dropFirst(written.prepared.count).reversed() { queue.prepend(job) }
         if ready.isEmpty { return }
-        // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
-        switch written {
+        switch written.outcome {
         case .success:
-            live.apply(ready.map { $0.operation.changes }, irregular)
+            live.apply(ready.map { $0.operation.changes }, written.map)
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
-            failure = Reconciliation(ready.map(\.operation))
-            _ = await result(resolveFailure)
-            end(ready.map(\.job), with: error)
+            failure = Reconciliation(ready.map { $0.operation })
+            let resolved = await result(resolveFailure)
+            end(ready.map { $0.job }, with: error, resolved)
         }
     }
 
@@ -123,7 +128,7 @@ final class StorePipeline<Item: StorableItem> {
     private func plan(_ jobs: [StoreJob<Item>]) -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]]) {
         var planned: [StoreJob<Item>] = []
         var steps: [[StoreStep<Item>]] = []
-        let pending = PendingItems(on: live)
+        let pending = PendingItems(on: live, key: records.coding.key)
         for job in jobs {
             switch job.work {
             case .exclusive: preconditionFailure("It has the pipeline to itself.")
@@ -134,7 +139,7 @@ final class StorePipeline<Item: StorableItem> {
                 var transaction = StoreTransaction(on: pending, key: records.coding.key)
                 do {
                     try body(&transaction)
-                    pending.add(transaction.own)
+                    pending.add(transaction)
                     planned.append(job)
                     steps.append(transaction.steps)
                 } catch {
@@ -146,32 +151,29 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     /// Ends jobs whose batch failed; if there were several, each is tried alone, because only one may be to blame.
-    private func end(_ jobs: [StoreJob<Item>], with error: any Error) {
-        // Not so when the engine is locked: then each would wait in vain for as long as the batch did.
-        if jobs.count == 1 || (error as? StorageError)?.code == .locked {
+    private func end(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
+        // Not so when the engine is locked or out of reach: then each would wait in vain for as long as the batch did.
+        let isLocked = (error as? StorageError)?.code == .locked
+        if jobs.count > 1, !isLocked, case .success = resolved {
+            for var job in jobs.reversed() {
+                job.isAlone = true
+                queue.prepend(job)
+            }
+        } else {
             for job in jobs { job.finish(.failure(error)) }
-            return
-        }
-        for var job in jobs.reversed() {
-            job.isAlone = true
-            queue.prepend(job)
         }
     }
 
-    /// Undoes what a failed batch has left behind.
+    /// Undoes what a failed batch has left behind. Nothing else is done before that.
     func resolveFailure() async throws {
         guard let failure else { return }
-        try await records.undo(failure, expected: expectedItems(failure))
-        self.failure = nil
-    }
-
-    private func expectedItems(_ failure: Reconciliation) -> [(key: CacheKey, item: Item)] {
-        let strays = live.irregular.strays.flatMap { key, strays in strays.map { ($0, key) } }
-        let owners = Dictionary(strays) { first, _ in first }
-        let keys = failure.concernsAllItems ? live.contents.keysInOrder : failure.keys
-        return keys.compactMap { key in
-            live.contents[owners[key] ?? key].map { (key, $0) }
+        do {
+            try await records.undo(failure, live.contents, live.map)
+        } catch let error as StorageError where error.code == .encodingFailed {
+            // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
+            live.show(try await records.load())
         }
+        self.failure = nil
     }
 
     // MARK: Loading
@@ -202,6 +204,10 @@ final class StorePipeline<Item: StorableItem> {
 }
 
 extension StoreJob {
+    fileprivate var isTransaction: Bool {
+        if case .transaction = work { true } else { false }
+    }
+
     fileprivate func canShareBatch(with other: StoreJob) -> Bool {
         switch (work, other.work) {
         case (.steps, .steps), (.transaction, .transaction): true

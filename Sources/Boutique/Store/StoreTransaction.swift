@@ -27,6 +27,18 @@ public struct StoreTransaction<Item: StorableItem> {
     /// - Parameter id: The item's identifier.
     public func contains(id: String) -> Bool { self[id] != nil }
 
+    /// All items, with the transaction's own changes, in order.
+    ///
+    /// It is made anew at each use, which takes the longer the more items there are. The store itself does not show
+    /// what other transactions of the same batch have changed, so don't read it here.
+    public var items: [Item] { base.contents(with: steps).items }
+
+    /// The number of items, with the transaction's own changes. It takes as long as ``items``.
+    public var count: Int { items.count }
+
+    /// Whether there are no items. It takes as long as ``items``.
+    public var isEmpty: Bool { items.isEmpty }
+
     private subscript(key: CacheKey) -> Item? {
         own.items[key] ?? (own.isCleared ? nil : base[key])
     }
@@ -100,39 +112,5 @@ public struct StoreTransaction<Item: StorableItem> {
         }
         insert(item)
         return item
-    }
-}
-
-/// The items of a store, with changes that are not written yet.
-@MainActor
-final class PendingItems<Item: StorableItem> {
-
-    /// Changes that hide what is below them.
-    struct Layer {
-        /// Whether nothing below is there any more.
-        var isCleared = false
-        /// The changed items; `nil` for those that were removed.
-        var items: [CacheKey: Item?] = [:]
-    }
-
-    private let live: LiveContents<Item>
-    private var layer = Layer()
-
-    init(on live: LiveContents<Item>) {
-        self.live = live
-    }
-
-    /// The item under a key.
-    subscript(key: CacheKey) -> Item? {
-        layer.items[key] ?? (layer.isCleared ? nil : live.contents[key])
-    }
-
-    /// Adds changes.
-    func add(_ changes: Layer) {
-        if changes.isCleared {
-            layer = changes
-        } else {
-            layer.items.merge(changes.items) { $1 }
-        }
     }
 }

@@ -1,0 +1,99 @@
+import Bodega
+
+/// Where a store's records are, as far as that is not simply an item under its own key.
+///
+/// Nearly always it is empty. It knows two exceptions:
+/// - *reported* records, which are stored and are not among the items: they could not be decoded, or hold an item that
+///   another record shows;
+/// - *displaced* items, whose record is under another key than their own: the files of the first Bodega, whose names are
+///   all that is known of their keys, and items that were identified by something else when they were written.
+///
+/// Everything that is written goes through it, so that no record is overwritten or removed that somebody still needs.
+struct RecordMap: Sendable {
+
+    private var reports: [CacheKey: (number: Int, error: StorageError)] = [:]
+    private var nextNumber = 0
+    /// Grows when a report comes or goes.
+    private(set) var reportsRevision = 0
+
+    private var recordKeys: [CacheKey: CacheKey] = [:]
+    private var owners: [CacheKey: CacheKey] = [:]
+
+    /// Whether each record is an item under its own key.
+    var isEmpty: Bool { reports.isEmpty && recordKeys.isEmpty }
+
+    // MARK: Reported records
+
+    /// Whether there are reported records.
+    var hasReports: Bool { !reports.isEmpty }
+
+    /// One error for each reported record, in the order in which they came, with its key.
+    var reported: [StorageError] {
+        reports.values.sorted { $0.number < $1.number }.map { $0.error }
+    }
+
+    /// Whether a record is reported.
+    func isReported(_ key: CacheKey) -> Bool {
+        reports[key] != nil
+    }
+
+    /// The reported record that a write under a key would replace, if there is one.
+    func reportedRecord(replacedBy key: CacheKey) -> StorageError? {
+        if reports.isEmpty { return nil }
+        return (reports[key] ?? reports[key.asFileName])?.error
+    }
+
+    /// Reports a record.
+    mutating func report(_ error: StorageError) {
+        guard let key = error.key else { return }
+        reports[key] = (nextNumber, error)
+        nextNumber += 1
+        reportsRevision += 1
+    }
+
+    /// Withdraws the report of a record.
+    mutating func withdrawReport(of key: CacheKey) {
+        if reports.removeValue(forKey: key) != nil { reportsRevision += 1 }
+    }
+
+    // MARK: Displaced items
+
+    /// Whether there are displaced items.
+    var hasDisplacedItems: Bool { !recordKeys.isEmpty }
+
+    /// The key of an item's record.
+    func recordKey(of key: CacheKey) -> CacheKey {
+        recordKeys[key] ?? key
+    }
+
+    /// The key of the displaced item whose record is under a key, if there is one.
+    func displacedItem(at key: CacheKey) -> CacheKey? {
+        owners[key]
+    }
+
+    /// Notes that an item's record is under another key.
+    mutating func displace(_ key: CacheKey, to recordKey: CacheKey) {
+        recordKeys[key] = recordKey
+        owners[recordKey] = key
+    }
+
+    /// Notes that an item is under its own key from now on, or gone.
+    ///
+    /// - Returns: The key that its record was under, if that was another one.
+    mutating func settle(_ key: CacheKey) -> CacheKey? {
+        guard !recordKeys.isEmpty, let recordKey = recordKeys.removeValue(forKey: key) else { return nil }
+        owners[recordKey] = nil
+        return recordKey
+    }
+
+    /// Notes that no item is displaced any more.
+    mutating func settleAll() {
+        recordKeys = [:]
+        owners = [:]
+    }
+}
+
+extension CacheKey {
+    /// The key that stands for this one's file in a folder that the first Bodega has written.
+    var asFileName: CacheKey { CacheKey(verbatim: value) }
+}
