@@ -10,5 +10,6 @@ case ("unprivileged", let rest): try await useUnprivileged(rest)
 case ("count", let rest): try await count(rest)
 case ("directories", _): printDirectories()
 case ("readme", let rest): try await runReadmeSnippets(rest)
+case ("values", let rest): try await useValues(rest)
 default: fatalError("No such task: \(arguments)")
 }
