@@ -1,5 +1,5 @@
-package import Bodega
-package import Foundation
+import Bodega
+import Foundation
 import Testing
 
 /// Another process that carries out a task of `TestChild`.
