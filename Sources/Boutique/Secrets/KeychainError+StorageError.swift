@@ -15,7 +15,7 @@ extension KeychainError {
     }
 
     /// Does something with files; if it fails, the error tells which secret it was about.
-    static func telling<Result>(_ secret: SecretAddress, _ body: () throws -> Result) throws -> Result {
+    static func telling<Result>(_ secret: SecretAddress?, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as StorageError {

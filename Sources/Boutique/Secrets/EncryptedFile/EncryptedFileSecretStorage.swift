@@ -49,25 +49,26 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     public func read(_ secret: SecretAddress) throws -> Data? {
         try KeychainError.telling(secret) {
             guard let folder = try SecretFolder(path) else { return nil }
-            return try folder.openedForReading()?.read(secret)
+            return try folder.filesForReading()?.read(secret)
         }
     }
 
     public func write(_ data: Data, to secret: SecretAddress) throws {
         try KeychainError.telling(secret) {
-            try SecretFolder(creating: path).openedForWriting().write(data, to: secret)
+            let folder = try SecretFolder(creating: path)
+            try folder.whileLocked { try folder.filesForWriting().write(data, to: secret) }
         }
     }
 
     public func remove(_ secret: SecretAddress) throws {
         try KeychainError.telling(secret) {
             guard let folder = try SecretFolder(path), try !folder.isNew() else { return }
-            try folder.openedForWriting().remove(secret)
+            try folder.whileLocked { try folder.filesForWriting().remove(secret) }
         }
     }
 
-    public func update(_ secret: SecretAddress, _ change: (Result<Data?, any Error>) throws -> SecretChange) throws {
-        let files = try KeychainError.telling(secret) { try SecretFolder(creating: path).openedForWriting() }
-        try files.update(secret, change)
+    public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        let folder = try KeychainError.telling(nil) { try SecretFolder(creating: path) }
+        return try folder.whileLocked(body)
     }
 }

@@ -11,23 +11,18 @@ import Glibc
 import Musl
 #endif
 
-/// The secrets of a folder whose key is known, for as long as the lock is held.
-struct SecretFiles: SecretStorage {
+/// The secrets of a folder whose key is known.
+struct SecretFiles {
     private let folder: SecretFolder
     private let cipher: SecretCipher
-    private let lock: SecretLock?
 
     /// - Parameters:
     ///   - folder: The folder.
     ///   - masterKey: The folder's key.
-    ///   - lock: What is released with the last copy of this.
-    init(_ folder: SecretFolder, _ masterKey: SymmetricKey, lock: SecretLock?) {
+    init(_ folder: SecretFolder, _ masterKey: SymmetricKey) {
         self.folder = folder
         cipher = SecretCipher(masterKey: masterKey)
-        self.lock = lock
     }
-
-    var scope: String { folder.path }
 
     /// Whether a file is a secret, or one that was kept aside.
     static func isSecret(_ name: String) -> Bool {
@@ -35,41 +30,38 @@ struct SecretFiles: SecretStorage {
         return digits.count == 64 && digits.allSatisfy(\.isHexDigit)
     }
 
+    /// The secret, `nil` if there is none.
     func read(_ secret: SecretAddress) throws -> Data? {
-        try KeychainError.telling(secret) {
-            try read(secret, cipher.name(of: secret))
-        }
+        try read(secret, cipher.name(of: secret))
     }
 
+    /// Writes a secret, while the folder is locked.
     func write(_ data: Data, to secret: SecretAddress) throws {
-        try KeychainError.telling(secret) {
-            let name = cipher.name(of: secret)
-            let draft = EncryptedFileSecretStorage.draftName
-            let bytes = try cipher.seal(data, for: secret)
-            let path = path(draft)
-            try FileSystem.createFile(draft, in: folder.descriptor, permissions: 0o600, bytes, path) { descriptor in
-                try FileSystem.synchronize(descriptor, path)
-            }
-            do {
-                try keepAsideIfDamaged(secret, name)
-                try rename(draft, name)
-            } catch {
-                unlinkat(folder.descriptor, draft, 0)
-                throw error
-            }
-            try FileSystem.synchronize(folder.descriptor, folder.path)
+        let name = cipher.name(of: secret)
+        let draft = EncryptedFileSecretStorage.draftName
+        let bytes = try cipher.seal(data, for: secret)
+        let path = path(draft)
+        try FileSystem.createFile(draft, in: folder.descriptor, permissions: 0o600, bytes, path) { descriptor in
+            try FileSystem.synchronize(descriptor, path)
         }
+        do {
+            try keepAsideIfDamaged(secret, name)
+            try rename(draft, name)
+        } catch {
+            unlinkat(folder.descriptor, draft, 0)
+            throw error
+        }
+        try FileSystem.synchronize(folder.descriptor, folder.path)
     }
 
+    /// Removes a secret, if it is there, while the folder is locked.
     func remove(_ secret: SecretAddress) throws {
-        try KeychainError.telling(secret) {
-            let name = cipher.name(of: secret)
-            if unlinkat(folder.descriptor, name, 0) != 0 {
-                if errno == ENOENT { return }
-                throw StorageError.system(errno, path(name), "removed")
-            }
-            try FileSystem.synchronize(folder.descriptor, folder.path)
+        let name = cipher.name(of: secret)
+        if unlinkat(folder.descriptor, name, 0) != 0 {
+            if errno == ENOENT { return }
+            throw StorageError.system(errno, path(name), "removed")
         }
+        try FileSystem.synchronize(folder.descriptor, folder.path)
     }
 }
 

@@ -50,25 +50,27 @@ final class SecretFolder: Sendable {
     /// The secrets, for reading; nobody is kept from writing meanwhile.
     ///
     /// - Returns: `nil` if nothing has been stored yet.
-    func openedForReading() throws -> SecretFiles? {
-        if let key = try MasterKey.read(in: descriptor, path) { return SecretFiles(self, key, lock: nil) }
+    func filesForReading() throws -> SecretFiles? {
+        if let key = try MasterKey.read(in: descriptor, path) { return SecretFiles(self, key) }
         if try isNew() { return nil }
-        return try MasterKey.read(in: descriptor, path).map { SecretFiles(self, $0, lock: nil) }
+        return try MasterKey.read(in: descriptor, path).map { SecretFiles(self, $0) }
+    }
+
+    /// The secrets, for writing, while this folder is locked.
+    func filesForWriting() throws -> SecretFiles {
+        try SecretFiles(self, masterKeyUnlessNew() ?? MasterKey.create(in: descriptor, path))
     }
 
     /// Whether nothing has been stored yet, not even a key.
     func isNew() throws -> Bool {
         if try MasterKey.read(in: descriptor, path) != nil { return false }
         // Somebody may just be writing the first secret.
-        let lock = try SecretLock(in: self, writing: false)
-        return try withExtendedLifetime(lock) { try masterKeyUnlessNew() == nil }
+        return try SecretLock.of(path).whileNobodyWrites(in: self) { try masterKeyUnlessNew() == nil }
     }
 
-    /// The secrets, for writing; other writers wait until the result is released.
-    func openedForWriting() throws -> SecretFiles {
-        let lock = try SecretLock(in: self, writing: true)
-        let key = try masterKeyUnlessNew() ?? MasterKey.create(in: descriptor, path)
-        return SecretFiles(self, key, lock: lock)
+    /// Runs a closure while no other thread and no other process writes.
+    func whileLocked<Result>(_ body: () throws -> Result) throws -> Result {
+        try SecretLock.of(path).whileWriting(in: self, body)
     }
 
     /// The key, or `nil` if there are neither a key nor secrets.
@@ -85,33 +87,5 @@ final class SecretFolder: Sendable {
             )
         }
         return nil
-    }
-}
-
-/// A lock between processes and threads, held until it is released.
-final class SecretLock: Sendable {
-    private let descriptor: Int32?
-
-    /// Waits for the lock.
-    ///
-    /// - Parameters:
-    ///   - folder: What it is the lock of.
-    ///   - writing: Whether nobody else may hold it, or only no writer.
-    init(in folder: SecretFolder, writing: Bool) throws {
-        let (name, path) = ("lock", folder.path + "/lock")
-        if writing {
-            // A file and not the folder, because network volumes lock nothing exclusively that is not open for writing.
-            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
-            descriptor = try FileSystem.check(path, "opened") { openat(folder.descriptor, name, flags, 0o600) }
-        } else {
-            descriptor = try FileSystem.openIfPresent(
-                name, in: folder.descriptor, O_RDONLY | O_NOFOLLOW, path, absent: [ENOENT])
-        }
-        guard let descriptor else { return }
-        try FileSystem.check(path, "locked") { flock(descriptor, writing ? LOCK_EX : LOCK_SH) }
-    }
-
-    deinit {
-        if let descriptor { close(descriptor) }
     }
 }
