@@ -1,0 +1,311 @@
+import Bodega
+import Dispatch
+import Foundation
+import Logging
+
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+
+/// What the value wrappers that need no waiting are made of: it turns bytes of a ``ValueStorage`` into a value and back,
+/// changes the value in one step and tells others.
+///
+/// A wrapper holds one core, conforms to ``PersistedValue`` by calling ``modify(_:)`` and ``set(_:)``, maps what they
+/// throw to its own error or swallows it, and hands out ``current``, ``publisher`` and ``values``.
+///
+/// Bytes that cannot be decoded are never lost: they stay where they are until the value is set, and are then moved to a
+/// name of their own; see ``undecodableData()``.
+final class ValueCore<Value: StorableItem>: Sendable {
+    typealias Snapshot = ValuePublication<Value>.Snapshot
+
+    /// What a change of bytes that cannot be decoded does.
+    enum UndecodablePolicy: Sendable {
+        /// It starts from the default value.
+        case startFromDefault
+        /// It throws. Only setting the value goes through.
+        case refuse
+    }
+
+    /// What was found.
+    private struct Reading: Sendable {
+        var data: Data?
+        /// The default value if there is none, or if it could not be decoded.
+        var value: Value
+        var error: StorageError?
+    }
+
+    private struct State {
+        var reading: Reading?
+        var readError: (any Error)?
+        var writeError: (any Error)?
+        var observation: ValueObservation?
+        var isObserving = false
+        var isReloadPlanned = false
+    }
+
+    let key: String
+    let defaultValue: Value
+    private let storage: any ValueStorage
+    private let undecodablePolicy: UndecodablePolicy
+    private let state = Locked(State())
+    private let errorObservation = ObservationPoint()
+    let publication = ValuePublication<Value>()
+
+    /// Creates a core. Nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - key: The name that the value has in the storage.
+    ///   - defaultValue: What the value is while there is none.
+    ///   - storage: Where the bytes are.
+    ///   - undecodablePolicy: What a change of bytes that cannot be decoded does.
+    init(
+        key: String,
+        default defaultValue: Value,
+        storage: any ValueStorage,
+        undecodablePolicy: UndecodablePolicy = .startFromDefault
+    ) {
+        self.key = key
+        self.defaultValue = defaultValue
+        self.storage = storage
+        self.undecodablePolicy = undecodablePolicy
+    }
+}
+
+// MARK: Reading
+
+extension ValueCore {
+
+    /// The value; the default value if there is none or it cannot be decoded. If it cannot be read, it is what was read
+    /// last. The Observation framework tracks it.
+    var current: Value { currentSnapshot().value }
+
+    /// Emits the current value and then each new one.
+    var publisher: AnyPublisher<Value, Never> {
+        publication.publisher { self.currentSnapshot() }
+    }
+
+    /// The current value and then each new one.
+    var values: AsyncStream<Value> { publisher.stream }
+
+    /// Reads the value.
+    ///
+    /// - Returns: The value; the default value if there is none.
+    /// - Throws: What the storage threw, or a ``StorageError`` with the code `decodingFailed`.
+    func value() throws -> Value {
+        beginObserving()
+        publication.observation.access()
+        let reading = try noted { try read() }
+        if let error = reading.error { throw error }
+        return reading.value
+    }
+
+    private func currentSnapshot() -> Snapshot {
+        beginObserving()
+        publication.observation.access()
+        do {
+            let reading = try noted { try read() }
+            if publication.show(reading.data) { planReload() }
+            return Snapshot(data: reading.data, value: reading.value)
+        } catch {
+            let last = state.withLock { $0.reading }
+            return Snapshot(data: last?.data, value: last?.value ?? defaultValue)
+        }
+    }
+
+    /// Reads without telling anybody. What was decoded before is not decoded again.
+    private func read() throws -> Reading {
+        let data = try storage.load(key)
+        if let known = state.withLock({ $0.reading }), known.data == data { return known }
+        var reading = Reading(data: data, value: defaultValue)
+        if let data {
+            do throws(StorageError) {
+                reading.value = try StoredEnvelope<Value>.decode(data, key: key)
+            } catch {
+                reading.error = error
+                boutiqueLogger.error("A stored value could not be decoded.", metadata: ["error": "\(error)"])
+            }
+        }
+        state.withLock { $0.reading = reading }
+        return reading
+    }
+
+    /// Remembers and logs that a read failed.
+    private func noted(_ read: () throws -> Reading) throws -> Reading {
+        do {
+            let reading = try read()
+            state.withLock { $0.readError = nil }
+            return reading
+        } catch {
+            let isNew = state.withLock { state in
+                defer { state.readError = error }
+                return state.readError == nil
+            }
+            if isNew {
+                boutiqueLogger.error(
+                    "A stored value could not be read.", metadata: ["key": "\(key)", "error": "\(error)"])
+            }
+            throw error
+        }
+    }
+}
+
+// MARK: Changing
+
+extension ValueCore {
+
+    /// Reads the value, changes it and stores it, in one step, and then tells others.
+    ///
+    /// - Parameter change: Changes the value, from the default value if there is none.
+    /// - Throws: What the storage threw, or a ``StorageError`` with the code `encodingFailed`, or `decodingFailed` if the
+    ///   policy is to refuse. Nothing has changed then.
+    func modify(_ change: (inout Value) -> Void) throws {
+        try write { reading in
+            if let error = reading.error, undecodablePolicy == .refuse { throw error }
+            change(&reading.value)
+        }
+    }
+
+    /// Stores a value and tells others.
+    ///
+    /// - Throws: What the storage threw, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
+    func set(_ value: Value) throws {
+        try write { $0.value = value }
+    }
+
+    /// Removes the value, so that it is the default value again, and tells others. Bytes that cannot be decoded are kept
+    /// aside.
+    func remove() throws {
+        try write { reading in
+            reading.value = defaultValue
+            reading.data = nil
+        } encode: { _ in
+            nil
+        }
+    }
+
+    private func write(_ change: (inout Reading) throws -> Void) throws {
+        try write(change) { try StoredEnvelope.encode($0, key: key) }
+    }
+
+    private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {
+        do {
+            try storage.exclusively {
+                let old = try read()
+                var new = old
+                try change(&new)
+                new.data = try encode(new.value)
+                new.error = nil
+                if old.error != nil, let data = old.data { try keepAside(data) }
+                try storage.save(new.data, key)
+                state.withLock { $0.reading = new }
+                // Within the exclusive time, so that changes are told in the order in which they were made.
+                publication.enqueue(.set(Snapshot(data: new.data, value: new.value)))
+            }
+        } catch {
+            noteWriteError(error)
+            throw error
+        }
+        noteWriteError(nil)
+        publication.deliver()
+        storage.announceChange(of: key)
+    }
+}
+
+// MARK: Errors
+
+extension ValueCore {
+
+    /// Why the value could not be stored or read the last time; `nil` after a write and a read that succeeded. The
+    /// Observation framework tracks it.
+    var lastError: (any Error)? {
+        errorObservation.access()
+        return state.withLock { $0.writeError ?? $0.readError ?? $0.reading?.error }
+    }
+
+    private func noteWriteError(_ error: (any Error)?) {
+        if error == nil, state.withLock({ $0.writeError == nil }) { return }
+        errorObservation.willChange()
+        state.withLock { $0.writeError = error }
+        errorObservation.didChange()
+    }
+
+    /// All bytes of this value that could not be decoded: those that are stored, if they cannot be decoded, and those
+    /// that were put aside when the value was set, the oldest first.
+    func undecodableData() throws -> [Data] {
+        var found: [Data] = []
+        while let data = try storage.load(asideName(found.count)) { found.append(data) }
+        let reading = try read()
+        if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
+        return found
+    }
+
+    private func asideName(_ number: Int) -> String {
+        number == 0 ? "\(key).undecodable" : "\(key).undecodable-\(number + 1)"
+    }
+
+    /// Copies bytes to a name of their own, unless they are there already.
+    private func keepAside(_ data: Data) throws {
+        var number = 0
+        while let taken = try storage.load(asideName(number)) {
+            if taken == data { return }
+            number += 1
+        }
+        try storage.save(data, asideName(number))
+    }
+}
+
+// MARK: Changes by others
+
+extension ValueCore {
+
+    private func beginObserving() {
+        let isFirst = state.withLock { state in
+            defer { state.isObserving = true }
+            return !state.isObserving
+        }
+        if !isFirst { return }
+        let observation = storage.observe(key) { [weak self] in self?.reload() }
+        state.withLock { $0.observation = observation }
+    }
+
+    /// Tells others of a value that somebody else has stored.
+    private func reload() {
+        publication.enqueue(
+            .reload { [weak self] in
+                guard let self else { return nil }
+                do {
+                    let reading = try noted { try self.read() }
+                    return Snapshot(data: reading.data, value: reading.value)
+                } catch {
+                    // It is noted and logged; there is nothing to tell.
+                    return nil
+                }
+            })
+        publication.deliver()
+    }
+
+    /// Has a change that a reader came upon told to the others, but not while the reader waits.
+    private func planReload() {
+        let isFirst = state.withLock { state in
+            defer { state.isReloadPlanned = true }
+            return !state.isReloadPlanned
+        }
+        if !isFirst { return }
+        foreignChangeQueue.async { [weak self] in
+            guard let self else { return }
+            state.withLock { $0.isReloadPlanned = false }
+            reload()
+        }
+    }
+}
+
+/// Where changes by other processes are told: on the main queue where there is a user interface to hear of them.
+let foreignChangeQueue: DispatchQueue = {
+    #if canImport(SwiftUI)
+    .main
+    #else
+    DispatchQueue(label: "emporium.boutique.values")
+    #endif
+}()
