@@ -14,5 +14,6 @@ case ("set-secrets", let rest): try setSecrets(rest)
 case ("say-secret", let rest): try sayAsSecret(rest)
 case ("count-in-secret", let rest): try countInSecret(rest)
 case ("unprivileged-secrets", let rest): useSecretsUnprivileged(rest)
+case ("values", let rest): try await useValues(rest)
 default: fatalError("No such task: \(arguments)")
 }

@@ -13,7 +13,7 @@ import Musl
 package enum FileSystem {
 
     /// The most bytes to read or write with one call; some systems refuse two gibibytes and more.
-    static let largestTransfer = 1 << 30
+    package static let largestTransfer = 1 << 30
 
     /// Repeats a call that a signal interrupted, and throws if it failed.
     ///
@@ -85,7 +85,7 @@ package enum FileSystem {
     }
 
     /// Makes the entries of a folder survive a power failure.
-    static func synchronizeDirectory(_ path: String) throws {
+    package static func synchronizeDirectory(_ path: String) throws {
         let descriptor = try check(path, "opened") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
         try synchronize(descriptor, path)

@@ -96,6 +96,13 @@ extension ValueCore {
     /// The current value and then each new one.
     var values: AsyncStream<Value> { publisher.stream }
 
+    /// Emits before each change.
+    var changes: some Publisher<Void, Never> {
+        // A change by another process is one from what is there now.
+        _ = currentSnapshot()
+        return publication.willChange
+    }
+
     /// Reads the value.
     ///
     /// - Returns: The value; the default value if there is none.
@@ -252,6 +259,12 @@ extension ValueCore {
     var lastError: (any Error)? {
         errorObservation.access()
         return state.withLock { $0.writeError ?? $0.readError ?? $0.reading?.error }
+    }
+
+    /// Logs an error that the caller of a wrapper does not get to see.
+    func logWriteError(_ error: any Error) {
+        boutiqueLogger.error(
+            "A value could not be stored; the previous one stays.", metadata: ["key": "\(key)", "error": "\(error)"])
     }
 
     private func noteWriteError(_ error: (any Error)?) {
