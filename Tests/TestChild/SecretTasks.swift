@@ -75,3 +75,12 @@ func useSecretsUnprivileged(_ arguments: [String]) {
     attempt("write") { try storage.write(Data(), to: secret) }
     attempt("remove") { try storage.remove(secret) }
 }
+
+/// Uses a secret as a program does that names nothing but the key: appends to it, and says it.
+///
+/// Arguments: how often to append.
+func useDefaultSecret(_ arguments: [String]) throws {
+    let words = SecurelyStoredValue<[String]>(key: "words")
+    for _ in 0..<(Int(arguments[0]) ?? 0) { try words.append("word") }
+    say("\(words.address.service) \(words.wrappedValue?.count ?? -1)")
+}

@@ -14,6 +14,7 @@ case ("set-secrets", let rest): try setSecrets(rest)
 case ("say-secret", let rest): try sayAsSecret(rest)
 case ("count-in-secret", let rest): try countInSecret(rest)
 case ("unprivileged-secrets", let rest): useSecretsUnprivileged(rest)
+case ("default-secret", let rest): try useDefaultSecret(rest)
 case ("values", let rest): try await useValues(rest)
 default: fatalError("No such task: \(arguments)")
 }

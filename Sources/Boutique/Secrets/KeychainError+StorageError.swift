@@ -2,13 +2,15 @@ import Bodega
 
 extension KeychainError {
 
-    /// Says as an error of secrets what went wrong with a file.
+    /// Says as an error of secrets what went wrong with a file or a value.
     init(_ error: StorageError, secret: SecretAddress?) {
         let code: Code =
             switch error.code {
             case .permissionDenied: .accessDenied
             case .readOnly: .readOnly
             case .storageFull: .storageFull
+            case .encodingFailed: .encodingFailed
+            case .decodingFailed, .damaged: .undecodable
             default: .other
             }
         self.init(code, error.message, secret: secret, file: error.file, cause: error.cause)

@@ -72,6 +72,18 @@ import Testing
         #expect(try storage.read(.test("count")) == Data("300".utf8))
     }
 
+    @Test func `Defect 13: without a bundle identifier nothing traps, and processes of one name share the secret`()
+        async throws
+    {
+        let home = TemporaryFolder()
+        let environment = ["XDG_DATA_HOME": home.path]
+        let children = try (0..<3).map { _ in try Child("default-secret", "20", environment: environment) }
+        for child in children { _ = await child.lines() }
+        #expect(await (try Child("default-secret", "0", environment: environment)).lines() == ["TestChild 60"])
+        let folder = home.file("Emporium/Secrets").path
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).contains("master.key"))
+    }
+
     @Test func `Threads that begin at once in a new folder agree on one key and lose nothing`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<8 {
