@@ -100,6 +100,46 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
     ///
     /// Each call makes a stream of its own. A stream that is not read keeps the newest 256 values.
     public var values: AsyncStream<Item?> { core.values }
+
+    // The compiler finds these only here, not in an extension.
+    /// The value, read through an object that the property belongs to.
+    ///
+    /// The compiler uses it in place of ``wrappedValue``; there is no need to call it.
+    ///
+    /// - Parameters:
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
+    ///     now on.
+    ///   - wrappedKeyPath: The property.
+    ///   - storageKeyPath: The wrapper.
+    public static subscript<Instance>(
+        _enclosingInstance instance: Instance,
+        wrapped wrappedKeyPath: KeyPath<Instance, Item?>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Instance, Self>
+    ) -> Item? {
+        instance[keyPath: storageKeyPath].attached(to: instance).wrappedValue
+    }
+
+    /// The wrapper, read through an object that the property belongs to.
+    ///
+    /// The compiler uses it in place of ``projectedValue``; there is no need to call it.
+    ///
+    /// - Parameters:
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
+    ///     now on.
+    ///   - projectedKeyPath: The projected property.
+    ///   - storageKeyPath: The wrapper.
+    public static subscript<Instance>(
+        _enclosingInstance instance: Instance,
+        projected projectedKeyPath: KeyPath<Instance, Self>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Instance, Self>
+    ) -> Self {
+        instance[keyPath: storageKeyPath].attached(to: instance)
+    }
+
+    private func attached(to object: Any) -> Self {
+        enclosingObject.forward(core.changes, to: object)
+        return self
+    }
 }
 
 /// What secrets are kept in if nothing else is asked for.

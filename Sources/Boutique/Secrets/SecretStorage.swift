@@ -15,6 +15,8 @@ public protocol SecretStorage: Sendable {
 
     /// Reads a secret.
     ///
+    /// It must not wait for ``exclusively(_:)`` or for a write to end.
+    ///
     /// - Parameter secret: Where it is.
     /// - Returns: The bytes, or `nil` if there are none.
     /// - Throws: A ``KeychainError`` if it is not known whether there is a secret, or its bytes cannot be had.

@@ -62,7 +62,7 @@ public struct EncryptedFileSecretStorage: SecretStorage {
 
     public func remove(_ secret: SecretAddress) throws {
         try KeychainError.telling(secret) {
-            guard let folder = try SecretFolder(path), try !folder.isNew() else { return }
+            guard let folder = try SecretFolder(path), try folder.filesForReading() != nil else { return }
             try folder.whileLocked { try folder.filesForWriting().remove(secret) }
         }
     }

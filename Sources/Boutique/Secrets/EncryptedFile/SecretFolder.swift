@@ -47,45 +47,39 @@ final class SecretFolder: Sendable {
         close(descriptor)
     }
 
-    /// The secrets, for reading; nobody is kept from writing meanwhile.
+    /// The secrets, for reading.
     ///
     /// - Returns: `nil` if nothing has been stored yet.
     func filesForReading() throws -> SecretFiles? {
-        if let key = try MasterKey.read(in: descriptor, path) { return SecretFiles(self, key) }
-        if try isNew() { return nil }
-        return try MasterKey.read(in: descriptor, path).map { SecretFiles(self, $0) }
+        try masterKey().map { SecretFiles(self, $0) }
     }
 
-    /// The secrets, for writing, while this folder is locked.
+    /// The secrets, for writing, while this folder is locked. If nothing has been stored yet, the key is made.
     func filesForWriting() throws -> SecretFiles {
-        try SecretFiles(self, masterKeyUnlessNew() ?? MasterKey.create(in: descriptor, path))
-    }
-
-    /// Whether nothing has been stored yet, not even a key.
-    func isNew() throws -> Bool {
-        if try MasterKey.read(in: descriptor, path) != nil { return false }
-        // Somebody may just be writing the first secret.
-        return try SecretLock.of(path).whileNobodyWrites(in: self) { try masterKeyUnlessNew() == nil }
+        try SecretFiles(self, masterKey() ?? MasterKey.create(in: descriptor, path))
     }
 
     /// Runs a closure while no other thread and no other process writes.
     func whileLocked<Result>(_ body: () throws -> Result) throws -> Result {
-        try SecretLock.of(path).whileWriting(in: self, body)
+        try SecretLock.of(path).withLock(in: self, body)
     }
 
     /// The key, or `nil` if there are neither a key nor secrets.
-    private func masterKeyUnlessNew() throws -> SymmetricKey? {
+    ///
+    /// It waits for nobody, so that secrets can be read whatever locks are held.
+    private func masterKey() throws -> SymmetricKey? {
         if let key = try MasterKey.read(in: descriptor, path) { return key }
-        guard try FileSystem.files(in: descriptor, path).allSatisfy({ !SecretFiles.isSecret($0) }) else {
-            throw KeychainError(
-                .masterKeyLost,
-                """
-                There are secrets but not the key that encrypted them. Restore \(MasterKey.name), or remove the whole \
-                folder to begin anew without the secrets.
-                """,
-                file: URL(fileURLWithPath: path)
-            )
-        }
-        return nil
+        let hasSecrets = try FileSystem.files(in: descriptor, path).contains(where: SecretFiles.isSecret)
+        if !hasSecrets { return nil }
+        // The first secret may have been written just now, but its key was there before it.
+        if let key = try MasterKey.read(in: descriptor, path) { return key }
+        throw KeychainError(
+            .masterKeyLost,
+            """
+            There are secrets but not the key that encrypted them. Restore \(MasterKey.name), or remove the whole \
+            folder to begin anew without the secrets.
+            """,
+            file: URL(fileURLWithPath: path)
+        )
     }
 }

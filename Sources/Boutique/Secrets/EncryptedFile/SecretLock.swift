@@ -29,42 +29,22 @@ final class SecretLock: @unchecked Sendable {
         }
     }
 
-    /// Runs a closure while no other thread and no other process writes.
-    func whileWriting<Result>(in folder: SecretFolder, _ body: () throws -> Result) throws -> Result {
-        // A file and not the folder, because network volumes lock nothing exclusively that is not open for writing.
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
-        let path = folder.path + "/lock"
-        return try holding(LOCK_EX, path, body) {
-            try FileSystem.check(path, "opened") { openat(folder.descriptor, "lock", flags, 0o600) }
-        }
-    }
-
-    /// Runs a closure that only reads while nobody else writes. A folder that nobody has written to is not locked.
-    func whileNobodyWrites<Result>(in folder: SecretFolder, _ body: () throws -> Result) throws -> Result {
-        let flags = O_RDONLY | O_NOFOLLOW
-        let path = folder.path + "/lock"
-        return try holding(LOCK_SH, path, body) {
-            try FileSystem.openIfPresent("lock", in: folder.descriptor, flags, path, absent: [ENOENT])
-        }
-    }
-
-    private func holding<Result>(
-        _ kind: Int32,
-        _ path: String,
-        _ body: () throws -> Result,
-        opening open: () throws -> Int32?
-    ) throws -> Result {
+    /// Runs a closure while no other thread and no other process does.
+    func withLock<Result>(in folder: SecretFolder, _ body: () throws -> Result) throws -> Result {
         turn.lock()
         defer { turn.unlock() }
         // This thread holds it already. A second descriptor would wait for the first one for ever.
         if descriptor != nil { return try body() }
-        guard let opened = try open() else { return try body() }
+        // A file and not the folder, because network volumes lock nothing exclusively that is not open for writing.
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        let path = folder.path + "/lock"
+        let opened = try FileSystem.check(path, "opened") { openat(folder.descriptor, "lock", flags, 0o600) }
         descriptor = opened
         defer {
             close(opened)
             descriptor = nil
         }
-        try FileSystem.check(path, "locked") { flock(opened, kind) }
+        try FileSystem.check(path, "locked") { flock(opened, LOCK_EX) }
         return try body()
     }
 }
