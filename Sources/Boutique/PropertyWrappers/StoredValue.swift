@@ -91,6 +91,50 @@ public struct StoredValue<Item: StorableItem>: Sendable {
     /// Each call makes a stream of its own. A stream that is not read keeps the newest 256 values.
     public var values: AsyncStream<Item> { core.values }
 
+    // The compiler finds these only here, not in an extension.
+    /// The value, read or set through an object that the property belongs to.
+    ///
+    /// The compiler uses it in place of ``wrappedValue``; there is no need to call it.
+    ///
+    /// - Parameters:
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
+    ///     now on.
+    ///   - wrappedKeyPath: The property.
+    ///   - storageKeyPath: The wrapper.
+    public static subscript<Instance>(
+        _enclosingInstance instance: Instance,
+        wrapped wrappedKeyPath: ReferenceWritableKeyPath<Instance, Item>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Instance, Self>
+    ) -> Item {
+        get { instance[keyPath: storageKeyPath].attached(to: instance).wrappedValue }
+        set { instance[keyPath: storageKeyPath].attached(to: instance).wrappedValue = newValue }
+    }
+
+    /// The wrapper, read through an object that the property belongs to.
+    ///
+    /// The compiler uses it in place of ``projectedValue``; there is no need to call it.
+    ///
+    /// - Parameters:
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
+    ///     now on.
+    ///   - projectedKeyPath: The projected property.
+    ///   - storageKeyPath: The wrapper.
+    public static subscript<Instance>(
+        _enclosingInstance instance: Instance,
+        projected projectedKeyPath: KeyPath<Instance, Self>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Instance, Self>
+    ) -> Self {
+        instance[keyPath: storageKeyPath].attached(to: instance)
+    }
+
+    private func attached(to object: Any) -> Self {
+        enclosingObject.forward(core.changes, to: object)
+        return self
+    }
+}
+
+extension StoredValue {
+
     /// Stores the default value.
     public func reset() {
         set(core.defaultValue)

@@ -90,7 +90,11 @@ extension ValueCore {
 
     /// Emits the current value and then each new one.
     var publisher: AnyPublisher<Value, Never> {
-        publication.publisher { self.currentSnapshot() }
+        publication.publisher {
+            self.beginObserving()
+            self.reload()
+            return self.currentSnapshot().value
+        }
     }
 
     /// The current value and then each new one.
@@ -120,8 +124,9 @@ extension ValueCore {
         publication.observation.access()
         do {
             let reading = try noted { try read() }
-            if publication.show(reading.data) { planReload() }
-            return Snapshot(data: reading.data, value: reading.value)
+            let snapshot = Snapshot(data: reading.data, value: reading.value)
+            if publication.show(snapshot) { planReload() }
+            return snapshot
         } catch {
             let last = state.withLock { $0.reading }
             return Snapshot(data: last?.data, value: last?.value ?? defaultValue)
@@ -235,10 +240,11 @@ extension ValueCore {
                 new.data = try encode(new.value)
                 new.error = nil
                 if let data = aside { try keepAside(data) }
-                try storage.save(new.data, key)
-                state.withLock { $0.reading = new }
                 // Within the exclusive time, so that changes are told in the order in which they were made.
-                publication.enqueue(.set(Snapshot(data: new.data, value: new.value)))
+                try publication.enqueue(Snapshot(data: new.data, value: new.value)) {
+                    try storage.save(new.data, key)
+                    state.withLock { $0.reading = new }
+                }
             }
         } catch {
             noteWriteError(error)
@@ -315,18 +321,16 @@ extension ValueCore {
 
     /// Tells others of a value that somebody else has stored.
     private func reload() {
-        publication.enqueue(
-            .reload { [weak self] in
-                guard let self else { return nil }
-                do {
-                    let reading = try noted { try self.read() }
-                    return Snapshot(data: reading.data, value: reading.value)
-                } catch {
-                    // It is noted and logged; there is nothing to tell.
-                    return nil
-                }
-            })
-        publication.deliver()
+        do {
+            let isNew = try publication.enqueue {
+                let reading = try noted { try read() }
+                return Snapshot(data: reading.data, value: reading.value)
+            }
+            // What else is in the queue is told by those who put it there, before their calls return.
+            if isNew { publication.deliver() }
+        } catch {
+            // It is noted and logged, and there is nothing to tell.
+        }
     }
 
     /// Has a change that a reader came upon told to the others, but not while the reader waits.

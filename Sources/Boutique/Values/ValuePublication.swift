@@ -10,8 +10,8 @@ import OpenCombine
 
 /// Tells what a value becomes, one change after the other: to the Observation framework, to publishers and to streams.
 ///
-/// Changes are queued by ``enqueue(_:)``, where their order is certain, and told by ``deliver()``, where no lock is held,
-/// so that whoever hears of a change may read and change the value again.
+/// Changes are queued where their order is certain, and told by ``deliver()``, where no lock is held, so that whoever
+/// hears of a change may read and change the value again.
 final class ValuePublication<Value: Sendable>: Sendable {
 
     /// A value and the bytes that it was made from.
@@ -20,23 +20,26 @@ final class ValuePublication<Value: Sendable>: Sendable {
         var value: Value
     }
 
-    /// A change that is waiting to be told.
-    enum Change: Sendable {
-        /// The value was set.
-        case set(Snapshot)
-        /// The value may be another one. Nothing is told if its bytes are those that were told last.
-        case reload(@Sendable () -> Snapshot?)
-    }
-
     private struct State {
-        var waiting: [Change] = []
+        var waiting: [Snapshot] = []
         var isDelivering = false
+        /// What was told last, or what the first who looked was shown.
+        var told: Value?
+        /// The bytes of what was queued last, or else of what was shown.
+        var latest: Data??
         var subject: CurrentValueSubject<Value, Never>?
-        /// The bytes that were told last, once anybody has seen the value.
-        var told: Data??
+
+        mutating func enqueue(_ snapshot: Snapshot) {
+            waiting.append(snapshot)
+            latest = .some(snapshot.data)
+        }
     }
 
     private let state = Locked(State())
+
+    /// Held while it is found out what comes next in the queue. Taken after the exclusive time of a ``ValueStorage``,
+    /// never before.
+    private let order = NSRecursiveLock()
 
     /// For those who read the value.
     let observation = ObservationPoint()
@@ -47,30 +50,60 @@ final class ValuePublication<Value: Sendable>: Sendable {
     /// Emits before each change.
     var willChange: some Publisher<Void, Never> { willChangeSubject }
 
-    /// Queues a change. The caller makes sure that changes are queued in the order in which they were made.
-    func enqueue(_ change: Change) {
-        state.withLock { $0.waiting.append(change) }
+    /// Saves a value and queues the change.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The value.
+    ///   - save: Saves it. If it throws, there is no change.
+    func enqueue(_ snapshot: Snapshot, save: () throws -> Void) rethrows {
+        try order.withLock {
+            try save()
+            state.withLock { $0.enqueue(snapshot) }
+        }
+    }
+
+    /// Queues a change that somebody else has made, if it is not known yet.
+    ///
+    /// - Parameter load: Reads the value.
+    /// - Returns: Whether there was a change.
+    func enqueue(load: () throws -> Snapshot) rethrows -> Bool {
+        try order.withLock {
+            let snapshot = try load()
+            let isNew = show(snapshot)
+            if isNew { state.withLock { $0.enqueue(snapshot) } }
+            return isNew
+        }
+    }
+
+    /// Notes that somebody was shown a value.
+    ///
+    /// - Returns: Whether others know another one.
+    func show(_ snapshot: Snapshot) -> Bool {
+        state.withLock { state in
+            if let latest = state.latest { return latest != snapshot.data }
+            state.latest = .some(snapshot.data)
+            state.told = snapshot.value
+            return false
+        }
     }
 
     /// Tells the changes in the queue, unless somebody is at it already; they then go on with these.
     func deliver() {
         var isFirst = true
-        while let change = next(isFirst) {
+        while let snapshot = next(isFirst) {
             isFirst = false
-            switch change {
-            case .set(let snapshot): tell(snapshot)
-            case .reload(let snapshot):
-                guard let snapshot = snapshot() else { continue }
-                let isNew = state.withLock { state in
-                    defer { state.told = .some(state.told ?? snapshot.data) }
-                    return state.told.map { $0 != snapshot.data } ?? false
-                }
-                if isNew { tell(snapshot) }
+            willChangeSubject.send()
+            observation.willChange()
+            let subject = state.withLock { state in
+                state.told = snapshot.value
+                return state.subject
             }
+            subject?.send(snapshot.value)
+            observation.didChange()
         }
     }
 
-    private func next(_ isFirst: Bool) -> Change? {
+    private func next(_ isFirst: Bool) -> Snapshot? {
         state.withLock { state in
             if isFirst, state.isDelivering { return nil }
             state.isDelivering = !state.waiting.isEmpty
@@ -78,47 +111,17 @@ final class ValuePublication<Value: Sendable>: Sendable {
         }
     }
 
-    private func tell(_ snapshot: Snapshot) {
-        willChangeSubject.send()
-        observation.willChange()
-        let subject = state.withLock { state in
-            state.told = .some(snapshot.data)
-            return state.subject
-        }
-        subject?.send(snapshot.value)
-        observation.didChange()
-    }
-
-    /// Notes that somebody was shown a value.
+    /// A publisher of the value and then of each change.
     ///
-    /// - Returns: Whether others were last told another one.
-    func show(_ data: Data?) -> Bool {
-        state.withLock { state in
-            guard let told = state.told else {
-                state.told = .some(data)
-                return false
-            }
-            return told != data
-        }
-    }
-
-    /// A publisher of the current value and then of each change.
-    ///
-    /// - Parameter current: Reads the value.
-    func publisher(_ current: @escaping @Sendable () -> Snapshot) -> AnyPublisher<Value, Never> {
+    /// - Parameter refresh: Has the changes told that others have made, and returns the value if none was told ever.
+    func publisher(_ refresh: @escaping @Sendable () -> Value) -> AnyPublisher<Value, Never> {
         Deferred {
-            let snapshot = current()
-            let subject = self.state.withLock { state in
-                if let subject = state.subject { return subject }
-                let subject = CurrentValueSubject<Value, Never>(snapshot.value)
+            let value = refresh()
+            return self.state.withLock { state in
+                let subject = state.subject ?? CurrentValueSubject(state.told ?? value)
                 state.subject = subject
-                state.told = .some(snapshot.data)
                 return subject
             }
-            // What has changed since the look, or since the last change was told, comes first.
-            self.enqueue(.reload(current))
-            self.deliver()
-            return subject
         }
         .eraseToAnyPublisher()
     }

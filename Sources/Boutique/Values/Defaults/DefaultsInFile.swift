@@ -7,7 +7,7 @@ import Logging
 /// Measured on Linux with Swift 6.3: what is set is lost without `synchronize()`, which cuts the file off before it writes
 /// it anew; of 800 values that four processes set at a time, 316 were left.
 ///
-/// A value that only the user defaults have is copied into the file. A value that is set is also set there, for code of
+/// A value that only the user defaults have is copied into the file when it is observed, which is before the first read. A value that is set is also set there, for code of
 /// this process that reads it there.
 struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     // @unchecked because `UserDefaults` may be used on any thread.
@@ -18,10 +18,7 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
 
     func load(_ name: String) throws -> Data? {
         if let data = try file.load(name) { return data }
-        guard let data = try platform.load(name) else { return nil }
-        // Registered values are not stored, only a default.
-        let registered = defaults.volatileDomain(forName: UserDefaults.registrationDomain)[name]
-        return registered == nil ? takeOver(data, name) : data
+        return try platform.load(name)
     }
 
     func save(_ data: Data?, _ name: String) throws {
@@ -39,27 +36,29 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     }
 
     func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
-        file.observe(name, onChange)
+        takeOver(name)
+        return file.observe(name, onChange)
     }
 
     func announceChange(of name: String) {
         file.announceChange(of: name)
     }
 
-    private func takeOver(_ data: Data, _ name: String) -> Data {
+    /// Copies a value that only the user defaults have.
+    private func takeOver(_ name: String) {
         do {
-            return try file.exclusively {
+            guard try file.load(name) == nil, let data = try platform.load(name) else { return }
+            // Registered values are not stored, only a default.
+            if defaults.volatileDomain(forName: UserDefaults.registrationDomain)[name] != nil { return }
+            try file.exclusively {
                 // Another process may have been faster.
-                if let newer = try file.load(name) { return newer }
-                try file.save(data, name)
-                return data
+                if try file.load(name) == nil { try file.save(data, name) }
             }
         } catch {
             boutiqueLogger.warning(
                 "A value in the user defaults could not be copied; it stays there.",
                 metadata: ["key": "\(name)", "error": "\(error)"]
             )
-            return data
         }
     }
 }
