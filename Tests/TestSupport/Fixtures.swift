@@ -7,7 +7,7 @@ package enum Fixtures {
     }
 
     /// The package's folder.
-    package static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+    package static let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
         url.deletingLastPathComponent()
     }
 }

@@ -44,7 +44,7 @@ package enum FileSystem {
     ///   - path: What it is about, for the error.
     ///   - absent: The values of `errno` that mean that there is nothing to open.
     /// - Returns: The descriptor, to be closed by the caller; `nil` if there is nothing to open.
-    static func openIfPresent(
+    package static func openIfPresent(
         _ name: String,
         in folder: Int32,
         _ flags: Int32,
@@ -60,7 +60,7 @@ package enum FileSystem {
     }
 
     /// Whether there is something in a folder under a name, a link that leads nowhere included.
-    static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
+    package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()
         if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
@@ -110,7 +110,7 @@ package enum FileSystem {
     }
 
     /// Gives a finished file its name, unless the name is taken, so that it survives a power failure.
-    static func publish(_ draft: URL, as destination: URL) throws {
+    package static func publish(_ draft: URL, as destination: URL) throws {
         let descriptor = try check(draft.path, "opened") { open(draft.path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         try synchronize(descriptor, draft.path)
@@ -133,7 +133,7 @@ package enum FileSystem {
     }
 
     /// Removes a file that is not needed any more, if it is there.
-    static func discard(_ file: URL) {
+    package static func discard(_ file: URL) {
         if unlink(file.path) != 0, errno != ENOENT {
             bodegaLogger.warning(
                 "A file that is not needed any more could not be removed.",

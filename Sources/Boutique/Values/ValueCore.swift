@@ -28,6 +28,9 @@ final class ValueCore<Value: StorableItem>: Sendable {
         case refuse
     }
 
+    /// Makes the bytes to store for a value, `nil` to store none.
+    typealias Encoding = @Sendable (_ value: Value, _ key: String) throws -> Data?
+
     /// What was found.
     private struct Reading: Sendable {
         var data: Data?
@@ -49,6 +52,7 @@ final class ValueCore<Value: StorableItem>: Sendable {
     let defaultValue: Value
     private let storage: any ValueStorage
     private let undecodablePolicy: UndecodablePolicy
+    private let encoding: Encoding
     private let state = Locked(State())
     private let errorObservation = ObservationPoint()
     let publication = ValuePublication<Value>()
@@ -60,16 +64,19 @@ final class ValueCore<Value: StorableItem>: Sendable {
     ///   - defaultValue: What the value is while there is none.
     ///   - storage: Where the bytes are.
     ///   - undecodablePolicy: What a change of bytes that cannot be decoded does.
+    ///   - encoding: Makes the bytes that are stored.
     init(
         key: String,
         default defaultValue: Value,
         storage: any ValueStorage,
-        undecodablePolicy: UndecodablePolicy = .startFromDefault
+        undecodablePolicy: UndecodablePolicy = .startFromDefault,
+        encoding: @escaping Encoding = { try StoredEnvelope.encode($0, key: $1) }
     ) {
         self.key = key
         self.defaultValue = defaultValue
         self.storage = storage
         self.undecodablePolicy = undecodablePolicy
+        self.encoding = encoding
     }
 }
 
@@ -128,8 +135,15 @@ extension ValueCore {
 
     /// Reads without telling anybody. What was decoded before is not decoded again.
     private func read() throws -> Reading {
-        let data = try storage.load(key)
-        if let known = state.withLock({ $0.reading }), known.data == data { return known }
+        let data: Data?
+        do {
+            data = try storage.load(key)
+        } catch let damage as DamagedValue {
+            return noted(damage)
+        }
+        if let known = state.withLock({ $0.reading }), known.data == data, known.error?.code != .damaged {
+            return known
+        }
         var reading = Reading(data: data, value: defaultValue)
         if let data {
             do throws(StorageError) {
@@ -140,6 +154,19 @@ extension ValueCore {
             }
         }
         state.withLock { $0.reading = reading }
+        return reading
+    }
+
+    /// Remembers that there are bytes that cannot be had, and logs it once.
+    private func noted(_ damage: DamagedValue) -> Reading {
+        let error = StorageError(
+            .damaged, "What is stored is damaged. It is kept.", key: CacheKey(verbatim: key), cause: damage.cause)
+        let reading = Reading(data: nil, value: defaultValue, error: error)
+        let isKnown = state.withLock { state in
+            defer { state.reading = reading }
+            return state.reading?.error?.code == .damaged
+        }
+        if !isKnown { boutiqueLogger.error("A stored value is damaged.", metadata: ["error": "\(error)"]) }
         return reading
     }
 
@@ -186,19 +213,20 @@ extension ValueCore {
         try write { $0.value = value }
     }
 
-    /// Removes the value, so that it is the default value again, and tells others. Bytes that cannot be decoded are kept
-    /// aside.
-    func remove() throws {
+    /// Removes the value, so that it is the default value again, and tells others.
+    ///
+    /// - Parameter keepingUndecodable: Whether bytes that cannot be decoded are kept aside.
+    func remove(keepingUndecodable: Bool = true) throws {
         try write { reading in
             reading.value = defaultValue
-            reading.data = nil
+            if !keepingUndecodable { reading.data = nil }
         } encode: { _ in
             nil
         }
     }
 
     private func write(_ change: (inout Reading) throws -> Void) throws {
-        try write(change) { try StoredEnvelope.encode($0, key: key) }
+        try write(change) { try encoding($0, key) }
     }
 
     private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {
@@ -207,9 +235,11 @@ extension ValueCore {
                 let old = try read()
                 var new = old
                 try change(&new)
+                // A change that takes the undecodable bytes away does not want them kept.
+                let aside = old.error == nil ? nil : new.data
                 new.data = try encode(new.value)
                 new.error = nil
-                if old.error != nil, let data = old.data { try keepAside(data) }
+                if let data = aside { try keepAside(data) }
                 // Within the exclusive time, so that changes are told in the order in which they were made.
                 try publication.enqueue(Snapshot(data: new.data, value: new.value)) {
                     try storage.save(new.data, key)

@@ -12,7 +12,8 @@ protocol ValueStorage: Sendable {
     /// It is called each time that the value is read, so it must be fast while nothing changes.
     ///
     /// - Returns: The bytes, whoever wrote them last; `nil` if there are none.
-    /// - Throws: What kept it from finding out. Absence is no error.
+    /// - Throws: What kept it from finding out. Absence is no error. A ``DamagedValue`` if there are bytes that cannot be
+    ///   had; then ``save(_:_:)`` keeps them in a place of their own before it writes others.
     func load(_ name: String) throws -> Data?
 
     /// Replaces the bytes of a value, all or nothing. Only called within ``exclusively(_:)``.
@@ -31,6 +32,11 @@ protocol ValueStorage: Sendable {
 
     /// Calls the observers of a name. The one who saves does this, after ``exclusively(_:)`` has returned.
     func announceChange(of name: String)
+}
+
+/// Says that a value has bytes which are damaged below the level of the value.
+struct DamagedValue: Error {
+    var cause: any Error
 }
 
 /// Ends an observation when it is released.
