@@ -153,7 +153,7 @@ extension StoredValue: PersistedValue {
         do {
             try core.modify(change)
         } catch {
-            core.logWriteError(error)
+            core.errors.logWrite(error)
         }
     }
 
@@ -164,7 +164,7 @@ extension StoredValue: PersistedValue {
         do {
             try core.set(value)
         } catch {
-            core.logWriteError(error)
+            core.errors.logWrite(error)
         }
     }
 }

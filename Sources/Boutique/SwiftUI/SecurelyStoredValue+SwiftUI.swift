@@ -16,7 +16,7 @@ extension SecurelyStoredValue {
                 do throws(KeychainError) {
                     try set(value)
                 } catch {
-                    core.logWriteError(error)
+                    core.errors.logWrite(error)
                 }
             }
         )

@@ -31,18 +31,10 @@ final class ValueCore<Value: StorableItem>: Sendable {
     /// Makes the bytes to store for a value, `nil` to store none.
     typealias Encoding = @Sendable (_ value: Value, _ key: String) throws -> Data?
 
-    /// What was found.
-    private struct Reading: Sendable {
-        var data: Data?
-        /// The default value if there is none, or if it could not be decoded.
-        var value: Value
-        var error: StorageError?
-    }
+    private typealias Reading = ValueReading<Value>
 
     private struct State {
         var reading: Reading?
-        var readError: (any Error)?
-        var writeError: (any Error)?
         var observation: ValueObservation?
         var isObserving = false
         var isReloadPlanned = false
@@ -54,7 +46,7 @@ final class ValueCore<Value: StorableItem>: Sendable {
     private let undecodablePolicy: UndecodablePolicy
     private let encoding: Encoding
     private let state = Locked(State())
-    private let errorObservation = ObservationPoint()
+    let errors: ValueErrors
     let publication = ValuePublication<Value>()
 
     /// Creates a core. Nothing is read yet.
@@ -77,6 +69,7 @@ final class ValueCore<Value: StorableItem>: Sendable {
         self.storage = storage
         self.undecodablePolicy = undecodablePolicy
         self.encoding = encoding
+        errors = ValueErrors(key: key)
     }
 }
 
@@ -114,7 +107,7 @@ extension ValueCore {
     func value() throws -> Value {
         beginObserving()
         publication.observation.access()
-        let reading = try noted { try read() }
+        let reading = try errors.noting { try read() }
         if let error = reading.error { throw error }
         return reading.value
     }
@@ -123,10 +116,9 @@ extension ValueCore {
         beginObserving()
         publication.observation.access()
         do {
-            let reading = try noted { try read() }
-            let snapshot = Snapshot(data: reading.data, value: reading.value)
-            if publication.show(snapshot) { planReload() }
-            return snapshot
+            let reading = try errors.noting { try read() }
+            if publication.show(reading.snapshot) { planReload() }
+            return reading.snapshot
         } catch {
             let last = state.withLock { $0.reading }
             return Snapshot(data: last?.data, value: last?.value ?? defaultValue)
@@ -144,15 +136,7 @@ extension ValueCore {
         if let known = state.withLock({ $0.reading }), known.data == data, known.error?.code != .damaged {
             return known
         }
-        var reading = Reading(data: data, value: defaultValue)
-        if let data {
-            do throws(StorageError) {
-                reading.value = try StoredEnvelope<Value>.decode(data, key: key)
-            } catch {
-                reading.error = error
-                boutiqueLogger.error("A stored value could not be decoded.", metadata: ["error": "\(error)"])
-            }
-        }
+        let reading = Reading(decoding: data, key: key, default: defaultValue)
         state.withLock { $0.reading = reading }
         return reading
     }
@@ -168,25 +152,6 @@ extension ValueCore {
         }
         if !isKnown { boutiqueLogger.error("A stored value is damaged.", metadata: ["error": "\(error)"]) }
         return reading
-    }
-
-    /// Remembers and logs that a read failed.
-    private func noted(_ read: () throws -> Reading) throws -> Reading {
-        do {
-            let reading = try read()
-            state.withLock { $0.readError = nil }
-            return reading
-        } catch {
-            let isNew = state.withLock { state in
-                defer { state.readError = error }
-                return state.readError == nil
-            }
-            if isNew {
-                boutiqueLogger.error(
-                    "A stored value could not be read.", metadata: ["key": "\(key)", "error": "\(error)"])
-            }
-            throw error
-        }
     }
 }
 
@@ -241,16 +206,16 @@ extension ValueCore {
                 new.error = nil
                 if let data = aside { try keepAside(data) }
                 // Within the exclusive time, so that changes are told in the order in which they were made.
-                try publication.enqueue(Snapshot(data: new.data, value: new.value)) {
+                try publication.enqueue(new.snapshot) {
                     try storage.save(new.data, key)
                     state.withLock { $0.reading = new }
                 }
             }
         } catch {
-            noteWriteError(error)
+            errors.noteWrite(error)
             throw error
         }
-        noteWriteError(nil)
+        errors.noteWrite(nil)
         publication.deliver()
         storage.announceChange(of: key)
     }
@@ -263,45 +228,27 @@ extension ValueCore {
     /// Why the value could not be stored or read the last time; `nil` after a write and a read that succeeded. The
     /// Observation framework tracks it.
     var lastError: (any Error)? {
-        errorObservation.access()
-        return state.withLock { $0.writeError ?? $0.readError ?? $0.reading?.error }
-    }
-
-    /// Logs an error that the caller of a wrapper does not get to see.
-    func logWriteError(_ error: any Error) {
-        boutiqueLogger.error(
-            "A value could not be stored; the previous one stays.", metadata: ["key": "\(key)", "error": "\(error)"])
-    }
-
-    private func noteWriteError(_ error: (any Error)?) {
-        if error == nil, state.withLock({ $0.writeError == nil }) { return }
-        errorObservation.willChange()
-        state.withLock { $0.writeError = error }
-        errorObservation.didChange()
+        errors.last ?? state.withLock { $0.reading?.error }
     }
 
     /// All bytes of this value that could not be decoded: those that are stored, if they cannot be decoded, and those
     /// that were put aside when the value was set, the oldest first.
     func undecodableData() throws -> [Data] {
         var found: [Data] = []
-        while let data = try storage.load(asideName(found.count)) { found.append(data) }
+        while let data = try storage.load(UndecodableName.name(of: key, found.count)) { found.append(data) }
         let reading = try read()
         if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
         return found
     }
 
-    private func asideName(_ number: Int) -> String {
-        number == 0 ? "\(key).undecodable" : "\(key).undecodable-\(number + 1)"
-    }
-
     /// Copies bytes to a name of their own, unless they are there already.
     private func keepAside(_ data: Data) throws {
         var number = 0
-        while let taken = try storage.load(asideName(number)) {
+        while let taken = try storage.load(UndecodableName.name(of: key, number)) {
             if taken == data { return }
             number += 1
         }
-        try storage.save(data, asideName(number))
+        try storage.save(data, UndecodableName.name(of: key, number))
     }
 }
 
@@ -323,8 +270,7 @@ extension ValueCore {
     private func reload() {
         do {
             let isNew = try publication.enqueue {
-                let reading = try noted { try read() }
-                return Snapshot(data: reading.data, value: reading.value)
+                try errors.noting { try read() }.snapshot
             }
             // What else is in the queue is told by those who put it there, before their calls return.
             if isNew { publication.deliver() }

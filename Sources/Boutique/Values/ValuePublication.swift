@@ -75,6 +75,9 @@ final class ValuePublication<Value: Sendable>: Sendable {
         }
     }
 
+    /// What was told last, or what the first who looked was shown.
+    var told: Value? { state.withLock { $0.told } }
+
     /// Notes that somebody was shown a value.
     ///
     /// - Returns: Whether others know another one.

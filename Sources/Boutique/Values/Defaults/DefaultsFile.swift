@@ -58,20 +58,19 @@ final class DefaultsFile: ValueStorage {
         if entries[name] == data { return }
         entries[name] = data
         let bytes = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
-        // Nobody else uses this name while the lock is held. A crash may leave the file; the next writer replaces it.
+        let folder = try OpenFile(url.deletingLastPathComponent(), O_RDONLY | O_DIRECTORY)
+        // Nobody else uses this name while the lock is held.
         let draft = url.appendingPathExtension("new")
-        let file = try OpenFile(draft, O_RDWR | O_CREAT | O_TRUNC)
-        do {
-            try file.write(bytes)
-            try FileSystem.synchronize(file.descriptor, draft.path)
+        try FileSystem.createFile(
+            draft.lastPathComponent, in: folder.descriptor, permissions: 0o600, bytes, draft.path
+        ) { descriptor in
+            try FileSystem.synchronize(descriptor, draft.path)
             try FileSystem.check(url.path, "replaced") { rename(draft.path, url.path) }
-        } catch {
-            unlink(draft.path)
-            throw error
         }
+        let file = try OpenFile(url, O_RDONLY)
         let status = try file.status()
         content.withLock { $0 = Content(entries: entries, file: file.known(as: status)) }
-        try FileSystem.synchronizeDirectory(url.deletingLastPathComponent().path)
+        try FileSystem.synchronize(folder.descriptor, folder.url.path)
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {

@@ -51,40 +51,6 @@ final class OpenFile: Sendable {
 
     /// Reads the file from the start to the end.
     func read() throws -> Data {
-        let size = Int(try status().st_size)
-        var data = Data(count: size)
-        var count = 0
-        while count < size {
-            let step = try data.withUnsafeMutableBytes { bytes in
-                // In bounds: count < size, and size - count bytes are left behind it.
-                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
-                return try FileSystem.check(url.path, "read") {
-                    pread(descriptor, rest.baseAddress, min(rest.count, FileSystem.largestTransfer), off_t(count))
-                }
-            }
-            if step == 0 { break }
-            count += step
-        }
-        return data.prefix(count)
+        try FileSystem.read(descriptor, size: Int(try status().st_size), url.path)
     }
-
-    /// Writes bytes behind those that were written before.
-    func write(_ data: Data) throws {
-        try data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = try FileSystem.check(url.path, "written") {
-                    // In bounds: the address and size of `rest`, which is not empty.
-                    let buffer = UnsafeRawBufferPointer(rebasing: rest)
-                    return writeBytes(descriptor, buffer.baseAddress, min(buffer.count, FileSystem.largestTransfer))
-                }
-                rest = rest.dropFirst(count)
-            }
-        }
-    }
-}
-
-/// The system's function, whose name the method hides.
-private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }
