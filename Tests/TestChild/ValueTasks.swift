@@ -43,6 +43,7 @@ func useValues(_ arguments: [String]) async throws {
             if value == "end" { break }
         }
     case "converse": converse(suite)
+    case "snippets": try await runValueSnippets(rest)
     case "registered":
         userDefaults(suite).register(defaults: [rest[0]: Data(#"{"value":"registered"}"#.utf8)])
         say(text(rest[0], suite).wrappedValue)

@@ -121,4 +121,11 @@ import Testing
     @Test func `What is set can be read in the user defaults of the process`() async throws {
         #expect(try await run("set-and-get-from-defaults", "suite", "key", "value") == [#"{"value":"value"}"#])
     }
+
+    @Test func `The snippets of Boutique's README do what it says, and what they have stored is there the next time`()
+        async throws
+    {
+        #expect(try await run("snippets", "standard", "0") == ["done"])
+        #expect(try await run("snippets", "standard", "1") == ["done"])
+    }
 }

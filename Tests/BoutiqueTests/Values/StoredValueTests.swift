@@ -118,4 +118,27 @@ import Testing
         #expect(one.wrappedValue == 3)
         #expect(other.wrappedValue == 10)
     }
+
+    @Test func `Threads that change a value at a time lose no change, whichever wrapper they use`() async {
+        let place = place
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    let flag = place.value("flag", false)
+                    // An odd number in all would leave it changed.
+                    for _ in 0..<300 { flag.toggle() }
+                }
+                group.addTask {
+                    let list = place.value("list", [Int]())
+                    for number in 0..<100 { list.append(number) }
+                }
+                group.addTask {
+                    let flag = place.value("flag", false)
+                    for _ in 0..<300 { _ = flag.wrappedValue }
+                }
+            }
+        }
+        #expect(place.value("flag", true).wrappedValue == false)
+        #expect(place.value("list", [Int]()).wrappedValue.sorted() == (0..<200).map { $0 / 2 })
+    }
 }
