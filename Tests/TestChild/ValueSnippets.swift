@@ -45,15 +45,15 @@ func runValueSnippets(_ arguments: [String]) async throws {
     var published: [Theme] = []
     let subscription = $currentlySelectedTheme.publisher.sink { published.append($0) }
     var themes = $currentlySelectedTheme.values.makeAsyncIterator()
-    precondition(await themes.next() == currentlySelectedTheme)
+    var streamed = [await themes.next()]
 
     $currentlySelectedTheme.reset()
     precondition(currentlySelectedTheme == .light)
     $currentlySelectedTheme.set(.dark)
     precondition(currentlySelectedTheme == .dark)
     precondition(published.suffix(2) == [.light, .dark])
-    precondition(await themes.next() == .light)
-    precondition(await themes.next() == .dark)
+    streamed += [await themes.next(), await themes.next()]
+    precondition(streamed == [isFirst ? .light : .dark, .light, .dark])
     subscription.cancel()
 
     $lastOpenedDate.set(.now)
