@@ -25,6 +25,18 @@ func useValues(_ arguments: [String]) async throws {
         let defaults = userDefaults(suite)
         defaults.set(Data(rest[1].utf8), forKey: rest[0])
         precondition(defaults.synchronize())
+    case "set-flag-in-defaults":
+        let defaults = userDefaults(suite)
+        defaults.set(true, forKey: rest[0])
+        precondition(defaults.synchronize())
+    case "replace-undecodable":
+        let value = text(rest[0], suite)
+        say(value.wrappedValue)
+        say(value.lastError.map { "\($0.code)" } ?? "no error")
+        value.set("new")
+        for data in try value.undecodableData() {
+            say("\(try PropertyListSerialization.propertyList(from: data, options: [], format: nil))")
+        }
     case "set-and-get-from-defaults":
         text(rest[0], suite).set(rest[1])
         let data = userDefaults(suite).data(forKey: rest[0])

@@ -1,7 +1,9 @@
+import Bodega
 import BodegaTesting
-import Boutique
 import Foundation
 import Testing
+
+@testable import Boutique
 
 #if canImport(Combine)
 import Combine
@@ -169,6 +171,45 @@ import OpenCombine
         try await put(#"{"value":20}"#)
         try await value.reload()
         #expect(value.wrappedValue == 20)
+    }
+
+    /// Tells of changes when the test says so.
+    private struct TellingEngine: ThrowingStorageEngine, ObservableStorageEngine {
+        let base: MemoryStorageEngine
+        let stream = AsyncThrowingStream.makeStream(of: StorageChange.self)
+
+        func changes() -> AsyncThrowingStream<StorageChange, any Error> { stream.stream }
+        func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
+        func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
+        func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
+        func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
+        func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
+    }
+
+    @Test func `Changes by others are seen at once if the engine tells of them`() async throws {
+        let telling = TellingEngine(base: engine)
+        let value = AsyncStoredValue(key: "value", default: 0, storage: telling)
+        var stream = value.values.makeAsyncIterator()
+        #expect(await stream.next() == 0)
+        try await value.valueHasLoaded()
+        try await put(#"{"value":1}"#)
+        telling.stream.continuation.yield(.items([CacheKey("another")]))
+        telling.stream.continuation.yield(.items([CacheKey("value")]))
+        #expect(await stream.next() == 1)
+        try await put(#"{"value":2}"#)
+        telling.stream.continuation.yield(.everything)
+        #expect(await stream.next() == 2)
+    }
+
+    @Test func `What a control sets is stored in the order in which it was set`() async throws {
+        let place = EngineValue.shared(engine, key: CacheKey("value"))
+        let core = AsyncValueCore(place, default: -1)
+        for number in 0..<50 { core.setInBackground(number) }
+        try await core.modify { number in
+            // It comes last, so all others have been stored.
+            #expect(number == 49)
+        }
+        #expect(core.current == 49)
     }
 
     final class Settings: ObservableObject {

@@ -113,6 +113,13 @@ import Testing
         #expect(try await run("get", suite, "key") == ["new"])
     }
 
+    @Test func `What other code has stored under the key as something else is kept`() async throws {
+        #expect(try await run("set-flag-in-defaults", "suite", "key") == [])
+        #expect(try await run("replace-undecodable", "suite", "key") == ["none", "decodingFailed", "true"])
+        #expect(try await run("get", "suite", "key") == ["new"])
+        #expect(try await run("replace-undecodable", "suite", "key") == ["new", "no error", "true"])
+    }
+
     @Test func `A registered default is found, and not taken for a value that was set`() async throws {
         #expect(try await run("registered", "suite", "key") == ["registered"])
         #expect(try await run("get", "suite", "key") == ["none"])

@@ -7,9 +7,12 @@ import TestSupport
 /// A file for values in a folder of its own.
 final class ValuePlace: Sendable {
     let folder = TemporaryFolder()
-
-    var file: DefaultsFile { .shared(url) }
+    let file: DefaultsFile
     var url: URL { folder.file("values.plist") }
+
+    init() {
+        file = DefaultsFile(url: folder.file("values.plist"))
+    }
 
     func value<Item: StorableItem>(_ defaultValue: Item) -> StoredValue<Item> {
         value("value", defaultValue)

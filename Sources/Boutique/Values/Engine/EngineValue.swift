@@ -90,7 +90,7 @@ final class EngineValue: Sendable {
                 for try await change in changes {
                     guard let self else { return }
                     if case .items(let keys) = change, !keys.contains(key) { continue }
-                    try await turn.take { [self] in await announce(try await fetch()) }
+                    await refresh()
                 }
             } catch {
                 boutiqueLogger.error(
@@ -100,5 +100,17 @@ final class EngineValue: Sendable {
             }
         }
         following.withLock { $0 = task }
+    }
+
+    /// Tells the wrappers what is stored now.
+    private func refresh() async {
+        do {
+            try await turn.take { [self] in await announce(try await fetch()) }
+        } catch {
+            boutiqueLogger.error(
+                "A value that others have changed could not be read.",
+                metadata: ["key": "\(key)", "error": "\(error)"]
+            )
+        }
     }
 }
