@@ -85,9 +85,15 @@ let package = Package(
             name: "BoutiqueTests",
             dependencies: ["Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine]
         ),
+        .testTarget(
+            name: "BoutiqueCompatibilityTests",
+            dependencies: ["BodegaTesting", "Boutique", "CompatibilityChild", "TestSupport"]
+        ),
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
+        // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
+        .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],
@@ -100,6 +106,10 @@ let sharedSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What stands for existing code: it is in Swift 5 and knows no upcoming feature.
+let swift5Targets: Set = ["BoutiqueCompatibilityTests", "CompatibilityChild"]
+
 for target in package.targets where target.name != "CLinuxFileSystem" {
-    target.swiftSettings = (target.swiftSettings ?? []) + sharedSettings
+    let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

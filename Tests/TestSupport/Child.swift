@@ -2,22 +2,31 @@ import Bodega
 package import Foundation
 import Testing
 
-/// Another process that carries out a task of `TestChild`.
+/// Another process that carries out a task of `TestChild` or of another program of the tests.
 package final class Child: @unchecked Sendable {
     // @unchecked because `Process` and `Pipe` are thread-safe in what is used of them.
     private let process = Process()
     private let output = Pipe()
     private let unread = Locked(Data())
 
-    package convenience init(_ arguments: String..., environment: [String: String] = [:]) throws {
-        try self.init(arguments, environment: environment)
+    package convenience init(
+        _ arguments: String...,
+        program: String = "TestChild",
+        environment: [String: String] = [:]
+    ) throws {
+        try self.init(arguments, program: program, environment: environment)
     }
 
     /// Starts the process.
     ///
     /// - Parameter input: What it reads; what this process reads if it is left out.
-    package init(_ arguments: [String], environment: [String: String] = [:], input: Pipe? = nil) throws {
-        process.executableURL = Self.program
+    package init(
+        _ arguments: [String],
+        program: String = "TestChild",
+        environment: [String: String] = [:],
+        input: Pipe? = nil
+    ) throws {
+        process.executableURL = Self.url(of: program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
@@ -60,16 +69,16 @@ package final class Child: @unchecked Sendable {
         Foundation.kill(process.processIdentifier, SIGKILL)
     }
 
-    private static let program: URL = {
+    private static func url(of name: String) -> URL {
         // The test bundle and the program are built into one folder.
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let folder = (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent()
         for folder in [
             folder, Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ] {
-            let program = folder.appendingPathComponent("TestChild")
+            let program = folder.appendingPathComponent(name)
             if FileManager.default.isExecutableFile(atPath: program.path) { return program }
         }
-        fatalError("TestChild is not beside the tests, in \(folder.path)")
-    }()
+        fatalError("\(name) is not beside the tests, in \(folder.path)")
+    }
 }

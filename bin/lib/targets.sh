@@ -31,3 +31,17 @@ find_import_flags() {
         import_flags+=(-Xcc "$map")
     done < <(grep -o '"-fmodule-map-file=[^"]*"' "$build/debug.yaml" | tr -d '"' | sort -u)
 }
+
+# Sets `target_settings` to the language mode and the language features with which a finished build has compiled a target.
+#
+# $1: the build's folder, such as `.build`  $2: the target
+find_target_settings() {
+    local setting
+    target_settings=()
+    while IFS= read -r setting; do target_settings+=("$setting"); done < <(
+        grep -m 1 -o "\"-module-name\",\"$2\",.*\"-swift-version\".*" "$1/debug.yaml" | tr -d '"[]' | tr ',' '\n' | awk '
+            isValue { print; isValue = 0 }
+            /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
+    [[ ${#target_settings[@]} -gt 0 ]] ||
+        fail "The build in $1 does not know $2. Run: swift build --build-tests --traits CommandLineTool"
+}

@@ -34,8 +34,8 @@ final class EnclosingObject: Sendable {
         if let publisher, publisher !== object.objectWillChange as? ObservableObjectPublisher {
             boutiqueLogger.warning(
                 """
-                An object cannot announce the changes of its stored properties. \
-                Give it `let objectWillChange = ObservableObjectPublisher()`.
+                An object cannot announce the changes of its stored properties. Give it a @Published property or \
+                `let objectWillChange = ObservableObjectPublisher()`.
                 """,
                 metadata: ["object": "\(type(of: object))"]
             )

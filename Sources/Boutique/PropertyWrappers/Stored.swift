@@ -38,7 +38,7 @@ public struct Stored<Item: StorableItem> {
     public var wrappedValue: [Item] { store.items }
 
     /// The store.
-    public nonisolated var projectedValue: Store<Item> { store }
+    public var projectedValue: Store<Item> { store }
 
     /// The store's items, when the property belongs to an object.
     public static subscript<Object>(

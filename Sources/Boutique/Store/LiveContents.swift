@@ -14,15 +14,14 @@ import OpenCombine
 final class LiveContents<Item: StorableItem> {
 
     /// The items.
-    private(set) var contents = StoreContents<Item>()
+    private(set) var contents: StoreContents<Item>
     /// Whether they are there.
-    private(set) var state = StoreState.loading
+    private(set) var state: StoreState
     /// The records that are stored and are not among the items, or not where they belong.
-    private(set) var irregular = IrregularRecords()
+    private(set) var irregular: IrregularRecords
 
-    /// Fires before each change, for observers of the store as an object. Unsafe is said only: it guards itself with a
-    /// lock, but its module does not tell the compiler.
-    nonisolated(unsafe) let objectWillChange = ObservableObjectPublisher()
+    /// Fires before each change, for observers of the store as an object.
+    nonisolated let objectChanges = ObjectChanges()
 
     private let itemsPoint = ObservationPoint()
     private let statePoint = ObservationPoint()
@@ -32,7 +31,12 @@ final class LiveContents<Item: StorableItem> {
     private var eventReaders: [WeakReference<EventSubscription<Item>>] = []
     private let itemStreams = ItemStreams<Item>()
 
-    nonisolated init() {}
+    /// Shows the items that are there already, or that it is loading if there are none.
+    nonisolated init(_ loaded: LoadedRecords<Item>? = nil) {
+        contents = loaded?.contents ?? StoreContents()
+        irregular = loaded?.irregular ?? IrregularRecords()
+        state = loaded == nil ? .loading : .loaded
+    }
 
     // MARK: Reading, seen by observers
 
@@ -76,13 +80,13 @@ final class LiveContents<Item: StorableItem> {
 
     /// Shows a new state.
     func show(_ newState: StoreState) {
-        objectWillChange.send()
+        objectChanges.publisher.send()
         observed(by: [statePoint]) { state = newState }
     }
 
     /// Shows the items that were read from the engine, instead of what was shown before.
     func show(_ loaded: LoadedRecords<Item>) {
-        objectWillChange.send()
+        objectChanges.publisher.send()
         singleItems.willChange(.any)
         observed(by: [itemsPoint, statePoint, undecodablePoint]) {
             contents = loaded.contents
@@ -107,7 +111,7 @@ final class LiveContents<Item: StorableItem> {
         let areItemsChanged = changes.contains { $0.concerns(contents) }
         if areItemsChanged { points.append(itemsPoint) }
         // What changes nothing is an event all the same.
-        if !points.isEmpty { objectWillChange.send() }
+        if !points.isEmpty { objectChanges.publisher.send() }
 
         let readers = readers()
         let changed = areItemsChanged ? ChangedKeys(changes) : .these([])

@@ -44,7 +44,7 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     @StoreItems public var items: [Item]
 
     /// Fires before ``items``, ``state`` or ``undecodable`` change.
-    public nonisolated(unsafe) let objectWillChange: ObservableObjectPublisher
+    public nonisolated var objectWillChange: ObservableObjectPublisher { live.objectChanges.publisher }
 
     let live: LiveContents<Item>
     let pipeline: StorePipeline<Item>
@@ -93,10 +93,10 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
         try await itemsHaveLoaded()
     }
 
-    nonisolated init(_ records: RecordStorage<Item>) {
-        let live = LiveContents<Item>()
+    /// Creates a store that has its items if some are given, else its pipeline must load them.
+    nonisolated init(_ records: RecordStorage<Item>, showing loaded: LoadedRecords<Item>? = nil) {
+        let live = LiveContents(loaded)
         self.live = live
-        objectWillChange = live.objectWillChange
         pipeline = StorePipeline(records: records, live: live)
         _items = StoreItems(live)
     }

@@ -1,5 +1,3 @@
-// Combine is OpenCombine under another name, as soon as the package depends on it.
+// Combine is OpenCombine under another name.
 
-#if canImport(OpenCombine)
 @_exported import OpenCombine
-#endif

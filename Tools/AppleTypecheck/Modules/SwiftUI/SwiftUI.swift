@@ -1,1 +1,3 @@
-// The declarations of SwiftUI that the sources use: none yet.
+// The declarations of SwiftUI that the sources use. SwiftUI re-exports Combine.
+
+@_exported import Combine

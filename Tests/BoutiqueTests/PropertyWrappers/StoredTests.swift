@@ -1,0 +1,242 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Observation
+import TestSupport
+import Testing
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+
+extension Store where Item == Note {
+    /// The store of the tests that need one with a name. Only one test uses it, because tests run at the same time.
+    fileprivate static let namedStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
+}
+
+@MainActor
+private final class NamedController {
+    @Stored(in: .namedStore) var notes
+}
+
+@MainActor
+private final class Controller: ObservableObject {
+    @Stored var notes: [Note]
+    @Stored var others: [Note]
+    @Published var query = ""
+
+    init(notes: Store<Note>, others: Store<Note> = .previewStore(items: [])) {
+        _notes = Stored(in: notes)
+        _others = Stored(in: others)
+    }
+}
+
+/// Has nothing published.
+@MainActor
+private final class PlainController: ObservableObject {
+    #if !canImport(Combine)
+    // OpenCombine keeps no publisher for a class without @Published properties.
+    let objectWillChange = ObservableObjectPublisher()
+    #endif
+    @Stored var notes: [Note]
+
+    init(_ store: Store<Note>) {
+        _notes = Stored(in: store)
+    }
+}
+
+@MainActor
+@Observable
+private final class ObservableController {
+    @ObservationIgnored @Stored var notes: [Note]
+    var query = ""
+
+    init(_ store: Store<Note>) {
+        _notes = Stored(in: store)
+    }
+}
+
+@MainActor
+private struct Row {
+    @Stored var notes: [Note]
+
+    init(_ store: Store<Note>) {
+        _notes = Stored(in: store)
+    }
+}
+
+@MainActor
+@Suite struct StoredTests {
+    let store = Store<Note>.previewStore(items: notes("a"))
+
+    // MARK: Showing
+
+    @Test func `A property shows the items of a store that has a name, and projects the store`() async throws {
+        let controller = NamedController()
+        #expect(controller.$notes === Store.namedStore)
+        try await controller.$notes.insert(notes("a", "b"))
+        #expect(controller.notes == notes("a", "b"))
+    }
+
+    @Test func `A property shows the items of a store that was handed in`() async throws {
+        let controller = Controller(notes: store)
+        #expect(controller.$notes === store)
+        #expect(controller.notes == notes("a"))
+        try await store.insert(Note(id: "b"))
+        #expect(controller.notes == notes("a", "b"))
+    }
+
+    @Test func `A property of a structure shows the items`() async throws {
+        let row = Row(store)
+        #expect(row.$notes === store)
+        try await row.$notes.insert(Note(id: "b"))
+        #expect(row.notes == notes("a", "b"))
+    }
+
+    @Test func `Properties of several objects show one store`() async throws {
+        let first = Controller(notes: store)
+        let second = PlainController(store)
+        let count = changes(of: first) { _ = first.notes }
+        let other = changes(of: second) { _ = second.notes }
+        try await first.$notes.remove(Note(id: "a"))
+        #expect(first.notes == [] && second.notes == [])
+        #expect(count.count == 1 && other.count == 1)
+    }
+
+    // MARK: Announcing changes
+
+    /// Counts how often an object announces a change, from after an access of it on.
+    private func changes<Object: ObservableObject>(of object: Object, after access: () -> Void) -> Recorder {
+        access()
+        return Recorder(object)
+    }
+
+    /// What an object announces.
+    @MainActor
+    private final class Recorder {
+        private(set) var count = 0
+        private var subscription: AnyCancellable?
+
+        init<Object: ObservableObject>(_ object: Object) {
+            subscription = object.objectWillChange.sink { [unowned self] _ in count += 1 }
+        }
+    }
+
+    @Test func `An object announces each change once`() async throws {
+        let controller = Controller(notes: store)
+        let changes = changes(of: controller) {
+            for _ in 0..<3 { _ = (controller.notes, controller.$notes) }
+        }
+        try await store.insert(notes("b", "c"))
+        #expect(changes.count == 1)
+        _ = controller.notes
+        try await store.removeAll().insert(Note(id: "d")).run()
+        #expect(changes.count == 2)
+        try await store.remove(Note(id: "nobody"))
+        #expect(changes.count == 2)
+        controller.query = "d"
+        #expect(changes.count == 3)
+    }
+
+    @Test func `An object announces a change before it takes place`() async throws {
+        let controller = PlainController(store)
+        var seen: [[Note]] = [controller.notes]
+        let subscription = controller.objectWillChange.sink { seen.append(self.store.items) }
+        try await store.insert(Note(id: "b"))
+        try await store.removeAll()
+        #expect(seen == [notes("a"), notes("a"), notes("a", "b")])
+        subscription.cancel()
+    }
+
+    @Test func `Using the projection is enough for an object to announce changes`() async throws {
+        let controller = PlainController(store)
+        let changes = changes(of: controller) {}
+        try await store.insert(Note(id: "b"))
+        #expect(changes.count == 0)
+        _ = controller.$notes
+        try await store.insert(Note(id: "c"))
+        #expect(changes.count == 1)
+    }
+
+    @Test func `An object announces the changes of all its stores`() async throws {
+        let others = Store<Note>.previewStore(items: [])
+        let controller = Controller(notes: store, others: others)
+        let changes = changes(of: controller) { _ = (controller.notes, controller.others) }
+        try await store.removeAll()
+        try await others.insert(Note(id: "a"))
+        #expect(changes.count == 2)
+    }
+
+    @Test func `An object announces that its store is loaded`() async throws {
+        let gate = StorageGate()
+        let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.fetchAll], at: gate)])
+        let controller = PlainController(loadingStore(engine))
+        let changes = changes(of: controller) { _ = controller.notes }
+        gate.release()
+        try await controller.$notes.itemsHaveLoaded()
+        #expect(changes.count == 1)
+    }
+
+    /// Made where nothing can be awaited, so by the initializer that loads in the background.
+    private func loadingStore(_ engine: any StorageEngine) -> Store<Note> {
+        Store(storage: engine)
+    }
+
+    @Test func `A store does not keep an object that announces its changes`() async throws {
+        var controller: PlainController? = PlainController(store)
+        let isGone = { [weak controller] in controller == nil }
+        let publisher = try #require(controller?.objectWillChange)
+        var count = 0
+        let subscription = publisher.sink { count += 1 }
+        _ = controller?.notes
+        try await store.insert(Note(id: "b"))
+        #expect(count == 1)
+        controller = nil
+        #expect(isGone())
+        try await store.insert(Note(id: "c"))
+        #expect(count == 1)
+        subscription.cancel()
+    }
+
+    // MARK: Observation
+
+    @Test func `Observers of a property are told once`() async throws {
+        let controller = ObservableController(store)
+        let changes = Counter()
+        withObservationTracking {
+            _ = controller.notes
+        } onChange: {
+            changes.increment()
+        }
+        controller.query = "a"
+        #expect(changes.count == 0)
+        try await store.insert(Note(id: "b"))
+        try await store.insert(Note(id: "c"))
+        #expect(changes.count == 1)
+    }
+
+    @Test func `Observers of a property of a structure are told`() async throws {
+        let row = Row(store)
+        let changes = Counter()
+        withObservationTracking {
+            _ = row.notes.count
+        } onChange: {
+            changes.increment()
+        }
+        try await row.$notes.removeAll()
+        #expect(changes.count == 1)
+    }
+
+    @Test func `Observers of an item of a projection are told`() async throws {
+        let controller = ObservableController(store)
+        let changes = Counter()
+        withObservationTracking {
+            _ = controller.$notes["a"]
+        } onChange: {
+            changes.increment()
+        }
+        try await store.update("a") { $0.text = "changed" }
+        #expect(changes.count == 1)
+    }
+}
