@@ -1,5 +1,5 @@
 import Bodega
-import Foundation
+package import Foundation
 import Testing
 
 /// Another process that carries out a task of `TestChild` or of another program of the tests.
@@ -9,15 +9,28 @@ package final class Child: @unchecked Sendable {
     private let output = Pipe()
     private let unread = Locked(Data())
 
-    package init(
+    package convenience init(
         _ arguments: String...,
         program: String = "TestChild",
         environment: [String: String] = [:]
+    ) throws {
+        try self.init(arguments, program: program, environment: environment)
+    }
+
+    /// Starts the process.
+    ///
+    /// - Parameter input: What it reads; what this process reads if it is left out.
+    package init(
+        _ arguments: [String],
+        program: String = "TestChild",
+        environment: [String: String] = [:],
+        input: Pipe? = nil
     ) throws {
         process.executableURL = Self.url(of: program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
+        if let input { process.standardInput = input }
         try process.run()
     }
 

@@ -27,6 +27,11 @@ package struct Volume {
         try Self.run("mount", "--bind", path, path)
     }
 
+    /// Keeps everybody from changing anything from now on.
+    package func makeReadOnly() throws {
+        try Self.run("mount", "-o", "remount,ro", path)
+    }
+
     package func unmount() {
         do {
             try Self.run("umount", "-l", path)

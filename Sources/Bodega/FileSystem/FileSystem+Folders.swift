@@ -1,16 +1,16 @@
 #if canImport(Darwin)
-import Darwin
+package import Darwin
 #elseif canImport(Glibc)
-import Glibc
+package import Glibc
 #elseif canImport(Musl)
-import Musl
+package import Musl
 #endif
 
 extension FileSystem {
 
     /// The names of the files in a folder, without folders, links and what else is no file. Names that aren't text are
     /// left out.
-    static func files(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
+    package static func files(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
         try entries(of: folder, path()) { name, entry in try isFile(entry, name, in: folder, path()) }
     }
 
@@ -80,5 +80,5 @@ extension FileSystem {
 
 extension stat {
     /// Whether it describes a file, and not a folder, a link or a device.
-    var isFile: Bool { st_mode & S_IFMT == S_IFREG }
+    package var isFile: Bool { st_mode & S_IFMT == S_IFREG }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Logging
 
 #if canImport(Darwin)
@@ -13,7 +13,7 @@ import Musl
 package enum FileSystem {
 
     /// The most bytes to read or write with one call; some systems refuse two gibibytes and more.
-    static let largestTransfer = 1 << 30
+    package static let largestTransfer = 1 << 30
 
     /// Repeats a call that a signal interrupted, and throws if it failed.
     ///
@@ -22,7 +22,7 @@ package enum FileSystem {
     ///   - what: What could not be done, as the end of the sentence "It could not be …".
     ///   - call: The call; a negative result means failure.
     @discardableResult
-    static func check<Number: SignedInteger>(
+    package static func check<Number: SignedInteger>(
         _ path: String,
         _ what: String,
         _ call: () -> Number
@@ -44,7 +44,7 @@ package enum FileSystem {
     ///   - path: What it is about, for the error.
     ///   - absent: The values of `errno` that mean that there is nothing to open.
     /// - Returns: The descriptor, to be closed by the caller; `nil` if there is nothing to open.
-    static func openIfPresent(
+    package static func openIfPresent(
         _ name: String,
         in folder: Int32,
         _ flags: Int32,
@@ -60,7 +60,7 @@ package enum FileSystem {
     }
 
     /// Whether there is something in a folder under a name, a link that leads nowhere included.
-    static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
+    package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()
         if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
@@ -69,7 +69,7 @@ package enum FileSystem {
 
     /// Creates a folder and the missing ones above it, accessible by the owner only, so that they survive a power
     /// failure.
-    static func createDirectory(at url: URL) throws {
+    package static func createDirectory(at url: URL) throws {
         let path = url.path
         var status = stat()
         if stat(path, &status) == 0 {
@@ -85,7 +85,7 @@ package enum FileSystem {
     }
 
     /// Makes the entries of a folder survive a power failure.
-    static func synchronizeDirectory(_ path: String) throws {
+    package static func synchronizeDirectory(_ path: String) throws {
         let descriptor = try check(path, "opened") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
         try synchronize(descriptor, path)
@@ -110,7 +110,7 @@ package enum FileSystem {
     }
 
     /// Gives a finished file its name, unless the name is taken, so that it survives a power failure.
-    static func publish(_ draft: URL, as destination: URL) throws {
+    package static func publish(_ draft: URL, as destination: URL) throws {
         let descriptor = try check(draft.path, "opened") { open(draft.path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         try synchronize(descriptor, draft.path)
@@ -133,7 +133,7 @@ package enum FileSystem {
     }
 
     /// Removes a file that is not needed any more, if it is there.
-    static func discard(_ file: URL) {
+    package static func discard(_ file: URL) {
         if unlink(file.path) != 0, errno != ENOENT {
             bodegaLogger.warning(
                 "A file that is not needed any more could not be removed.",
@@ -151,7 +151,7 @@ extension StorageError {
     ///   - number: The call's `errno`.
     ///   - path: What the call was about.
     ///   - what: What could not be done, as the end of the sentence "It could not be …".
-    static func system(_ number: Int32, _ path: String, _ what: String) -> StorageError {
+    package static func system(_ number: Int32, _ path: String, _ what: String) -> StorageError {
         let (code, advice): (Code, String) =
             switch number {
             case ENOSPC, EDQUOT, EFBIG: (.storageFull, "Make room and try again; nothing that was stored is lost.")

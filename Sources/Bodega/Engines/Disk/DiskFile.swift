@@ -113,26 +113,7 @@ extension DiskFile {
 
     /// Reads the whole file.
     func read(_ owner: DiskFolder) throws -> Data {
-        let size = Int(status.st_size)
-        if size == 0 { return Data() }
-        guard let buffer = malloc(size) else {
-            throw StorageError.system(ENOMEM, owner.path + "/" + name, "read")
-        }
-        var count = 0
-        do {
-            while count < size {
-                let step = try FileSystem.check(owner.path + "/" + name, "read") {
-                    // In bounds: count < size, and size - count bytes are left behind buffer + count.
-                    pread(descriptor, buffer + count, min(size - count, FileSystem.largestTransfer), off_t(count))
-                }
-                if step == 0 { break }
-                count += step
-            }
-        } catch {
-            free(buffer)
-            throw error
-        }
-        return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
+        try FileSystem.read(descriptor, size: Int(status.st_size), owner.path + "/" + name)
     }
 }
 

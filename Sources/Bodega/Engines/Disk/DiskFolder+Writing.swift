@@ -112,34 +112,10 @@ extension DiskFolder {
         finish: (Int32) -> Bool = { _ in true }
     ) throws -> Bool {
         let path = { self.controlPath + "/" + name }
-        let descriptor = try FileSystem.check(path(), "created") { () -> Int32 in
-            // What a crash left is not used again: it could have a record of its own.
-            if unlinkat(directory, name, 0) != 0, errno != ENOENT { return -1 }
-            return openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        }
-        defer { close(descriptor) }
-        do {
-            try data.withUnsafeBytes { bytes in
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let count = try FileSystem.check(path(), "written") {
-                        // In bounds: the address and size of `rest`, which is not empty.
-                        write(
-                            descriptor,
-                            UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                            min(rest.count, FileSystem.largestTransfer)
-                        )
-                    }
-                    rest = rest.dropFirst(count)
-                }
-            }
+        return try FileSystem.createFile(name, in: directory, permissions: 0o644, data, path()) { descriptor in
             let result = finish(descriptor)
             if synchronized { try FileSystem.synchronize(descriptor, path()) }
             return result
-        } catch {
-            // The space is needed now, not when somebody cleans up.
-            unlinkat(directory, name, 0)
-            throw error
         }
     }
 }

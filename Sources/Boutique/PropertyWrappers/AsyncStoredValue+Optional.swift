@@ -1,0 +1,66 @@
+// The helpers for values that may be missing. What they do is that of the others, from an empty start.
+
+extension AsyncStoredValue {
+
+    /// Changes one property of the value, if there is a value.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property.
+    ///   - property: Its new value.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    public func set<Wrapped, Property: Sendable>(
+        _ keyPath: any WritableKeyPath<Wrapped, Property> & Sendable,
+        to property: Property
+    ) async throws where Item == Wrapped? {
+        try await modify { $0?[keyPath: keyPath] = property }
+    }
+
+    /// Changes `false` to `true` and `true` to `false`. A missing value counts as `false`.
+    ///
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    public func toggle() async throws where Item == Bool? {
+        try await modify { $0.change(orNew: false) { $0.toggle() } }
+    }
+
+    /// Adds an element at the end of the array. A missing value counts as an empty array.
+    ///
+    /// - Parameter element: The element.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    public func append<Element: Sendable>(_ element: Element) async throws where Item == [Element]? {
+        try await modify { $0.change(orNew: []) { $0.append(element) } }
+    }
+
+    /// Puts an element in the place of the first that equals another. If none does, nothing changes.
+    ///
+    /// - Parameters:
+    ///   - element: The element to look for.
+    ///   - replacement: What takes its place.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    public func replace<Element: Equatable & Sendable>(
+        _ element: Element,
+        with replacement: Element
+    ) async throws where Item == [Element]? {
+        try await modify { $0?.replaceFirst(element, with: replacement) }
+    }
+
+    /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur. A missing
+    /// value counts as an empty array.
+    ///
+    /// - Parameter element: The element.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    public func togglePresence<Element: Equatable & Sendable>(_ element: Element) async throws
+    where Item == [Element]? {
+        try await modify { $0.change(orNew: []) { $0.togglePresence(of: element) } }
+    }
+
+    /// Sets the entry of a key in the dictionary. A missing value counts as an empty dictionary.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - value: The entry's new value, or `nil` to remove the entry.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    public func update<Key: Hashable & Sendable, Entry: Sendable>(key: Key, value: Entry?) async throws
+    where Item == [Key: Entry]? {
+        try await modify { $0.change(orNew: [:]) { $0[key] = value } }
+    }
+}

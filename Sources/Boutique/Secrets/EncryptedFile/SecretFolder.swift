@@ -1,0 +1,85 @@
+import Bodega
+import Crypto
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The folder of an ``EncryptedFileSecretStorage``, open until it is released.
+final class SecretFolder: Sendable {
+    let path: String
+    let descriptor: Int32
+
+    /// Opens a folder.
+    ///
+    /// - Returns: `nil` if there is none.
+    convenience init?(_ path: String) throws {
+        let flags = O_RDONLY | O_DIRECTORY
+        guard let descriptor = try FileSystem.openIfPresent(path, in: AT_FDCWD, flags, path, absent: [ENOENT]) else {
+            return nil
+        }
+        try self.init(path, descriptor)
+    }
+
+    /// Opens a folder, which is created if there is none.
+    convenience init(creating path: String) throws {
+        try FileSystem.createDirectory(at: URL(fileURLWithPath: path, isDirectory: true))
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        try self.init(path, FileSystem.check(path, "opened") { open(path, flags) })
+    }
+
+    private init(_ path: String, _ descriptor: Int32) throws {
+        self.path = path
+        self.descriptor = descriptor
+        // From here on the descriptor is closed by deinit, also if this throws.
+        var status = stat()
+        try FileSystem.check(path, "examined") { fstat(descriptor, &status) }
+        // Names and ciphertexts may be seen, but who can write could put files in another's place.
+        try Privacy.check(status, allowing: 0o755, path)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The secrets, for reading.
+    ///
+    /// - Returns: `nil` if nothing has been stored yet.
+    func filesForReading() throws -> SecretFiles? {
+        try masterKey().map { SecretFiles(self, $0) }
+    }
+
+    /// The secrets, for writing, while this folder is locked. If nothing has been stored yet, the key is made.
+    func filesForWriting() throws -> SecretFiles {
+        try SecretFiles(self, masterKey() ?? MasterKey.create(in: descriptor, path))
+    }
+
+    /// Runs a closure while no other thread and no other process writes.
+    func whileLocked<Result>(_ body: () throws -> Result) throws -> Result {
+        try SecretLock.of(path).withLock(in: self, body)
+    }
+
+    /// The key, or `nil` if there are neither a key nor secrets.
+    ///
+    /// It waits for nobody, so that secrets can be read whatever locks are held.
+    private func masterKey() throws -> SymmetricKey? {
+        if let key = try MasterKey.read(in: descriptor, path) { return key }
+        let hasSecrets = try FileSystem.files(in: descriptor, path).contains(where: SecretFiles.isSecret)
+        if !hasSecrets { return nil }
+        // The first secret may have been written just now, but its key was there before it.
+        if let key = try MasterKey.read(in: descriptor, path) { return key }
+        throw KeychainError(
+            .masterKeyLost,
+            """
+            There are secrets but not the key that encrypted them. Restore \(MasterKey.name), or remove the whole \
+            folder to begin anew without the secrets.
+            """,
+            file: URL(fileURLWithPath: path)
+        )
+    }
+}

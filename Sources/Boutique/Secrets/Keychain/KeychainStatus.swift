@@ -1,0 +1,53 @@
+/// The answers of the keychain that mean something special, with the numbers of Apple's `SecBase.h`.
+enum KeychainStatus {
+    static let success: Int32 = 0
+    static let diskFull: Int32 = -34
+    static let writePermission: Int32 = -61
+    static let userCanceled: Int32 = -128
+    static let notAvailable: Int32 = -25291
+    static let readOnly: Int32 = -25292
+    static let authenticationFailed: Int32 = -25293
+    static let duplicateItem: Int32 = -25299
+    static let itemNotFound: Int32 = -25300
+    static let interactionNotAllowed: Int32 = -25308
+    static let interactionRequired: Int32 = -25315
+    static let decode: Int32 = -26275
+    static let missingEntitlement: Int32 = -34018
+}
+
+extension KeychainError {
+
+    /// Says what an answer of the keychain means.
+    ///
+    /// - Parameters:
+    ///   - status: The answer, which is not success.
+    ///   - secret: The secret concerned.
+    init(keychain status: Int32, _ secret: SecretAddress) {
+        let (code, message): (Code, String) =
+            switch status {
+            case KeychainStatus.itemNotFound:
+                (.notFound, "There is no such item in the keychain.")
+            case KeychainStatus.interactionNotAllowed, KeychainStatus.interactionRequired, KeychainStatus.notAvailable:
+                (.locked, "The keychain is locked or not available yet. Try again after the device was unlocked.")
+            case KeychainStatus.decode:
+                (.undecodable, "The keychain cannot decode the item. Set it anew, or remove it.")
+            case KeychainStatus.authenticationFailed, KeychainStatus.userCanceled, KeychainStatus.writePermission:
+                (.accessDenied, "The user or the system denied access to the item. Ask the user before trying again.")
+            case KeychainStatus.missingEntitlement:
+                (
+                    .missingEntitlement,
+                    """
+                    The app may not use the keychain, or not with this group. Sign it with the Keychain Sharing \
+                    capability and list the group there.
+                    """
+                )
+            case KeychainStatus.readOnly:
+                (.readOnly, "The keychain can be read but not written.")
+            case KeychainStatus.diskFull:
+                (.storageFull, "Make room and try again; no secret is lost.")
+            default:
+                (.other, "The keychain failed. Look the status up with `security error`.")
+            }
+        self.init(code, message, secret: secret, status: status)
+    }
+}

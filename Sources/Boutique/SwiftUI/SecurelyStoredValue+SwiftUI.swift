@@ -1,0 +1,25 @@
+#if canImport(SwiftUI)
+public import SwiftUI
+
+extension SecurelyStoredValue: DynamicProperty {}
+
+extension SecurelyStoredValue {
+
+    /// A binding to the value, for controls that change it; `nil` removes it.
+    ///
+    /// A binding cannot throw. If the value cannot be stored, the one before stays, and ``lastError`` and the log say
+    /// why.
+    public var binding: Binding<Item?> {
+        Binding(
+            get: { wrappedValue },
+            set: { value in
+                do throws(KeychainError) {
+                    try set(value)
+                } catch {
+                    core.errors.logWrite(error)
+                }
+            }
+        )
+    }
+}
+#endif

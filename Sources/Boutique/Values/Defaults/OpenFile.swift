@@ -1,0 +1,56 @@
+import Bodega
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A file that is open until it is released.
+final class OpenFile: Sendable {
+    let url: URL
+    let descriptor: Int32
+    private let known = Locked<stat?>(nil)
+
+    /// Opens a file. One that is created is accessible by the owner only.
+    init(_ url: URL, _ flags: Int32) throws {
+        self.url = url
+        descriptor = try FileSystem.check(url.path, "opened") { open(url.path, flags | O_CLOEXEC, 0o600) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func status() throws -> stat {
+        var status = stat()
+        try FileSystem.check(url.path, "examined") { fstat(descriptor, &status) }
+        return status
+    }
+
+    /// Remembers a status, to recognise a change by.
+    func known(as status: stat) -> OpenFile {
+        known.withLock { $0 = status }
+        return self
+    }
+
+    /// Whether a status is of this file, and it has not been written to since.
+    func isUnchanged(_ status: stat) -> Bool {
+        guard let known = known.withLock({ $0 }) else { return false }
+        #if canImport(Darwin)
+        let (time, knownTime) = (status.st_mtimespec, known.st_mtimespec)
+        #else
+        let (time, knownTime) = (status.st_mtim, known.st_mtim)
+        #endif
+        return status.st_dev == known.st_dev && status.st_ino == known.st_ino && status.st_size == known.st_size
+            && time.tv_sec == knownTime.tv_sec && time.tv_nsec == knownTime.tv_nsec
+    }
+
+    /// Reads the file from the start to the end.
+    func read() throws -> Data {
+        try FileSystem.read(descriptor, size: Int(try status().st_size), url.path)
+    }
+}

@@ -1,0 +1,56 @@
+import Bodega
+import Foundation
+
+/// Values in the platform's user defaults.
+final class PlatformDefaults: ValueStorage, @unchecked Sendable {
+    // @unchecked because `UserDefaults` may be used on any thread.
+    private let defaults: UserDefaults
+
+    // Several objects can stand for the same defaults, so all share these.
+    private static let turn = NSRecursiveLock()
+    private static let observers = ValueObservers()
+
+    init(_ defaults: UserDefaults) {
+        self.defaults = defaults
+    }
+
+    func load(_ name: String) throws -> Data? {
+        guard let object = defaults.object(forKey: name) else { return nil }
+        if let data = object as? Data { return data }
+        // Somebody else has stored something else. As bytes it is undecodable, and so it is kept.
+        return try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+    }
+
+    func save(_ data: Data?, _ name: String) throws {
+        if let data {
+            defaults.set(data, forKey: name)
+        } else {
+            defaults.removeObject(forKey: name)
+        }
+        #if !canImport(Darwin)
+        // What is not synchronized is lost when the process ends.
+        if !defaults.synchronize() {
+            throw StorageError(.inputOutput, "The user defaults could not be written.", key: CacheKey(verbatim: name))
+        }
+        #endif
+    }
+
+    func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        Self.turn.lock()
+        defer { Self.turn.unlock() }
+        return try body()
+    }
+
+    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
+        let ours = Self.observers.add(name, onChange)
+        let others = DefaultsObserver(defaults, key: name) {
+            // Later, because this is also called while a change of ours is being made.
+            foreignChangeQueue.async(execute: onChange)
+        }
+        return ValueObservation { [ours, others] in _ = (ours, others) }
+    }
+
+    func announceChange(of name: String) {
+        Self.observers.announceChange(of: name)
+    }
+}

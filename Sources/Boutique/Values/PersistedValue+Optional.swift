@@ -1,0 +1,64 @@
+// The helpers for values that may be missing. What they do is that of the others, from an empty start.
+
+extension PersistedValue {
+
+    /// Changes one property of the value, if there is a value.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property.
+    ///   - property: Its new value.
+    /// - Throws: ``Failure`` if the value was not changed.
+    public func set<Wrapped, Property>(
+        _ keyPath: WritableKeyPath<Wrapped, Property>,
+        to property: Property
+    ) throws(Failure) where Value == Wrapped? {
+        try modify { $0?[keyPath: keyPath] = property }
+    }
+
+    /// Changes `false` to `true` and `true` to `false`. A missing value counts as `false`.
+    ///
+    /// - Throws: ``Failure`` if the value was not changed.
+    public func toggle() throws(Failure) where Value == Bool? {
+        try modify { $0.change(orNew: false) { $0.toggle() } }
+    }
+
+    /// Adds an element at the end of the array. A missing value counts as an empty array.
+    ///
+    /// - Parameter element: The element.
+    /// - Throws: ``Failure`` if the value was not changed.
+    public func append<Element>(_ element: Element) throws(Failure) where Value == [Element]? {
+        try modify { $0.change(orNew: []) { $0.append(element) } }
+    }
+
+    /// Puts an element in the place of the first that equals another. If none does, nothing changes.
+    ///
+    /// - Parameters:
+    ///   - element: The element to look for.
+    ///   - replacement: What takes its place.
+    /// - Throws: ``Failure`` if the value was not changed.
+    public func replace<Element: Equatable>(
+        _ element: Element,
+        with replacement: Element
+    ) throws(Failure) where Value == [Element]? {
+        try modify { $0?.replaceFirst(element, with: replacement) }
+    }
+
+    /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur. A missing
+    /// value counts as an empty array.
+    ///
+    /// - Parameter element: The element.
+    /// - Throws: ``Failure`` if the value was not changed.
+    public func togglePresence<Element: Equatable>(_ element: Element) throws(Failure) where Value == [Element]? {
+        try modify { $0.change(orNew: []) { $0.togglePresence(of: element) } }
+    }
+
+    /// Sets the entry of a key in the dictionary. A missing value counts as an empty dictionary.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - value: The entry's new value, or `nil` to remove the entry.
+    /// - Throws: ``Failure`` if the value was not changed.
+    public func update<Key: Hashable, Entry>(key: Key, value: Entry?) throws(Failure) where Value == [Key: Entry]? {
+        try modify { $0.change(orNew: [:]) { $0[key] = value } }
+    }
+}

@@ -1,0 +1,304 @@
+import Bodega
+import Dispatch
+import Foundation
+import Logging
+
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+
+/// What the value wrappers that need no waiting are made of: it turns bytes of a ``ValueStorage`` into a value and back,
+/// changes the value in one step and tells others.
+///
+/// A wrapper holds one core, conforms to ``PersistedValue`` by calling ``modify(_:)`` and ``set(_:)``, maps what they
+/// throw to its own error or swallows it, and hands out ``current``, ``publisher`` and ``values``.
+///
+/// Bytes that cannot be decoded are never lost: they stay where they are until the value is set, and are then moved to a
+/// name of their own; see ``undecodableData()``.
+final class ValueCore<Value: StorableItem>: Sendable {
+    typealias Snapshot = ValuePublication<Value>.Snapshot
+
+    /// What a change of bytes that cannot be decoded does.
+    enum UndecodablePolicy: Sendable {
+        /// It starts from the default value.
+        case startFromDefault
+        /// It throws. Only setting the value goes through.
+        case refuse
+    }
+
+    /// Makes the bytes to store for a value, `nil` to store none.
+    typealias Encoding = @Sendable (_ value: Value, _ key: String) throws -> Data?
+
+    private typealias Reading = ValueReading<Value>
+
+    private struct State {
+        var reading: Reading?
+        var observation: ValueObservation?
+        var isObserving = false
+        var isReloadPlanned = false
+    }
+
+    let key: String
+    let defaultValue: Value
+    private let storage: any ValueStorage
+    private let undecodablePolicy: UndecodablePolicy
+    private let encoding: Encoding
+    private let state = Locked(State())
+    let errors: ValueErrors
+    let publication = ValuePublication<Value>()
+
+    /// Creates a core. Nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - key: The name that the value has in the storage.
+    ///   - defaultValue: What the value is while there is none.
+    ///   - storage: Where the bytes are.
+    ///   - undecodablePolicy: What a change of bytes that cannot be decoded does.
+    ///   - encoding: Makes the bytes that are stored.
+    init(
+        key: String,
+        default defaultValue: Value,
+        storage: any ValueStorage,
+        undecodablePolicy: UndecodablePolicy = .startFromDefault,
+        encoding: @escaping Encoding = { try StoredEnvelope.encode($0, key: $1) }
+    ) {
+        self.key = key
+        self.defaultValue = defaultValue
+        self.storage = storage
+        self.undecodablePolicy = undecodablePolicy
+        self.encoding = encoding
+        errors = ValueErrors(key: key)
+    }
+}
+
+// MARK: Reading
+
+extension ValueCore {
+
+    /// The value; the default value if there is none or it cannot be decoded. If it cannot be read, it is what was read
+    /// last. The Observation framework tracks it.
+    var current: Value { currentSnapshot().value }
+
+    /// Emits the current value and then each new one.
+    var publisher: AnyPublisher<Value, Never> {
+        publication.publisher {
+            self.beginObserving()
+            self.reload()
+            return self.currentSnapshot().value
+        }
+    }
+
+    /// The current value and then each new one.
+    var values: AsyncStream<Value> { publisher.stream }
+
+    /// Emits before each change.
+    var changes: some Publisher<Void, Never> {
+        // A change by another process is one from what is there now.
+        _ = currentSnapshot()
+        return publication.willChange
+    }
+
+    /// Reads the value.
+    ///
+    /// - Returns: The value; the default value if there is none.
+    /// - Throws: What the storage threw, or a ``StorageError`` with the code `decodingFailed`.
+    func value() throws -> Value {
+        beginObserving()
+        publication.observation.access()
+        let reading = try errors.noting { try read() }
+        if let error = reading.error { throw error }
+        return reading.value
+    }
+
+    private func currentSnapshot() -> Snapshot {
+        beginObserving()
+        publication.observation.access()
+        do {
+            let reading = try errors.noting { try read() }
+            if publication.show(reading.snapshot) { planReload() }
+            return reading.snapshot
+        } catch {
+            let last = state.withLock { $0.reading }
+            return Snapshot(data: last?.data, value: last?.value ?? defaultValue)
+        }
+    }
+
+    /// Reads without telling anybody. What was decoded before is not decoded again.
+    private func read() throws -> Reading {
+        let data: Data?
+        do {
+            data = try storage.load(key)
+        } catch let damage as DamagedValue {
+            return noted(damage)
+        }
+        if let known = state.withLock({ $0.reading }), known.data == data, known.error?.code != .damaged {
+            return known
+        }
+        let reading = Reading(decoding: data, key: key, default: defaultValue)
+        state.withLock { $0.reading = reading }
+        return reading
+    }
+
+    /// Remembers that there are bytes that cannot be had, and logs it once.
+    private func noted(_ damage: DamagedValue) -> Reading {
+        let error = StorageError(
+            .damaged, "What is stored is damaged. It is kept.", key: CacheKey(verbatim: key), cause: damage.cause)
+        let reading = Reading(data: nil, value: defaultValue, error: error)
+        let isKnown = state.withLock { state in
+            defer { state.reading = reading }
+            return state.reading?.error?.code == .damaged
+        }
+        if !isKnown { boutiqueLogger.error("A stored value is damaged.", metadata: ["error": "\(error)"]) }
+        return reading
+    }
+}
+
+// MARK: Changing
+
+extension ValueCore {
+
+    /// Reads the value, changes it and stores it, in one step, and then tells others.
+    ///
+    /// - Parameter change: Changes the value, from the default value if there is none.
+    /// - Throws: What the storage threw, or a ``StorageError`` with the code `encodingFailed`, or `decodingFailed` if the
+    ///   policy is to refuse. Nothing has changed then.
+    func modify(_ change: (inout Value) -> Void) throws {
+        try write { reading in
+            if let error = reading.error, undecodablePolicy == .refuse { throw error }
+            change(&reading.value)
+        }
+    }
+
+    /// Stores a value and tells others.
+    ///
+    /// - Throws: What the storage threw, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
+    func set(_ value: Value) throws {
+        try write { $0.value = value }
+    }
+
+    /// Removes the value, so that it is the default value again, and tells others.
+    ///
+    /// - Parameter keepingUndecodable: Whether bytes that cannot be decoded are kept aside.
+    func remove(keepingUndecodable: Bool = true) throws {
+        try write { reading in
+            reading.value = defaultValue
+            if !keepingUndecodable { reading.data = nil }
+        } encode: { _ in
+            nil
+        }
+    }
+
+    private func write(_ change: (inout Reading) throws -> Void) throws {
+        try write(change) { try encoding($0, key) }
+    }
+
+    private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {
+        do {
+            try storage.exclusively {
+                let old = try read()
+                var new = old
+                try change(&new)
+                // A change that takes the undecodable bytes away does not want them kept.
+                let aside = old.error == nil ? nil : new.data
+                new.data = try encode(new.value)
+                new.error = nil
+                if let data = aside { try keepAside(data) }
+                // Within the exclusive time, so that changes are told in the order in which they were made.
+                try publication.enqueue(new.snapshot) {
+                    try storage.save(new.data, key)
+                    state.withLock { $0.reading = new }
+                }
+            }
+        } catch {
+            errors.noteWrite(error)
+            throw error
+        }
+        errors.noteWrite(nil)
+        publication.deliver()
+        storage.announceChange(of: key)
+    }
+}
+
+// MARK: Errors
+
+extension ValueCore {
+
+    /// Why the value could not be stored or read the last time; `nil` after a write and a read that succeeded. The
+    /// Observation framework tracks it.
+    var lastError: (any Error)? {
+        errors.last ?? state.withLock { $0.reading?.error }
+    }
+
+    /// All bytes of this value that could not be decoded: those that are stored, if they cannot be decoded, and those
+    /// that were put aside when the value was set, the oldest first.
+    func undecodableData() throws -> [Data] {
+        var found: [Data] = []
+        while let data = try storage.load(UndecodableName.name(of: key, found.count)) { found.append(data) }
+        let reading = try read()
+        if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
+        return found
+    }
+
+    /// Copies bytes to a name of their own, unless they are there already.
+    private func keepAside(_ data: Data) throws {
+        var number = 0
+        while let taken = try storage.load(UndecodableName.name(of: key, number)) {
+            if taken == data { return }
+            number += 1
+        }
+        try storage.save(data, UndecodableName.name(of: key, number))
+    }
+}
+
+// MARK: Changes by others
+
+extension ValueCore {
+
+    private func beginObserving() {
+        let isFirst = state.withLock { state in
+            defer { state.isObserving = true }
+            return !state.isObserving
+        }
+        if !isFirst { return }
+        let observation = storage.observe(key) { [weak self] in self?.reload() }
+        state.withLock { $0.observation = observation }
+    }
+
+    /// Tells others of a value that somebody else has stored.
+    private func reload() {
+        do {
+            let isNew = try publication.enqueue {
+                try errors.noting { try read() }.snapshot
+            }
+            // What else is in the queue is told by those who put it there, before their calls return.
+            if isNew { publication.deliver() }
+        } catch {
+            // It is noted and logged, and there is nothing to tell.
+        }
+    }
+
+    /// Has a change that a reader came upon told to the others, but not while the reader waits.
+    private func planReload() {
+        let isFirst = state.withLock { state in
+            defer { state.isReloadPlanned = true }
+            return !state.isReloadPlanned
+        }
+        if !isFirst { return }
+        foreignChangeQueue.async { [weak self] in
+            guard let self else { return }
+            state.withLock { $0.isReloadPlanned = false }
+            reload()
+        }
+    }
+}
+
+/// Where changes by other processes are told: on the main queue where there is a user interface to hear of them.
+let foreignChangeQueue: DispatchQueue = {
+    #if canImport(SwiftUI)
+    .main
+    #else
+    DispatchQueue(label: "emporium.boutique.values")
+    #endif
+}()

@@ -1,0 +1,27 @@
+// What the helpers of the value wrappers do to a value, beyond what the standard library has.
+
+extension Array where Element: Equatable {
+
+    mutating func replaceFirst(_ element: Element, with replacement: Element) {
+        if let index = firstIndex(of: element) { self[index] = replacement }
+    }
+
+    mutating func togglePresence(of element: Element) {
+        if contains(element) {
+            removeAll { $0 == element }
+        } else {
+            append(element)
+        }
+    }
+}
+
+extension Optional {
+
+    /// Changes the value, or a new one if there is none.
+    mutating func change<Result>(orNew new: @autoclosure () -> Wrapped, _ change: (inout Wrapped) -> Result) -> Result {
+        var value = self ?? new()
+        self = nil
+        defer { self = value }
+        return change(&value)
+    }
+}

@@ -1,0 +1,32 @@
+import Bodega
+import Foundation
+import Logging
+
+/// What was found where a value is stored.
+struct ValueReading<Value: StorableItem>: Sendable {
+    var data: Data?
+    /// The default value if there is none, or if it could not be decoded.
+    var value: Value
+    var error: StorageError?
+
+    init(data: Data?, value: Value, error: StorageError? = nil) {
+        self.data = data
+        self.value = value
+        self.error = error
+    }
+
+    /// Decodes bytes. A failure is logged.
+    init(decoding data: Data?, key: String, default defaultValue: Value) {
+        self.init(data: data, value: defaultValue)
+        guard let data else { return }
+        do throws(StorageError) {
+            value = try StoredEnvelope.decode(data, key: key)
+        } catch {
+            self.error = error
+            boutiqueLogger.error("A stored value could not be decoded.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// What publishers tell of it.
+    var snapshot: ValuePublication<Value>.Snapshot { .init(data: data, value: value) }
+}

@@ -1,0 +1,143 @@
+import Boutique
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Secrets in files, used by several processes and threads.
+@Suite struct SecretProcessTests {
+    private let fixture = SecretFolderFixture()
+    private var storage: EncryptedFileSecretStorage { fixture.storage }
+
+    @Test func `Another process reads what this one has set, and the other way round`() async throws {
+        #expect(await (try Child("say-secret", fixture.url.path, "token")).lines() == ["none"])
+        try storage.write(Data("from here".utf8), to: .test())
+        #expect(await (try Child("say-secret", fixture.url.path, "token")).lines() == ["from here"])
+        #expect(await (try Child("set-secrets", fixture.url.path, "token", "there", "2")).lines().last == "done")
+        #expect(try storage.read(.test()) == value("there-1"))
+        try storage.remove(.test())
+        #expect(await (try Child("say-secret", fixture.url.path, "token")).lines() == ["none"])
+    }
+
+    @Test func `A process that is killed while it sets a secret leaves the old or the new one, whole`() async throws {
+        let seed = Seed.current
+        print("kill test of secrets: EMPORIUM_SEED=\(seed)")
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<20 {
+            let child = try Child("set-secrets", fixture.url.path, "token", "r\(round)", "100000")
+            var said: [String] = []
+            for _ in 0..<Int.random(in: 1...60, using: &random) {
+                said.append(try #require(await child.nextLine()))
+            }
+            child.kill()
+            // What it had said before it died counts too.
+            said += await child.lines()
+            let last = try #require(said.last.flatMap { Int($0) })
+            let found = try storage.read(.test())
+            #expect([value("r\(round)-\(last)"), value("r\(round)-\(last + 1)")].contains(found), "round \(round)")
+        }
+        try storage.write(Data("after".utf8), to: .test())
+        #expect(try storage.read(.test()) == Data("after".utf8))
+        #expect(try fixture.secretNames().count == 1)
+    }
+
+    @Test func `Processes that start at once in a new folder agree on one key`() async throws {
+        for _ in 0..<5 {
+            let fixture = SecretFolderFixture()
+            let children = try (0..<6).map { try Child("set-secrets", fixture.url.path, "k\($0)", "v", "1") }
+            for child in children { #expect(await child.lines() == ["0", "done"]) }
+            for key in 0..<6 { #expect(try fixture.storage.read(.test("k\(key)")) == value("v-0")) }
+        }
+    }
+
+    @Test func `Changes that several processes and threads make exclusively are all counted`() async throws {
+        let children = try (0..<3).map { _ in try Child("count-in-secret", fixture.url.path, "count", "60") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<30 {
+                        let storage = fixture.storage
+                        try storage.exclusively {
+                            let count = try storage.read(.test("count")).flatMap {
+                                Int(String(decoding: $0, as: UTF8.self))
+                            }
+                            try storage.write(Data("\((count ?? 0) + 1)".utf8), to: .test("count"))
+                        }
+                    }
+                }
+            }
+            for child in children { group.addTask { #expect(await child.lines() == ["done"]) } }
+            try await group.waitForAll()
+        }
+        #expect(try storage.read(.test("count")) == Data("300".utf8))
+    }
+
+    @Test func `Defect 13: without a bundle identifier nothing traps, and processes of one name share the secret`()
+        async throws
+    {
+        let home = TemporaryFolder()
+        let environment = ["XDG_DATA_HOME": home.path]
+        let children = try (0..<3).map { _ in try Child("default-secret", "20", environment: environment) }
+        for child in children { _ = await child.lines() }
+        #expect(await (try Child("default-secret", "0", environment: environment)).lines() == ["TestChild 60"])
+        let folder = home.file("Emporium/Secrets").path
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).contains("master.key"))
+    }
+
+    @Test func `Threads that begin at once in a new folder agree on one key and lose nothing`() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    for round in 0..<10 {
+                        let address = SecretAddress.test("\(writer)")
+                        try fixture.storage.write(Data("\(round)".utf8), to: address)
+                        #expect(try fixture.storage.read(address) == Data("\(round)".utf8))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for writer in 0..<8 { #expect(try storage.read(.test("\(writer)")) == Data("9".utf8)) }
+    }
+
+    @Test func `Another user is denied access to the folder`() async throws {
+        try storage.write(Data("secret".utf8), to: .test())
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.parent.path)
+        let lines = await (try Child("unprivileged-secrets", fixture.url.path, "token")).lines()
+        #expect(lines == ["read accessDenied", "write accessDenied", "remove accessDenied"])
+    }
+
+    @Test func `A folder of somebody else that can be read is not used`() async throws {
+        try storage.write(Data("secret".utf8), to: .test())
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.parent.path)
+        try fixture.setPermissions(0o755)
+        let lines = await (try Child("unprivileged-secrets", fixture.url.path, "token")).lines()
+        #expect(lines == ["read notPrivate", "write notPrivate", "remove notPrivate"])
+    }
+
+    @Test func `A folder that cannot be created is reported with the reason`() async throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.parent.path)
+        let lines = await (try Child("unprivileged-secrets", fixture.url.path, "token")).lines()
+        #expect(lines == ["read done", "write accessDenied", "remove done"])
+    }
+
+    @Test(
+        "A volume that is read-only or full is reported, and what is there can be read", .enabled(if: Volume.canMount))
+    func volume() throws {
+        let volume = try Volume(at: fixture.parent, size: "1m")
+        defer { volume.unmount() }
+        try storage.write(Data("old".utf8), to: .test())
+        #expect(keychainCode { try storage.write(Data(count: 3_000_000), to: .test()) } == .storageFull)
+        #expect(try storage.read(.test()) == Data("old".utf8))
+        try volume.makeReadOnly()
+        #expect(try storage.read(.test()) == Data("old".utf8))
+        #expect(keychainCode { try storage.write(Data("new".utf8), to: .test()) } == .readOnly)
+        #expect(keychainCode { try storage.remove(.test()) } == .readOnly)
+        #expect(try storage.read(.test()) == Data("old".utf8))
+    }
+
+    /// What the other process sets: the same words many times, so that a torn value is recognised.
+    private func value(_ word: String) -> Data {
+        Data(String(repeating: word + ";", count: 40).utf8)
+    }
+}

@@ -1,0 +1,97 @@
+import Boutique
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// What every secret storage does.
+@Suite struct SecretStorageTests {
+    private let fixture = SecretFolderFixture()
+
+    private func storage(_ kind: String) -> any SecretStorage {
+        kind == "memory" ? MemorySecretStorage() : fixture.storage
+    }
+
+    @Test("A secret is read as it was written, and the last one counts", arguments: ["memory", "files"])
+    func roundTrip(kind: String) throws {
+        let storage = storage(kind)
+        for value in [Data("first".utf8), Data(), Data(repeating: 7, count: 3_000_000), Data([0])] {
+            try storage.write(value, to: .test())
+            #expect(try storage.read(.test()) == value)
+        }
+    }
+
+    @Test("A secret that isn't there reads as nil and can be removed", arguments: ["memory", "files"])
+    func absence(kind: String) throws {
+        let storage = storage(kind)
+        try storage.remove(.test())
+        #expect(try storage.read(.test()) == nil)
+        try storage.write(Data("x".utf8), to: .test("other"))
+        #expect(try storage.read(.test()) == nil)
+        try storage.remove(.test())
+        try storage.write(Data("x".utf8), to: .test())
+        try storage.remove(.test())
+        #expect(try storage.read(.test()) == nil)
+        #expect(try storage.read(.test("other")) == Data("x".utf8))
+    }
+
+    @Test("Secrets are told apart by key, service and group", arguments: ["memory", "files"])
+    func addresses(kind: String) throws {
+        let storage = storage(kind)
+        let addresses = [
+            SecretAddress(key: "a", service: "b"), SecretAddress(key: "b", service: "a"),
+            SecretAddress(key: "ab", service: ""), SecretAddress(key: "", service: "ab"),
+            SecretAddress(key: "a", service: "b", group: ""), SecretAddress(key: "a", service: "b", group: "c"),
+            SecretAddress(key: "é", service: "b"), SecretAddress(key: "../e/f", service: "b"),
+            SecretAddress(key: "a\0", service: "b"), SecretAddress(key: String(repeating: "k", count: 5000)),
+        ]
+        for (index, address) in addresses.enumerated() { try storage.write(Data([UInt8(index)]), to: address) }
+        for (index, address) in addresses.enumerated() {
+            #expect(try storage.read(address) == Data([UInt8(index)]), "\(address)")
+        }
+    }
+
+    @Test("Exclusive use can be nested and includes reading, writing and removing", arguments: ["memory", "files"])
+    func exclusively(kind: String) throws {
+        let storage = storage(kind)
+        try storage.exclusively {
+            #expect(try storage.read(.test()) == nil)
+            try storage.exclusively { try storage.write(Data("x".utf8), to: .test()) }
+            #expect(try storage.read(.test()) == Data("x".utf8))
+            try storage.remove(.test())
+        }
+        #expect(try storage.read(.test()) == nil)
+    }
+
+    @Test("Random writes and removals agree with a dictionary", arguments: ["memory", "files"])
+    func model(kind: String) throws {
+        let seed = Seed.current
+        print("secrets in \(kind): EMPORIUM_SEED=\(seed)")
+        var random = SeededGenerator(seed: seed)
+        let storage = storage(kind)
+        var model: [SecretAddress: Data] = [:]
+        for _ in 0..<300 {
+            let address = SecretAddress.test("\(Int.random(in: 0..<6, using: &random))")
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                let data = Data(
+                    (0..<Int.random(in: 0..<50, using: &random)).map { _ in .random(in: 0...255, using: &random) })
+                try storage.write(data, to: address)
+                model[address] = data
+            case 1:
+                try storage.remove(address)
+                model[address] = nil
+            default:
+                break
+            }
+            #expect(try storage.read(address) == model[address])
+        }
+    }
+
+    @Test func `Memory storages don't share secrets, and have scopes of their own`() {
+        let (one, other) = (MemorySecretStorage(), MemorySecretStorage([.test(): Data([1])]))
+        #expect(one.read(.test()) == nil)
+        #expect(other.read(.test()) == Data([1]))
+        #expect(one.scope != other.scope)
+    }
+}

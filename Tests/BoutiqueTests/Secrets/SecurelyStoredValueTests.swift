@@ -1,0 +1,302 @@
+import Boutique
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+private struct Login: Codable, Sendable, Equatable {
+    var name: String
+    var attempts = 0
+}
+
+private enum Key: String {
+    case token
+}
+
+/// Where the properties of the types below are; each test that uses one has keys of its own.
+private let shared = MemorySecretStorage()
+
+private struct Account {
+    @SecurelyStoredValue<String>(key: "account.token", storage: shared) var token
+    @SecurelyStoredValue(key: "account.login", service: "mail", group: "apps", storage: shared) var login: Login?
+    @SecurelyStoredValue<Bool>(key: Key.token, storage: shared) var isTrusted
+}
+
+private final class Session: ObservableObject {
+    let objectWillChange = ObservableObjectPublisher()
+    @SecurelyStoredValue<String>(key: "session.token", storage: shared) var token
+    @SecurelyStoredValue(key: "session.pin", storage: shared) var pin: Int?
+}
+
+/// What `@SecurelyStoredValue` does, over secrets in memory.
+@Suite struct SecurelyStoredValueTests {
+    private let storage = FaultySecretStorage()
+
+    private func value<Item: StorableItem>(_ type: Item.Type = Item.self, _ key: String = "key") -> SecurelyStoredValue<
+        Item
+    > {
+        SecurelyStoredValue(key: key, storage: storage)
+    }
+
+    @Test func `A property is nil, then what was set, then nil again`() throws {
+        let account = Account()
+        #expect(account.token == nil)
+        try account.$token.set("abc")
+        #expect(account.token == "abc")
+        try account.$token.set("def")
+        #expect(account.token == "def")
+        #expect(try account.$token.fetch() == "def")
+        try account.$token.remove()
+        #expect(account.token == nil)
+        #expect(try account.$token.fetch() == nil)
+        try account.$token.remove()
+
+        try account.$login.set(Login(name: "Ann"))
+        #expect(account.login == Login(name: "Ann"))
+        #expect(shared.read(SecretAddress(key: "account.login", service: "mail", group: "apps")) != nil)
+        try account.$isTrusted.set(true)
+        #expect(shared.read(SecretAddress(key: "token")) == Data(#"{"value":true}"#.utf8))
+    }
+
+    @Test func `Setting nil, or changing to nil, removes the secret`() throws {
+        let token = value(String.self)
+        try token.set("abc")
+        try token.set(nil)
+        #expect(try storage.read(token.address) == nil)
+        try token.set("abc")
+        try token.modify { $0 = nil }
+        #expect(try storage.read(token.address) == nil)
+    }
+
+    @Test func `The helpers start from nothing and go on from what is there`() throws {
+        let flag = value(Bool.self, "flag")
+        try flag.toggle()
+        #expect(flag.wrappedValue == true)
+        try flag.toggle()
+        #expect(flag.wrappedValue == false)
+
+        let words = value([String].self, "words")
+        try words.replace("a", with: "b")
+        #expect(words.wrappedValue == nil)
+        try words.append("a")
+        try words.append("c")
+        try words.replace("a", with: "b")
+        #expect(words.wrappedValue == ["b", "c"])
+        try words.togglePresence("b")
+        #expect(words.wrappedValue == ["c"])
+
+        let table = value([String: Int].self, "table")
+        try table.update(key: "a", value: 1)
+        try table.update(key: "b", value: 2)
+        try table.update(key: "a", value: nil)
+        #expect(table.wrappedValue == ["b": 2])
+
+        let login = value(Login.self, "login")
+        try login.set(\.attempts, to: 3)
+        #expect(login.wrappedValue == nil)
+        try login.set(Login(name: "Ann"))
+        try login.set(\.attempts, to: 3)
+        #expect(login.wrappedValue == Login(name: "Ann", attempts: 3))
+    }
+
+    @Test func `Wrappers of one secret show the same at once, those of another service don't`() throws {
+        let (one, other) = (value(String.self), value(String.self))
+        let stranger = SecurelyStoredValue<String>(key: "key", service: "other", storage: storage)
+        #expect(other.wrappedValue == nil)
+        try one.set("abc")
+        #expect(other.wrappedValue == "abc")
+        #expect(stranger.wrappedValue == nil)
+        try other.remove()
+        #expect(one.wrappedValue == nil)
+    }
+
+    @Test func `Subscribers of every wrapper of a secret get the current value and each change`() throws {
+        let (one, other) = (value(Int.self), value(Int.self))
+        try one.set(1)
+        let seen = Locked<[Int?]>([])
+        let subscription = other.publisher.sink { value in seen.withLock { $0.append(value) } }
+        try one.set(2)
+        try other.set(3)
+        try one.remove()
+        #expect(seen.withLock { $0 } == [1, 2, 3, nil])
+        subscription.cancel()
+    }
+
+    @Test func `Streams begin with the current value and go on with each change`() async throws {
+        let (one, other) = (value(Int.self), value(Int.self))
+        try one.set(1)
+        var stream = other.values.makeAsyncIterator()
+        try one.set(2)
+        try one.remove()
+        var seen: [Int?] = []
+        for _ in 0..<3 { seen.append(try #require(await stream.next())) }
+        #expect(seen == [1, 2, nil])
+    }
+
+    @Test func `The object of a property announces its changes before they happen`() throws {
+        let session = Session()
+        let seen = Locked(0)
+        let subscription = session.objectWillChange.sink { seen.withLock { $0 += 1 } }
+        #expect(session.token == nil)
+        #expect(session.pin == nil)
+        try session.$token.set("abc")
+        #expect(seen.withLock { $0 } == 1)
+        try session.$pin.set(1)
+        #expect(seen.withLock { $0 } == 2)
+        try SecurelyStoredValue<String>(key: "session.token", storage: shared).set("by another wrapper")
+        #expect(seen.withLock { $0 } == 3)
+        #expect(session.token == "by another wrapper")
+        subscription.cancel()
+    }
+
+    @Test func `The Observation framework tracks who reads the value, whichever wrapper changes it`() throws {
+        let (one, other) = (value(Int.self), value(Int.self))
+        let unrelated = value(Int.self, "unrelated")
+        let fired = Locked(0)
+        withObservationTracking {
+            _ = one.wrappedValue
+        } onChange: {
+            fired.withLock { $0 += 1 }
+        }
+        try unrelated.set(1)
+        #expect(fired.withLock { $0 } == 0)
+        try other.set(1)
+        #expect(fired.withLock { $0 } == 1)
+    }
+
+    @Test func `Changes from many threads and wrappers are all there`() async throws {
+        let storage = storage
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    let count = SecurelyStoredValue<Int>(key: "key", storage: storage)
+                    for _ in 0..<100 { try count.modify { $0 = ($0 ?? 0) + 1 } }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(value(Int.self).wrappedValue == 800)
+    }
+}
+
+/// What `@SecurelyStoredValue` does when something fails.
+@Suite struct SecurelyStoredValueFailureTests {
+    private let storage = FaultySecretStorage()
+
+    private func value<Item: StorableItem>(_ type: Item.Type = Item.self) -> SecurelyStoredValue<Item> {
+        SecurelyStoredValue(key: "key", storage: storage)
+    }
+
+    @Test func `Defect 13: a set that fails throws, changes nothing, and tells nobody`() throws {
+        let token = value(String.self)
+        try token.set("old")
+        let seen = Locked<[String?]>([])
+        let subscription = token.publisher.sink { value in seen.withLock { $0.append(value) } }
+        storage.failWriting(.accessDenied)
+        #expect(keychainCode { try token.set("new") } == .accessDenied)
+        #expect(keychainCode { try token.modify { $0 = "new" } } == .accessDenied)
+        #expect(token.wrappedValue == "old")
+        #expect(try storage.read(token.address) == Data(#"{"value":"old"}"#.utf8))
+        #expect(token.lastError?.code == .accessDenied)
+        #expect(seen.withLock { $0 } == ["old"])
+        storage.failWriting(nil)
+        try token.set("new")
+        #expect(seen.withLock { $0 } == ["old", "new"])
+        #expect(token.lastError == nil)
+        subscription.cancel()
+    }
+
+    @Test func `Defect 13: a removal that fails throws, and the value stays`() throws {
+        let token = value(String.self)
+        try token.set("old")
+        storage.failWriting(.locked)
+        #expect(keychainCode { try token.remove() } == .locked)
+        #expect(keychainCode { try token.set(nil) } == .locked)
+        #expect(token.wrappedValue == "old")
+        storage.failWriting(nil)
+        #expect(try token.fetch() == "old")
+    }
+
+    @Test func `A value that cannot be encoded throws and leaves the one before`() throws {
+        let number = value(Double.self)
+        try number.set(1)
+        let error = #expect(throws: KeychainError.self) { try number.set(.nan) }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.secret == number.address)
+        #expect(error?.cause is EncodingError)
+        #expect(number.wrappedValue == 1)
+        #expect(try number.fetch() == 1)
+    }
+
+    @Test func `A locked secret is told apart from an absent one, and is not replaced`() throws {
+        let token = value(String.self)
+        try storage.write(Data(#"{"value":"old"}"#.utf8), to: token.address)
+        storage.failReading(.locked)
+        #expect(token.wrappedValue == nil)
+        #expect(keychainCode { _ = try token.fetch() } == .locked)
+        #expect(keychainCode { try token.set("new") } == .locked)
+        #expect(token.lastError?.code == .locked)
+        storage.failReading(nil)
+        #expect(token.wrappedValue == "old")
+    }
+
+    @Test func `A secret of another type reads as nil, throws when fetched, and is kept aside when set`() throws {
+        let old = Data(#"{"value":"text"}"#.utf8)
+        let number = value(Int.self)
+        try storage.write(old, to: number.address)
+        #expect(number.wrappedValue == nil)
+        #expect(keychainCode { _ = try number.fetch() } == .undecodable)
+        #expect(keychainCode { try number.modify { $0 = 2 } } == .undecodable)
+        #expect(try storage.read(number.address) == old)
+        #expect(try number.undecodableData() == [old])
+        try number.set(1)
+        #expect(try number.fetch() == 1)
+        #expect(try number.undecodableData() == [old])
+        #expect(try storage.read(SecretAddress(key: "key.undecodable")) == old)
+    }
+
+    @Test func `If the undecodable secret cannot be kept aside, it is not replaced`() throws {
+        let number = value(Int.self)
+        try storage.write(Data("?".utf8), to: number.address)
+        storage.failWriting(.storageFull)
+        #expect(keychainCode { try number.set(1) } == .storageFull)
+        storage.failWriting(nil)
+        #expect(try storage.read(number.address) == Data("?".utf8))
+    }
+
+    @Test func `Removing an undecodable secret removes it for good`() throws {
+        let number = value(Int.self)
+        try storage.write(Data("?".utf8), to: number.address)
+        try number.remove()
+        #expect(try number.fetch() == nil)
+        #expect(try number.undecodableData() == [])
+    }
+
+    @Test func `A damaged file reads as nil, throws when fetched, and is kept when the value is set`() throws {
+        let fixture = SecretFolderFixture()
+        let token = SecurelyStoredValue<String>(key: "token", storage: fixture.storage)
+        try token.set("old")
+        #expect(token.wrappedValue == "old")
+        try fixture.overwrite(fixture.onlyFile(), with: Data("damaged".utf8))
+        #expect(token.wrappedValue == nil)
+        let error = #expect(throws: KeychainError.self) { try token.fetch() }
+        #expect(error?.code == .undecodable)
+        #expect(error?.file == (try fixture.onlyFile()))
+        #expect(keychainCode { try token.modify { $0 = "new" } } == .undecodable)
+        try token.set("new")
+        #expect(token.wrappedValue == "new")
+        #expect(token.lastError == nil)
+        #expect(try fixture.secretNames().count == 2)
+        #expect(try SecurelyStoredValue<String>(key: "token", storage: fixture.storage).fetch() == "new")
+    }
+
+    @Test func `What another process sets is seen at the next look`() async throws {
+        let fixture = SecretFolderFixture()
+        let token = SecurelyStoredValue<String>(key: "token", service: "tests", storage: fixture.storage)
+        #expect(token.wrappedValue == nil)
+        #expect(await (try Child("set-secrets", fixture.url.path, "token", "x", "1")).lines().last == "done")
+        // The other process has set bytes that are no such value, so they are seen by that.
+        #expect(keychainCode { _ = try token.fetch() } == .undecodable)
+        #expect(token.wrappedValue == nil)
+    }
+}

@@ -1,0 +1,147 @@
+import Bodega
+import Foundation
+import Observation
+import Testing
+
+@testable import Boutique
+
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+
+@Suite struct StoredValueObservationTests {
+    let place = ValuePlace()
+
+    @Test func `A publisher emits the current value and then each new one, also one that is the same`() {
+        let value = place.value(0)
+        value.set(1)
+        let seen = Record<Int>()
+        let subscription = value.publisher.sink { seen.add($0) }
+        #expect(seen.elements == [1])
+        value.set(2)
+        value.set(2)
+        value.modify { $0 += 1 }
+        #expect(seen.elements == [1, 2, 2, 3])
+        subscription.cancel()
+        value.set(4)
+        #expect(seen.elements == [1, 2, 2, 3])
+    }
+
+    @Test func `Each subscriber begins with the value of that moment`() {
+        let value = place.value(0)
+        let publisher = value.publisher
+        let (early, late) = (Record<Int>(), Record<Int>())
+        let first = publisher.sink { early.add($0) }
+        value.set(1)
+        let second = publisher.sink { late.add($0) }
+        value.set(2)
+        #expect(early.elements == [0, 1, 2])
+        #expect(late.elements == [1, 2])
+        first.cancel()
+        second.cancel()
+    }
+
+    @Test func `Other wrappers of the key publish a change before the call that makes it returns`() {
+        let (one, other) = (place.value(0), place.value(0))
+        let seen = Record<Int>()
+        let subscription = other.publisher.sink { seen.add($0) }
+        one.set(1)
+        #expect(seen.elements == [0, 1])
+        one.set(2)
+        other.set(3)
+        #expect(seen.elements == [0, 1, 2, 3])
+        subscription.cancel()
+    }
+
+    @Test func `A stream has the current value and then each new one`() async {
+        let value = place.value(0)
+        var stream = value.values.makeAsyncIterator()
+        #expect(await stream.next() == 0)
+        value.set(1)
+        value.set(2)
+        #expect(await stream.next() == 1)
+        #expect(await stream.next() == 2)
+    }
+
+    @Test func `Who hears of a change may read and change the value`() {
+        let value = place.value(0)
+        let seen = Record<Int>()
+        let subscription = value.publisher.sink { number in
+            seen.add(number)
+            #expect(value.wrappedValue == number)
+            if number < 3 { value.set(number + 1) }
+        }
+        #expect(seen.elements == [0, 1, 2, 3])
+        subscription.cancel()
+    }
+
+    @Test func `The Observation framework hears of a change by any wrapper of the key, once`() {
+        let (one, other) = (place.value(0), place.value(0))
+        let unrelated = place.value("unrelated", 0)
+        let changes = Record<String>()
+        withObservationTracking {
+            _ = one.wrappedValue
+        } onChange: {
+            changes.add("changed")
+        }
+        unrelated.set(1)
+        #expect(changes.elements == [])
+        other.set(1)
+        other.set(2)
+        #expect(changes.elements == ["changed"])
+    }
+
+    @Test func `Changes by many threads are published in the order in which they were made`() async {
+        let value = place.value(0)
+        let seen = Record<Int>()
+        let subscription = value.publisher.sink { seen.add($0) }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { for _ in 0..<50 { value.modify { $0 += 1 } } }
+            }
+        }
+        // Whoever was telling changes when the last one was made has told it when its own call has returned.
+        #expect(seen.elements == Array(0...200))
+        subscription.cancel()
+    }
+
+    // MARK: Enclosing objects
+
+    final class Settings: ObservableObject {
+        let objectWillChange = ObservableObjectPublisher()
+        @StoredValue var flag: Bool
+        @StoredValue var list: [Int]
+
+        init(_ place: ValuePlace) {
+            _flag = place.value("flag", false)
+            _list = place.value("list", [])
+        }
+    }
+
+    @Test func `An observable object announces changes, by itself and by others, before they are made known`() {
+        let settings = Settings(place)
+        let changes = Record<String>()
+        #expect(!settings.flag)
+        let subscription = settings.objectWillChange.sink { changes.add("will change") }
+        settings.flag = true
+        #expect(settings.flag)
+        #expect(changes.elements.count == 1)
+        settings.$flag.toggle()
+        #expect(changes.elements.count == 2)
+        place.value("flag", false).set(true)
+        #expect(changes.elements.count == 3)
+        subscription.cancel()
+    }
+
+    @Test func `A property that is only used by its projected value is announced too`() {
+        let settings = Settings(place)
+        let changes = Record<String>()
+        let subscription = settings.objectWillChange.sink { changes.add("will change") }
+        settings.$list.append(1)
+        #expect(settings.list == [1])
+        #expect(changes.elements.count == 1)
+        subscription.cancel()
+    }
+}

@@ -1,0 +1,86 @@
+import Boutique
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+private func secrets(_ path: String) -> EncryptedFileSecretStorage {
+    EncryptedFileSecretStorage(directory: FileManager.Directory(url: URL(fileURLWithPath: path)))
+}
+
+private func address(_ key: String) -> SecretAddress {
+    SecretAddress(key: key, service: "tests")
+}
+
+/// Sets a secret again and again and says the number of each when the call has returned.
+///
+/// Arguments: folder, key, what the values begin with, number of rounds.
+func setSecrets(_ arguments: [String]) throws {
+    let (storage, secret) = (secrets(arguments[0]), address(arguments[1]))
+    for round in 0..<(Int(arguments[3]) ?? 0) {
+        try storage.write(value(of: "\(arguments[2])-\(round)"), to: secret)
+        say("\(round)")
+    }
+    say("done")
+}
+
+/// Says a secret, or how reading it ended.
+///
+/// Arguments: folder, key.
+func sayAsSecret(_ arguments: [String]) throws {
+    do {
+        let data = try secrets(arguments[0]).read(address(arguments[1]))
+        say(data.map { String(decoding: $0, as: UTF8.self) } ?? "none")
+    } catch let error as KeychainError {
+        say("error \(error.code)")
+    }
+}
+
+/// Counts in a secret, each time within `exclusively`.
+///
+/// Arguments: folder, key, how far.
+func countInSecret(_ arguments: [String]) throws {
+    let (storage, secret) = (secrets(arguments[0]), address(arguments[1]))
+    for _ in 0..<(Int(arguments[2]) ?? 0) {
+        try storage.exclusively {
+            let count = try storage.read(secret).flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+            try storage.write(Data("\(count + 1)".utf8), to: secret)
+        }
+    }
+    say("done")
+}
+
+/// Uses secrets as a user who owns nothing, and says how reading, writing and removing end.
+///
+/// Arguments: folder, key.
+func useSecretsUnprivileged(_ arguments: [String]) {
+    if geteuid() == 0 { precondition(setgid(65534) == 0 && setuid(65534) == 0) }
+    let (storage, secret) = (secrets(arguments[0]), address(arguments[1]))
+    func attempt(_ name: String, _ body: () throws -> Void) {
+        do {
+            try body()
+            say("\(name) done")
+        } catch let error as KeychainError {
+            say("\(name) \(error.code)")
+        } catch {
+            say("\(name) \(error)")
+        }
+    }
+    attempt("read") { _ = try storage.read(secret) }
+    attempt("write") { try storage.write(Data(), to: secret) }
+    attempt("remove") { try storage.remove(secret) }
+}
+
+/// Uses a secret as a program does that names nothing but the key: appends to it, and says it.
+///
+/// Arguments: how often to append.
+func useDefaultSecret(_ arguments: [String]) throws {
+    let words = SecurelyStoredValue<[String]>(key: "words")
+    for _ in 0..<(Int(arguments[0]) ?? 0) { try words.append("word") }
+    say("\(words.address.service) \(words.wrappedValue?.count ?? -1)")
+}

@@ -1,0 +1,96 @@
+import Boutique
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Uses stored values as another program does.
+///
+/// Arguments: what to do, the name of a suite or `standard`, and what that takes.
+func useValues(_ arguments: [String]) async throws {
+    let suite = arguments[1]
+    let rest = Array(arguments.dropFirst(2))
+    switch arguments[0] {
+    case "set": text(rest[0], suite).set(rest[1])
+    case "set-and-die":
+        text(rest[0], suite).set(rest[1])
+        kill(getpid(), SIGKILL)
+    case "get": say(text(rest[0], suite).wrappedValue)
+    case "set-in-defaults":
+        let defaults = userDefaults(suite)
+        defaults.set(Data(rest[1].utf8), forKey: rest[0])
+        precondition(defaults.synchronize())
+    case "set-flag-in-defaults":
+        let defaults = userDefaults(suite)
+        defaults.set(true, forKey: rest[0])
+        precondition(defaults.synchronize())
+    case "replace-undecodable":
+        let value = text(rest[0], suite)
+        say(value.wrappedValue)
+        say(value.lastError.map { "\($0.code)" } ?? "no error")
+        value.set("new")
+        for data in try value.undecodableData() {
+            say("\(try PropertyListSerialization.propertyList(from: data, options: [], format: nil))")
+        }
+    case "set-and-get-from-defaults":
+        text(rest[0], suite).set(rest[1])
+        let data = userDefaults(suite).data(forKey: rest[0])
+        say(data.map { String(decoding: $0, as: UTF8.self) } ?? "nil")
+    case "write-many": writeMany(suite, prefix: rest[0], count: Int(rest[1]) ?? 0)
+    case "count":
+        let found = (0..<(Int(rest[1]) ?? 0)).filter { text("\(rest[0])-\($0)", suite).wrappedValue == "value \($0)" }
+        say("\(found.count)")
+    case "increment":
+        let number = StoredValue(key: rest[0], default: 0, storage: userDefaults(suite))
+        for _ in 0..<(Int(rest[1]) ?? 0) { number.modify { $0 += 1 } }
+        say("\(number.lastError == nil)")
+    case "follow":
+        for await value in text(rest[0], suite).values {
+            say(value)
+            if value == "end" { break }
+        }
+    case "converse": converse(suite)
+    case "snippets": try await runValueSnippets(rest)
+    case "registered":
+        userDefaults(suite).register(defaults: [rest[0]: Data(#"{"value":"registered"}"#.utf8)])
+        say(text(rest[0], suite).wrappedValue)
+    default: fatalError("No such task: \(arguments)")
+    }
+}
+
+private func userDefaults(_ suite: String) -> UserDefaults {
+    if suite == "standard" { return .standard }
+    guard let defaults = UserDefaults(suiteName: suite) else { fatalError("No such suite: \(suite)") }
+    return defaults
+}
+
+private func text(_ key: String, _ suite: String) -> StoredValue<String> {
+    StoredValue(key: key, default: "none", storage: userDefaults(suite))
+}
+
+/// Writes values under keys of its own and says each when it has been set.
+private func writeMany(_ suite: String, prefix: String, count: Int) {
+    for number in 0..<count {
+        let value = text("\(prefix)-\(number)", suite)
+        value.set("value \(number)")
+        precondition(value.lastError == nil)
+        say("\(number)")
+    }
+}
+
+/// Does what the lines of standard input say: `get KEY`, or `set KEY VALUE`.
+private func converse(_ suite: String) {
+    var values: [String: StoredValue<String>] = [:]
+    while let line = readLine() {
+        let words = line.split(separator: " ").map(String.init)
+        let value = values[words[1]] ?? text(words[1], suite)
+        values[words[1]] = value
+        if words[0] == "set" { value.set(words[2]) }
+        say(value.wrappedValue)
+    }
+}
