@@ -28,9 +28,6 @@ final class ValueCore<Value: StorableItem>: Sendable {
         case refuse
     }
 
-    /// Makes the bytes to store for a value, `nil` to store none.
-    typealias Encoding = @Sendable (_ value: Value, _ key: String) throws -> Data?
-
     /// What was found.
     private struct Reading: Sendable {
         var data: Data?
@@ -52,7 +49,7 @@ final class ValueCore<Value: StorableItem>: Sendable {
     let defaultValue: Value
     private let storage: any ValueStorage
     private let undecodablePolicy: UndecodablePolicy
-    private let encoding: Encoding
+    private let coding: ValueCoding<Value>
     private let state = Locked(State())
     private let errorObservation = ObservationPoint()
     let publication = ValuePublication<Value>()
@@ -64,19 +61,19 @@ final class ValueCore<Value: StorableItem>: Sendable {
     ///   - defaultValue: What the value is while there is none.
     ///   - storage: Where the bytes are.
     ///   - undecodablePolicy: What a change of bytes that cannot be decoded does.
-    ///   - encoding: Makes the bytes that are stored.
+    ///   - coding: How bytes are made of a value and a value of bytes.
     init(
         key: String,
         default defaultValue: Value,
         storage: any ValueStorage,
         undecodablePolicy: UndecodablePolicy = .startFromDefault,
-        encoding: @escaping Encoding = { try StoredEnvelope.encode($0, key: $1) }
+        coding: ValueCoding<Value> = .envelope
     ) {
         self.key = key
         self.defaultValue = defaultValue
         self.storage = storage
         self.undecodablePolicy = undecodablePolicy
-        self.encoding = encoding
+        self.coding = coding
     }
 }
 
@@ -147,7 +144,7 @@ extension ValueCore {
         var reading = Reading(data: data, value: defaultValue)
         if let data {
             do throws(StorageError) {
-                reading.value = try StoredEnvelope<Value>.decode(data, key: key)
+                reading.value = try coding.decode(data, key)
             } catch {
                 reading.error = error
                 boutiqueLogger.error("A stored value could not be decoded.", metadata: ["error": "\(error)"])
@@ -226,7 +223,7 @@ extension ValueCore {
     }
 
     private func write(_ change: (inout Reading) throws -> Void) throws {
-        try write(change) { try encoding($0, key) }
+        try write(change) { try coding.encode($0, key) }
     }
 
     private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {

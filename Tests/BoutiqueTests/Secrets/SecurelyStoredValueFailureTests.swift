@@ -3,6 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
+private enum Plan: String, Codable {
+    case free, paid
+}
+
 /// What `@SecurelyStoredValue` does when something fails.
 @Suite struct SecurelyStoredValueFailureTests {
     private let storage = FaultySecretStorage()
@@ -47,9 +51,21 @@ import Testing
         let error = #expect(throws: KeychainError.self) { try number.set(.nan) }
         #expect(error?.code == .encodingFailed)
         #expect(error?.secret == number.address)
-        #expect(error?.cause is EncodingError)
         #expect(number.wrappedValue == 1)
         #expect(try number.fetch() == 1)
+    }
+
+    @Test func `No error quotes the secret, neither one that can't be encoded nor one that can't be decoded`() throws {
+        let number = value(Double.self)
+        let error = #expect(throws: KeychainError.self) { try number.set(-.infinity) }
+        #expect("\(try #require(error))".contains("inf") == false)
+        // Foundation's own error says which raw value there is no case for.
+        try storage.write(Data(#"{"value":"plaintext"}"#.utf8), to: number.address)
+        let plan = value(Plan.self)
+        let other = #expect(throws: KeychainError.self) { try plan.fetch() }
+        #expect(other?.code == .undecodable)
+        #expect("\(try #require(other))".contains("plaintext") == false)
+        #expect("\(try #require(plan.lastError))".contains("plaintext") == false)
     }
 
     @Test func `A locked secret is told apart from an absent one, and is not replaced`() throws {
