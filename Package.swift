@@ -54,6 +54,7 @@ let package = Package(
             dependencies: [
                 "Bodega",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 openCombine,
             ]

@@ -25,7 +25,8 @@ func useValues(_ arguments: [String]) async throws {
         let defaults = userDefaults(suite)
         defaults.set(Data(rest[1].utf8), forKey: rest[0])
         precondition(defaults.synchronize())
-    case "get-from-defaults":
+    case "set-and-get-from-defaults":
+        text(rest[0], suite).set(rest[1])
         let data = userDefaults(suite).data(forKey: rest[0])
         say(data.map { String(decoding: $0, as: UTF8.self) } ?? "nil")
     case "write-many": writeMany(suite, prefix: rest[0], count: Int(rest[1]) ?? 0)

@@ -1,5 +1,5 @@
-package import Bodega
-package import Foundation
+import Bodega
+import Foundation
 import Testing
 
 /// Another process that carries out a task of `TestChild`.
@@ -9,11 +9,19 @@ package final class Child: @unchecked Sendable {
     private let output = Pipe()
     private let unread = Locked(Data())
 
-    package init(_ arguments: String..., environment: [String: String] = [:]) throws {
+    package convenience init(_ arguments: String..., environment: [String: String] = [:]) throws {
+        try self.init(arguments, environment: environment)
+    }
+
+    /// Starts the process.
+    ///
+    /// - Parameter input: What it reads; what this process reads if it is left out.
+    package init(_ arguments: [String], environment: [String: String] = [:], input: Pipe? = nil) throws {
         process.executableURL = Self.program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
+        if let input { process.standardInput = input }
         try process.run()
     }
 

@@ -1,6 +1,6 @@
 package import Bodega
 import BodegaTesting
-package import Foundation
+import Foundation
 
 /// Opens the engine of a kind, `sqlite` or `disk`, in a folder.
 package func openEngine(

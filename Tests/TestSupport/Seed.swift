@@ -1,5 +1,5 @@
 import BodegaTesting
-package import Foundation
+import Foundation
 
 /// The seed of randomised tests: `EMPORIUM_SEED` if it is set, to repeat a run, else a new one.
 package enum Seed {

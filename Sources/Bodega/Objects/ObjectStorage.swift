@@ -80,25 +80,11 @@ public final class ObjectStorage<Object: Codable>: Sendable {
 
     // MARK: Coding
 
-    private func encode(_ object: Object, for key: CacheKey) throws -> Data {
-        do {
-            return try coder.encode(object)
-        } catch {
-            throw StorageError(
-                .encodingFailed, "The \(Object.self) could not be encoded; nothing was stored.", key: key, cause: error)
-        }
+    private func encode(_ object: Object, for key: CacheKey) throws(StorageError) -> Data {
+        try coder.encode(object, for: key)
     }
 
     func decode(_ data: Data, for key: CacheKey) throws(StorageError) -> Object {
-        do {
-            return try coder.decode(Object.self, from: data)
-        } catch {
-            throw StorageError(
-                .decodingFailed,
-                "The record is not a \(Object.self) that could be decoded. It stays stored.",
-                key: key,
-                cause: error
-            )
-        }
+        try coder.decode(Object.self, from: data, for: key)
     }
 }

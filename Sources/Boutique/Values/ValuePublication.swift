@@ -113,7 +113,7 @@ final class ValuePublication<Value: Sendable>: Sendable {
 
     /// A publisher of the value and then of each change.
     ///
-    /// - Parameter refresh: Has the changes told that others have made, and returns the value if none was told ever.
+    /// - Parameter refresh: Has the changes told that others have made, and returns the value. Subscriptions retain it.
     func publisher(_ refresh: @escaping @Sendable () -> Value) -> AnyPublisher<Value, Never> {
         Deferred {
             let value = refresh()
@@ -123,6 +123,8 @@ final class ValuePublication<Value: Sendable>: Sendable {
                 return subject
             }
         }
+        // A subscription keeps alive what it hears from, also if the wrapper is gone.
+        .map { value in withExtendedLifetime(refresh) { value } }
         .eraseToAnyPublisher()
     }
 }

@@ -15,6 +15,15 @@ public final class MemoryStorageEngine: StorageEngine {
         self.now = now
     }
 
+    /// Creates an engine that holds items.
+    package convenience init(items: [(key: CacheKey, data: Data)]) {
+        self.init()
+        let date = now()
+        core.withLock { core in
+            for (key, data) in items { core.write(data, key: key, at: date) }
+        }
+    }
+
     public func write(_ data: Data, key: CacheKey) async throws {
         let date = now()
         core.withLock { $0.write(data, key: key, at: date) }

@@ -12,6 +12,7 @@ import Logging
 struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     // @unchecked because `UserDefaults` may be used on any thread.
     let file: DefaultsFile
+    let domain: String
     let defaults: UserDefaults
 
     private var platform: PlatformDefaults { PlatformDefaults(defaults) }
@@ -47,9 +48,10 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     /// Copies a value that only the user defaults have.
     private func takeOver(_ name: String) {
         do {
-            guard try file.load(name) == nil, let data = try platform.load(name) else { return }
-            // Registered values are not stored, only a default.
-            if defaults.volatileDomain(forName: UserDefaults.registrationDomain)[name] != nil { return }
+            // What was only registered, as a default, is not stored there and must not be here.
+            guard try file.load(name) == nil, defaults.persistentDomain(forName: domain)?[name] != nil,
+                let data = try platform.load(name)
+            else { return }
             try file.exclusively {
                 // Another process may have been faster.
                 if try file.load(name) == nil { try file.save(data, name) }

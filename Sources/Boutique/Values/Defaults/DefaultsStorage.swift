@@ -9,7 +9,7 @@ func defaultsStorage(for defaults: UserDefaults) -> any ValueStorage {
     guard let domain = defaults.domain else { return PlatformDefaults(defaults) }
     let folder = FileManager.Directory.applicationSupport(appendingPath: "emporium/defaults")
     let file = folder.url.appendingPathComponent(fileName(domain) + ".plist")
-    return DefaultsInFile(file: .shared(file), defaults: defaults)
+    return DefaultsInFile(file: .shared(file), domain: domain, defaults: defaults)
     #endif
 }
 

@@ -1,0 +1,48 @@
+import Bodega
+
+/// Lets observers track single items, at a cost that depends neither on the number of items nor on that of observers.
+///
+/// Items are in 1,024 groups, by their keys' hashes, and an observer of an item is told of changes in its group. So, of a
+/// thousand changes of other items, one is told in vain, which observation allows; a point for each item that was ever
+/// read would grow without bound.
+@MainActor
+final class ItemObservation {
+    /// The number of groups, a power of two.
+    nonisolated static let groups = 1024
+
+    private var points: [ObservationPoint?] = []
+
+    nonisolated init() {}
+
+    /// Tells that an item is being read.
+    func access(_ key: CacheKey) {
+        if points.isEmpty { points = Array(repeating: nil, count: Self.groups) }
+        let group = Self.group(of: key)
+        if let point = points[group] { return point.access() }
+        let point = ObservationPoint()
+        points[group] = point
+        point.access()
+    }
+
+    /// Tells observers that items are about to change.
+    func willChange(_ keys: ChangedKeys) {
+        forEachPoint(of: keys) { $0.willChange() }
+    }
+
+    /// Tells observers that items have changed.
+    func didChange(_ keys: ChangedKeys) {
+        forEachPoint(of: keys) { $0.didChange() }
+    }
+
+    private func forEachPoint(of keys: ChangedKeys, _ body: (ObservationPoint) -> Void) {
+        if points.isEmpty { return }
+        switch keys {
+        case .any: for case let point? in points { body(point) }
+        case .these(let keys): for group in Set(keys.map(Self.group)) { points[group].map(body) }
+        }
+    }
+
+    private nonisolated static func group(of key: CacheKey) -> Int {
+        key.hashValue & (groups - 1)
+    }
+}

@@ -1,0 +1,59 @@
+import Bodega
+
+/// The streams of single items' versions.
+///
+/// A reader gets the latest version; those that were replaced before it came to read them are left out, so a slow one
+/// holds one version.
+@MainActor
+final class ItemStreams<Item: Sendable> {
+    private typealias Continuation = AsyncStream<Item?>.Continuation
+
+    private var streams: [CacheKey: [Int: Continuation]] = [:]
+    private var nextNumber = 0
+
+    nonisolated init() {}
+
+    /// A new stream of an item's versions.
+    func stream(of key: CacheKey) -> AsyncStream<Item?> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Item?.self, bufferingPolicy: .bufferingNewest(1))
+        let number = nextNumber
+        nextNumber += 1
+        streams[key, default: [:]][number] = continuation
+        continuation.onTermination = { [weak self] _ in
+            Task { @MainActor in self?.remove(number, of: key) }
+        }
+        return stream
+    }
+
+    private func remove(_ number: Int, of key: CacheKey) {
+        streams[key]?[number] = nil
+        if streams[key]?.isEmpty == true { streams[key] = nil }
+    }
+
+    /// Hands a version to those who read an item.
+    func yield(_ key: CacheKey, _ item: Item?) {
+        guard let continuations = streams[key] else { return }
+        for continuation in continuations.values { continuation.yield(item) }
+    }
+
+    /// Hands the versions of changed items to those who read them.
+    func yield(_ keys: ChangedKeys, from contents: StoreContents<Item>) {
+        if streams.isEmpty { return }
+        switch keys {
+        case .any: yieldAll(from: contents)
+        case .these(let keys): for key in Set(keys) { yield(key, contents[key]) }
+        }
+    }
+
+    /// Hands their versions to all who read an item.
+    func yieldAll(from contents: StoreContents<Item>) {
+        for key in streams.keys { yield(key, contents[key]) }
+    }
+
+    /// Ends the streams.
+    func finish() {
+        for continuations in streams.values {
+            for continuation in continuations.values { continuation.finish() }
+        }
+    }
+}

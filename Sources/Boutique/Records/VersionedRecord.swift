@@ -1,0 +1,82 @@
+import Bodega
+import Foundation
+
+/// What surrounds an item that is stored with the number of its shape: `{"$version": 2, "$item": …}`.
+enum VersionedRecordKeys: String, CodingKey {
+    case version = "$version"
+    case item = "$item"
+}
+
+/// An item with the number of its shape.
+struct VersionedRecord<Item: Encodable>: Encodable {
+    let version: Int
+    let item: Item
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: VersionedRecordKeys.self)
+        try container.encode(version, forKey: .version)
+        try container.encode(item, forKey: .item)
+    }
+}
+
+/// An item that is decoded in the shape that its record tells, and converted to today's.
+struct RecordOfAnyVersion<Item: StorableItem>: Decodable {
+    let version: Int
+    let item: Item
+
+    init(from decoder: any Decoder) throws {
+        let history = try ItemHistory<Item>.current()
+        if let container = Self.versionedContainer(of: decoder) {
+            version = try container.decode(Int.self, forKey: .version)
+            item = try history.decode(version: version, .nested(container))
+        } else {
+            version = 1
+            item = try history.decode(version: 1, .bare(decoder.singleValueContainer()))
+        }
+    }
+
+    private static func versionedContainer(
+        of decoder: any Decoder
+    ) -> KeyedDecodingContainer<VersionedRecordKeys>? {
+        do {
+            let container = try decoder.container(keyedBy: VersionedRecordKeys.self)
+            return container.contains(.version) && container.contains(.item) ? container : nil
+        } catch {
+            // It has no keys at all. Whether it is an item is found out next.
+            return nil
+        }
+    }
+}
+
+/// An item of a record, which can be tried to be decoded as a value of any type.
+enum RecordedItem {
+    case bare(any SingleValueDecodingContainer)
+    case nested(KeyedDecodingContainer<VersionedRecordKeys>)
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        switch self {
+        case .bare(let container): try container.decode(type)
+        case .nested(let container): try container.decode(type, forKey: .item)
+        }
+    }
+}
+
+/// How a record, while it is decoded, gets to know the history: a coder of the user's own has no way to pass it on.
+private enum CurrentHistory {
+    @TaskLocal static var value: (any Sendable)?
+}
+
+extension ItemHistory {
+
+    /// Lets the records that are decoded by a closure follow this history.
+    func whileDecoding<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try CurrentHistory.$value.withValue(self, operation: body)
+    }
+
+    fileprivate static func current() throws -> ItemHistory<Item> {
+        guard let history = CurrentHistory.value as? ItemHistory<Item> else {
+            throw StorageError(.decodingFailed, "The record has versions, and its reader knows no history.")
+        }
+        return history
+    }
+}

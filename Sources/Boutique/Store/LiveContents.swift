@@ -1,0 +1,193 @@
+import Bodega
+import Foundation
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+
+/// The items of a store on the main actor, and everybody who watches them.
+///
+/// It only shows: the store's pipeline decides what changes and when. A change is one for all who watch, whatever number
+/// of operations it comes from; events are told one for each operation.
+@MainActor
+final class LiveContents<Item: StorableItem> {
+
+    /// The items.
+    private(set) var contents = StoreContents<Item>()
+    /// Whether they are there.
+    private(set) var state = StoreState.loading
+    /// The records that are stored and are not among the items, or not where they belong.
+    private(set) var irregular = IrregularRecords()
+
+    /// Fires before each change, for observers of the store as an object. Unsafe is said only: it guards itself with a
+    /// lock, but its module does not tell the compiler.
+    nonisolated(unsafe) let objectWillChange = ObservableObjectPublisher()
+
+    private let itemsPoint = ObservationPoint()
+    private let statePoint = ObservationPoint()
+    private let undecodablePoint = ObservationPoint()
+    private let singleItems = ItemObservation()
+    private var publishing: [ItemsSubscription<Item>] = []
+    private var eventReaders: [WeakReference<EventSubscription<Item>>] = []
+    private let itemStreams = ItemStreams<Item>()
+
+    nonisolated init() {}
+
+    // MARK: Reading, seen by observers
+
+    /// The items, read by a user.
+    var items: [Item] {
+        itemsPoint.access()
+        return contents.items
+    }
+
+    /// The number of items, read by a user.
+    var count: Int {
+        itemsPoint.access()
+        return contents.count
+    }
+
+    /// An item, read by a user.
+    subscript(key: CacheKey) -> Item? {
+        singleItems.access(key)
+        return contents[key]
+    }
+
+    /// Whether there is an item, asked by a user.
+    func contains(_ key: CacheKey) -> Bool {
+        singleItems.access(key)
+        return contents.contains(key)
+    }
+
+    /// The state, read by a user.
+    var observedState: StoreState {
+        statePoint.access()
+        return state
+    }
+
+    /// The undecodable records, read by a user.
+    var undecodable: [StorageError] {
+        undecodablePoint.access()
+        return irregular.undecodable
+    }
+
+    // MARK: Changing
+
+    /// Shows a new state.
+    func show(_ newState: StoreState) {
+        objectWillChange.send()
+        observed(by: [statePoint]) { state = newState }
+    }
+
+    /// Shows the items that were read from the engine, instead of what was shown before.
+    func show(_ loaded: LoadedRecords<Item>) {
+        objectWillChange.send()
+        singleItems.willChange(.any)
+        observed(by: [itemsPoint, statePoint, undecodablePoint]) {
+            contents = loaded.contents
+            irregular = loaded.irregular
+            state = .loaded
+        }
+        singleItems.didChange(.any)
+        publish()
+        for reader in readers() { reader.beginAnew() }
+        itemStreams.yieldAll(from: contents)
+    }
+
+    /// Shows what operations have changed.
+    ///
+    /// - Parameters:
+    ///   - operations: The changes of each operation.
+    ///   - records: The irregular records after them.
+    func apply(_ operations: [[StoreChange<Item>]], _ records: IrregularRecords) {
+        let changes = operations.flatMap(\.self)
+        var points: [ObservationPoint] = []
+        if records.revision != irregular.revision { points.append(undecodablePoint) }
+        let areItemsChanged = changes.contains { $0.concerns(contents) }
+        if areItemsChanged { points.append(itemsPoint) }
+        // What changes nothing is an event all the same.
+        if !points.isEmpty { objectWillChange.send() }
+
+        let readers = readers()
+        let changed = areItemsChanged ? ChangedKeys(changes) : .these([])
+        var events: [StoreEvent<Item>] = []
+        singleItems.willChange(changed)
+        observed(by: points) {
+            irregular = records
+            for change in changes {
+                if let event = contents.apply(change, isTold: !readers.isEmpty) { events.append(event) }
+            }
+        }
+        singleItems.didChange(changed)
+        if areItemsChanged { publish() }
+        for event in events {
+            for reader in readers { reader.receive(event, itemsInStore: contents.count) }
+        }
+        itemStreams.yield(changed, from: contents)
+    }
+
+    private func observed(by points: [ObservationPoint], _ change: () -> Void) {
+        for point in points { point.willChange() }
+        change()
+        for point in points { point.didChange() }
+    }
+
+    private func publish() {
+        for subscription in publishing { subscription.publish() }
+    }
+
+    // MARK: Watching
+
+    /// Publishes the items to a subscriber from now on.
+    func add(_ subscription: ItemsSubscription<Item>) {
+        publishing.append(subscription)
+    }
+
+    /// Whether the items are published to a subscriber.
+    func has(_ subscription: ItemsSubscription<Item>) -> Bool {
+        publishing.contains { $0 === subscription }
+    }
+
+    /// Publishes no more to a subscriber.
+    func remove(_ subscription: ItemsSubscription<Item>) {
+        publishing.removeAll { $0 === subscription }
+    }
+
+    /// A stream of the events from now on.
+    func events() -> AsyncStream<StoreEvent<Item>> {
+        let subscription = EventSubscription<Item> {
+            self.state.isLoaded ? StoreEvent(.loaded, items: self.contents.items) : StoreEvent(.initialized)
+        }
+        eventReaders.append(WeakReference(subscription))
+        return AsyncStream { await subscription.next() }
+    }
+
+    /// A stream of the versions of one item, once the items are there.
+    func values(of key: CacheKey) -> AsyncStream<Item?> {
+        let stream = itemStreams.stream(of: key)
+        if state.isLoaded { itemStreams.yield(key, contents[key]) }
+        return stream
+    }
+
+    /// Ends all streams.
+    func finish() {
+        for reader in readers() { reader.finish() }
+        itemStreams.finish()
+    }
+
+    private func readers() -> [EventSubscription<Item>] {
+        if eventReaders.isEmpty { return [] }
+        eventReaders.removeAll { $0.object == nil }
+        return eventReaders.compactMap(\.object)
+    }
+}
+
+/// A reference that does not keep its object alive.
+private struct WeakReference<Object: AnyObject> {
+    weak var object: Object?
+
+    init(_ object: Object) {
+        self.object = object
+    }
+}

@@ -1,0 +1,104 @@
+public import Bodega
+public import Foundation
+
+extension Store where Item: Identifiable, Item.ID == String {
+
+    /// Creates a store of items that their `id` identifies, and loads them in the background.
+    ///
+    /// Whether that succeeds is seen in ``state``, and ``itemsHaveLoaded()`` tells.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the items are kept, and nothing else.
+    ///   - coder: How an item becomes bytes; JSON by default.
+    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    public nonisolated convenience init(
+        storage: any StorageEngine,
+        coder: any ObjectCoder = .json,
+        history: ItemHistory<Item>? = nil
+    ) {
+        self.init(storage: storage, cacheIdentifier: \.id, coder: coder, history: history)
+    }
+
+    /// Creates a store of items that their `id` identifies, and loads them.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the items are kept, and nothing else.
+    ///   - coder: How an item becomes bytes; JSON by default.
+    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    /// - Throws: What the engine throws if the items can't be read.
+    public nonisolated convenience init(
+        storage: any StorageEngine,
+        coder: any ObjectCoder = .json,
+        history: ItemHistory<Item>? = nil
+    ) async throws {
+        try await self.init(storage: storage, cacheIdentifier: \.id, coder: coder, history: history)
+    }
+}
+
+extension Store where Item: Identifiable, Item.ID == UUID {
+
+    /// Creates a store of items that their `id` identifies, and loads them in the background.
+    ///
+    /// Where an identifier is text, it is the UUID in its usual form with upper-case digits. Whether loading succeeds is
+    /// seen in ``state``, and ``itemsHaveLoaded()`` tells.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the items are kept, and nothing else.
+    ///   - coder: How an item becomes bytes; JSON by default.
+    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    public nonisolated convenience init(
+        storage: any StorageEngine,
+        coder: any ObjectCoder = .json,
+        history: ItemHistory<Item>? = nil
+    ) {
+        self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, history: history)
+    }
+
+    /// Creates a store of items that their `id` identifies, and loads them.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the items are kept, and nothing else.
+    ///   - coder: How an item becomes bytes; JSON by default.
+    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    /// - Throws: What the engine throws if the items can't be read.
+    public nonisolated convenience init(
+        storage: any StorageEngine,
+        coder: any ObjectCoder = .json,
+        history: ItemHistory<Item>? = nil
+    ) async throws {
+        try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, history: history)
+    }
+
+    /// The item with an identifier, `nil` if there is none, in a store whose identifier is the items' `id`.
+    ///
+    /// - Parameter id: The identifier.
+    public subscript(id: UUID) -> Item? { self[id.uuidString] }
+
+    /// Tells whether there is an item, in a store whose identifier is the items' `id`.
+    ///
+    /// - Parameter id: The item's identifier.
+    public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
+
+    /// Changes an item, in a store whose identifier is the items' `id`; see ``update(_:_:)-(String,_)``.
+    ///
+    /// - Parameters:
+    ///   - id: The item's identifier.
+    ///   - change: Changes it, all but the identifier.
+    /// - Returns: The changed item, `nil` if there is none with this identifier.
+    /// - Throws: What `change` throws, or a `StorageError`. Nothing was changed then.
+    @discardableResult
+    public func update(_ id: UUID, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
+        try await update(id.uuidString, change)
+    }
+
+    /// Removes an item, in a store whose identifier is the items' `id`. It need not be there.
+    ///
+    /// - Parameter id: The item's identifier.
+    /// - Throws: A `StorageError`. Nothing was changed then.
+    public func remove(id: UUID) async throws { try await remove(id: id.uuidString) }
+
+    /// The versions of an item, in a store whose identifier is the items' `id`; see ``values(id:)-(String)``.
+    ///
+    /// - Parameter id: The item's identifier.
+    public func values(id: UUID) -> AsyncStream<Item?> { values(id: id.uuidString) }
+}

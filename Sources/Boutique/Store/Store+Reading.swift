@@ -1,0 +1,54 @@
+public import Bodega
+
+extension Store {
+
+    /// The item with an identifier, `nil` if there is none.
+    ///
+    /// It takes the same time whatever the number of items. Observers of it are told of changes of this item, rarely of
+    /// others.
+    ///
+    /// - Parameter id: The identifier.
+    public subscript(id: String) -> Item? { live[CacheKey(id)] }
+
+    /// Tells whether there is an item.
+    ///
+    /// It takes the same time whatever the number of items.
+    ///
+    /// - Parameter id: The item's identifier.
+    public func contains(id: String) -> Bool { live.contains(CacheKey(id)) }
+
+    /// The number of items.
+    public var count: Int { live.count }
+
+    /// Whether there are no items.
+    public var isEmpty: Bool { live.count == 0 }
+
+    /// Whether the items are there.
+    public var state: StoreState { live.observedState }
+
+    /// One error for each record that is stored but could not be decoded, with its key and, as its cause, what the decoder
+    /// said.
+    ///
+    /// Such records stay stored until ``removeUndecodable(_:)`` removes them. When an item is inserted under the key of
+    /// one, the record moves to another key; when all items are removed, it stays.
+    public var undecodable: [StorageError] { live.undecodable }
+}
+
+extension Store {
+
+    /// What happens to the store, for one reader; each use of this property makes a stream of its own.
+    ///
+    /// The first event is a snapshot: ``StoreEvent/Operation/loaded`` with all items, or
+    /// ``StoreEvent/Operation/initialized`` while they are not there yet. Then each operation is one event, in order, also
+    /// when several were written as one batch. A reader that falls too far behind gets a snapshot again, in place of what
+    /// it has missed. The stream ends with the store.
+    public var events: AsyncStream<StoreEvent<Item>> { live.events() }
+
+    /// The versions of an item: at once the current one, or `nil` if there is none, then one after each change.
+    ///
+    /// While the store loads, nothing comes. A reader that is slower than the changes gets the latest version. One may
+    /// come again unchanged. The stream ends with the store.
+    ///
+    /// - Parameter id: The item's identifier.
+    public func values(id: String) -> AsyncStream<Item?> { live.values(of: CacheKey(id)) }
+}

@@ -1,0 +1,126 @@
+import Bodega
+
+extension Store {
+
+    /// Operations that are carried out together, all or nothing, when ``run()`` is called.
+    ///
+    /// ```swift
+    /// try await store
+    ///     .removeAll()
+    ///     .insert(notes)
+    ///     .run()
+    /// ```
+    public struct Operation: Sendable {
+        private let store: Store
+        private var steps: [StoreStep<Item>] = []
+
+        fileprivate init(store: Store, _ step: StoreStep<Item>) {
+            self.store = store
+            steps = [step]
+        }
+
+        /// Carries out the operations in order, as one batch and one change.
+        ///
+        /// - Throws: A `StorageError` if an item could not be encoded or they could not be written. Nothing was changed
+        ///   then.
+        @MainActor
+        public func run() async throws {
+            try await store.pipeline.perform(.steps(steps))
+        }
+
+        /// Then inserts an item, or replaces the one with its identifier.
+        ///
+        /// - Parameter item: The item.
+        public func insert(_ item: Item) -> Operation { then(.insert([item])) }
+
+        /// Then inserts items, or replaces those with their identifiers.
+        ///
+        /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+        public func insert(_ items: [Item]) -> Operation { then(.insert(items)) }
+
+        /// Then inserts an item; the same as ``insert(_:)-(Item)``.
+        ///
+        /// - Parameter item: The item.
+        public func add(_ item: Item) -> Operation { insert(item) }
+
+        /// Then inserts items; the same as ``insert(_:)-([Item])``.
+        ///
+        /// - Parameter items: The items.
+        public func add(_ items: [Item]) -> Operation { insert(items) }
+
+        /// Then removes an item. It need not be there.
+        ///
+        /// - Parameter item: The item; only its identifier counts.
+        public func remove(_ item: Item) -> Operation { then(.removeItems([item])) }
+
+        /// Then removes items. They need not be there.
+        ///
+        /// - Parameter items: The items; only their identifiers count.
+        public func remove(_ items: [Item]) -> Operation { then(.removeItems(items)) }
+
+        /// Then removes an item. It need not be there.
+        ///
+        /// - Parameter id: The item's identifier.
+        public func remove(id: String) -> Operation { then(.remove([CacheKey(id)])) }
+
+        /// Then removes all items.
+        public func removeAll() -> Operation { then(.removeAll) }
+
+        private func then(_ step: StoreStep<Item>) -> Operation {
+            var longer = self
+            longer.steps.append(step)
+            return longer
+        }
+    }
+}
+
+// The first operation of a chain. These are async, as in Boutique, so that an operation whose `await` was forgotten is an
+// error and not a chain that nobody runs.
+extension Store {
+
+    /// Begins a chain of operations by inserting an item. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter item: The item.
+    @_disfavoredOverload
+    public func insert(_ item: Item) async throws -> Operation { Operation(store: self, .insert([item])) }
+
+    /// Begins a chain of operations by inserting items. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+    @_disfavoredOverload
+    public func insert(_ items: [Item]) async throws -> Operation { Operation(store: self, .insert(items)) }
+
+    /// Begins a chain of operations by inserting an item. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter item: The item.
+    @_disfavoredOverload
+    public func add(_ item: Item) async throws -> Operation { Operation(store: self, .insert([item])) }
+
+    /// Begins a chain of operations by inserting items. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter items: The items.
+    @_disfavoredOverload
+    public func add(_ items: [Item]) async throws -> Operation { Operation(store: self, .insert(items)) }
+
+    /// Begins a chain of operations by removing an item. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter item: The item; only its identifier counts.
+    @_disfavoredOverload
+    public func remove(_ item: Item) async throws -> Operation { Operation(store: self, .removeItems([item])) }
+
+    /// Begins a chain of operations by removing items. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter items: The items; only their identifiers count.
+    @_disfavoredOverload
+    public func remove(_ items: [Item]) async throws -> Operation { Operation(store: self, .removeItems(items)) }
+
+    /// Begins a chain of operations by removing an item. ``Operation/run()`` carries it out.
+    ///
+    /// - Parameter id: The item's identifier.
+    @_disfavoredOverload
+    public func remove(id: String) async throws -> Operation { Operation(store: self, .remove([CacheKey(id)])) }
+
+    /// Begins a chain of operations by removing all items. ``Operation/run()`` carries it out.
+    @_disfavoredOverload
+    public func removeAll() async throws -> Operation { Operation(store: self, .removeAll) }
+}

@@ -1,0 +1,243 @@
+import Bodega
+import DequeModule
+
+/// Does what is asked of a store, one after the other.
+///
+/// Operations are written first and shown after. Those that wait together are written as one batch, and shown as one
+/// change. While the store loads, everything waits; when loading has failed, everything is refused.
+@MainActor
+final class StorePipeline<Item: StorableItem> {
+    let live: LiveContents<Item>
+    let records: RecordStorage<Item>
+
+    private var queue = Deque<StoreJob<Item>>()
+    private var isRunning = false
+    private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
+    /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
+    private var failure: Reconciliation?
+    private var following: Task<Void, Never>?
+
+    nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
+        self.records = records
+        self.live = live
+    }
+
+    deinit {
+        following?.cancel()
+    }
+
+    // MARK: Queueing
+
+    /// Waits for a turn, does something, and returns when it is done.
+    func perform(_ work: StoreJob<Item>.Work, evenUnloaded: Bool = false) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.append(StoreJob(work: work, worksUnloaded: evenUnloaded) { continuation.resume(with: $0) })
+            start()
+        }
+    }
+
+    /// Loads the items. It is called once, before anything else is done.
+    nonisolated func load() {
+        let following = followChanges()
+        // Reading begins at once, also while the main actor is busy.
+        let reading = Task.detached { [records] in try await records.load() }
+        Task { @MainActor in
+            isRunning = true
+            self.following = following
+            await finishLoading { try await reading.value }
+            await run()
+        }
+    }
+
+    /// Waits until the first attempt to load is over.
+    func waitForLoad() async throws {
+        switch live.state {
+        case .loaded: return
+        case .failed(let error): throw error
+        case .loading: try await withCheckedThrowingContinuation { waitingForLoad.append($0) }
+        }
+    }
+
+    private func start() {
+        // Whoever loads runs the queue afterwards.
+        if isRunning || !live.state.isSettled { return }
+        isRunning = true
+        Task { await run() }
+    }
+
+    private func run() async {
+        while let job = queue.popFirst() {
+            if case .failed(let error) = live.state, !job.worksUnloaded {
+                job.finish(.failure(StorageError.notLoaded(error)))
+                continue
+            }
+            switch job.work {
+            case .exclusive(let work): job.finish(await result { try await work() })
+            case .steps, .transaction: await write(jobs(startingWith: job))
+            }
+        }
+        isRunning = false
+    }
+
+    /// The jobs that can share a batch with the first: all of those that wait and are of its kind.
+    private func jobs(startingWith first: StoreJob<Item>) -> [StoreJob<Item>] {
+        var jobs = [first]
+        while !first.isAlone, let next = queue.first, !next.isAlone, first.canShareBatch(with: next) {
+            jobs.append(next)
+            queue.removeFirst()
+        }
+        return jobs
+    }
+
+    // MARK: Writing
+
+    private func write(_ jobs: [StoreJob<Item>]) async {
+        let (jobs, steps) = plan(jobs)
+        let checked = await result(resolveFailure)
+        if case .failure = checked {
+            for job in jobs { job.finish(checked) }
+            return
+        }
+        let (results, irregular) = await records.prepare(steps, live.irregular)
+        var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
+        for (job, result) in zip(jobs, results) {
+            switch result {
+            case .success(let operation): ready.append((job, operation))
+            case .failure(let error): job.finish(.failure(error))
+            }
+        }
+        if ready.isEmpty { return }
+        do {
+            try await records.write(ready.map(\.operation))
+            live.apply(ready.map(\.operation.changes), irregular)
+            for (job, _) in ready { job.finish(.success(())) }
+        } catch {
+            failure = Reconciliation(ready.map(\.operation))
+            _ = await result(resolveFailure)
+            end(ready.map(\.job), with: error)
+        }
+    }
+
+    /// Finds out what the jobs change. Transactions run now, each on top of those before it.
+    private func plan(_ jobs: [StoreJob<Item>]) -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]]) {
+        var planned: [StoreJob<Item>] = []
+        var steps: [[StoreStep<Item>]] = []
+        let pending = PendingItems(on: live)
+        for job in jobs {
+            switch job.work {
+            case .exclusive: preconditionFailure("It has the pipeline to itself.")
+            case .steps(let known):
+                planned.append(job)
+                steps.append(known)
+            case .transaction(let body):
+                var transaction = StoreTransaction(on: pending, key: records.coding.key)
+                do {
+                    try body(&transaction)
+                    pending.add(transaction.own)
+                    planned.append(job)
+                    steps.append(transaction.steps)
+                } catch {
+                    job.finish(.failure(error))
+                }
+            }
+        }
+        return (planned, steps)
+    }
+
+    /// Ends jobs whose batch failed; if there were several, each is tried alone, because only one may be to blame.
+    private func end(_ jobs: [StoreJob<Item>], with error: any Error) {
+        // Not so when the engine is locked: then each would wait in vain for as long as the batch did.
+        if jobs.count == 1 || (error as? StorageError)?.code == .locked {
+            for job in jobs { job.finish(.failure(error)) }
+            return
+        }
+        for var job in jobs.reversed() {
+            job.isAlone = true
+            queue.prepend(job)
+        }
+    }
+
+    /// Undoes what a failed batch has left behind.
+    func resolveFailure() async throws {
+        guard let failure else { return }
+        try await records.undo(failure, expected: expectedItems(failure))
+        self.failure = nil
+    }
+
+    private func expectedItems(_ failure: Reconciliation) -> [(key: CacheKey, item: Item)] {
+        let strays = live.irregular.strays.flatMap { key, strays in strays.map { ($0, key) } }
+        let owners = Dictionary(strays) { first, _ in first }
+        let keys = failure.concernsAllItems ? live.contents.keysInOrder : failure.keys
+        return keys.compactMap { key in
+            live.contents[owners[key] ?? key].map { (key, $0) }
+        }
+    }
+
+    // MARK: Loading
+
+    /// Reads the items again.
+    func reload() async throws {
+        try await perform(
+            .exclusive { [self] in
+                // What a failed operation has left must not come back as an item.
+                try await resolveFailure()
+                if !live.state.isLoaded { live.show(.loading) }
+                try await finishLoading { [records] in try await records.load() }.get()
+            },
+            evenUnloaded: true
+        )
+    }
+
+    @discardableResult
+    private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
+        let loaded = await result { live.show(try await read()) }
+        // What is shown of a store that was loaded before is still right.
+        if case .failure(let error) = loaded, !live.state.isLoaded { live.show(.failed(error)) }
+        let waiting = waitingForLoad
+        waitingForLoad = []
+        for continuation in waiting { continuation.resume(with: loaded) }
+        return loaded
+    }
+}
+
+extension StoreJob {
+    fileprivate func canShareBatch(with other: StoreJob) -> Bool {
+        switch (work, other.work) {
+        case (.steps, .steps), (.transaction, .transaction): true
+        default: false
+        }
+    }
+}
+
+extension StoreState {
+    /// Whether loading is over.
+    fileprivate var isSettled: Bool {
+        if case .loading = self { false } else { true }
+    }
+}
+
+extension StorageError {
+    /// The error of an operation on a store that is not loaded.
+    static func notLoaded(_ cause: any Error) -> StorageError {
+        StorageError(
+            .storeNotLoaded,
+            "The store could not be loaded, so it is not known what is stored, and nothing was changed. Call reload().",
+            cause: cause
+        )
+    }
+}
+
+extension StorageError.Code {
+    /// A store could not load its items and refuses to change what it does not know.
+    public static let storeNotLoaded = StorageError.Code(rawValue: "storeNotLoaded")
+}
+
+/// Runs something and returns how it ended.
+@MainActor
+private func result<Value>(_ body: @MainActor () async throws -> Value) async -> Result<Value, any Error> {
+    do {
+        return .success(try await body())
+    } catch {
+        return .failure(error)
+    }
+}

@@ -1,0 +1,36 @@
+import Boutique
+
+/// What a note was at first, without versions.
+struct NoteV1: Codable, Equatable {
+    var id: String
+    var text: String
+}
+
+/// What it was then.
+struct NoteV2: Codable, Equatable {
+    var id: String
+    var title: String
+    var tags: [String]
+}
+
+/// What it is today. Its shape can be taken for the one before, and means another thing.
+struct NoteV3: Codable, Equatable, Identifiable {
+    var id: String
+    var title: String
+    var tags: [String]
+    var priority: Int?
+}
+
+extension ItemHistory where Item == NoteV2 {
+    static var ofTwo: ItemHistory {
+        ItemHistory<NoteV1>(startingWith: NoteV1.self)
+            .then(NoteV2.self) { NoteV2(id: $0.id, title: $0.text, tags: []) }
+    }
+}
+
+extension ItemHistory where Item == NoteV3 {
+    static var ofThree: ItemHistory {
+        ItemHistory<NoteV2>.ofTwo
+            .then { NoteV3(id: $0.id, title: $0.title, tags: $0.tags.sorted(), priority: $0.tags.count) }
+    }
+}

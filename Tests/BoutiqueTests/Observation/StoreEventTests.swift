@@ -1,0 +1,177 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import Testing
+
+@MainActor
+@Suite struct StoreEventTests {
+
+    private func store(_ ids: String...) async throws -> Store<Note> {
+        let store = try await Store<Note>(storage: MemoryStorageEngine())
+        try await store.insert(ids.map { Note(id: $0) })
+        return store
+    }
+
+    @Test("A reader gets a snapshot, then each operation with what it has changed")
+    func sequence() async throws {
+        let store = try await store("a", "b")
+        var events = store.events.makeAsyncIterator()
+        let snapshot = await events.next()
+        #expect(snapshot?.operation == .loaded)
+        #expect(snapshot?.items == notes("a", "b"))
+        try await store.insert(notes("b", "c", "c"))
+        let insertion = await events.next()
+        #expect(insertion?.operation == .insert)
+        #expect(insertion?.items == notes("b", "c"))
+        #expect(insertion?.inserted == ["c"] && insertion?.updated == ["b"] && insertion?.removed == [])
+        try await store.remove(notes("c", "nobody", "a"))
+        let removal = await events.next()
+        #expect(removal?.operation == .remove)
+        #expect(removal?.items == notes("c", "a"))
+        #expect(removal?.removed == ["c", "a"])
+        try await store.update("b") { $0.text = "new" }
+        let update = await events.next()
+        #expect(update?.operation == .insert && update?.updated == ["b"])
+        #expect(update?.items == [Note(id: "b", text: "new")])
+        try await store.removeAll().add(Note(id: "d")).run()
+        let clearing = await events.next()
+        #expect(clearing?.operation == .remove && clearing?.removed == ["b"])
+        #expect(await events.next()?.inserted == ["d"])
+        try await store.reload()
+        #expect(await events.next()?.operation == .loaded)
+    }
+
+    @Test("A reader of a store that loads is told so, and then what was loaded")
+    func loading() async throws {
+        let gate = StorageGate()
+        let store = Self.syncStore(
+            FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.fetchAll], at: gate)]))
+        var events = store.events.makeAsyncIterator()
+        #expect(await events.next()?.operation == .initialized)
+        gate.release()
+        let loaded = await events.next()
+        #expect(loaded?.operation == .loaded && loaded?.items == [])
+    }
+
+    private static func syncStore(_ engine: any StorageEngine) -> Store<Note> {
+        Store(storage: engine)
+    }
+
+    @Test("What happens between subscribing and reading is not missed")
+    func subscribingFirst() async throws {
+        let store = try await store("a")
+        let stream = store.events
+        try await store.insert(Note(id: "b"))
+        var events = stream.makeAsyncIterator()
+        // The snapshot is taken when it is read.
+        #expect(await events.next()?.items == notes("a", "b"))
+        try await store.insert(Note(id: "c"))
+        #expect(await events.next()?.inserted == ["c"])
+    }
+
+    @Test("Operations that are written as one batch are an event each, in order, and one change")
+    func coalescedEvents() async throws {
+        let gate = StorageGate()
+        let engine = FaultInjectingStorageEngine(
+            MemoryStorageEngine(), faults: [.hold([.apply], .number(1), at: gate)])
+        let store = try await Store<Note>(storage: engine)
+        var events = store.events.makeAsyncIterator()
+        #expect(await events.next()?.operation == .loaded)
+        var changes = 0
+        let observing = store.objectWillChange.sink { changes += 1 }
+        var published: [Int] = []
+        let subscription = store.$items.sink { published.append($0.count) }
+        let first = Task { try await store.insert(Note(id: "first")) }
+        await gate.waitForArrivals(1)
+        let tasks = (0..<100).map { number in Task { try await store.insert(Note(id: "\(number)")) } }
+        await Task.yield()
+        gate.release()
+        try await first.value
+        for task in tasks { try await task.value }
+        #expect(await events.next()?.inserted == ["first"])
+        for number in 0..<100 { #expect(await events.next()?.inserted == ["\(number)"]) }
+        #expect(changes == 2)
+        #expect(published == [0, 1, 101])
+        observing.cancel()
+        subscription.cancel()
+    }
+
+    @Test("A reader that is far behind gets a snapshot and holds no more than that")
+    func slowReader() async throws {
+        let store = try await store()
+        var events = store.events.makeAsyncIterator()
+        _ = await events.next()
+        for round in 0..<3 {
+            try await store.insert((0..<40_000).map { Note(id: "\($0)", count: round) })
+        }
+        let snapshot = await events.next()
+        #expect(snapshot?.operation == .loaded)
+        #expect(snapshot?.items.count == 40_000 && snapshot?.items.allSatisfy { $0.count == 2 } == true)
+        try await store.insert(Note(id: "next"))
+        #expect(await events.next()?.inserted == ["next"])
+    }
+
+    @Test("Readers are independent, and one that was cancelled ends")
+    func readers() async throws {
+        let store = try await store("a")
+        let reading = Task {
+            var operations: [StoreEvent<Note>.Operation] = []
+            for await event in store.events { operations.append(event.operation) }
+            return operations
+        }
+        var events = store.events.makeAsyncIterator()
+        _ = await events.next()
+        try await store.insert(Note(id: "b"))
+        #expect(await events.next()?.inserted == ["b"])
+        reading.cancel()
+        #expect(await reading.value.count <= 2)
+    }
+
+    @Test("Streams end when the store goes away")
+    func end() async throws {
+        var store: Store<Note>? = try await store("a")
+        let stream = try #require(store?.events)
+        let values = try #require(store?.values(id: "a"))
+        let reading = Task { await all(of: stream).map(\.operation) }
+        let readingValues = Task { await all(of: values) }
+        await Task.yield()
+        store = nil
+        #expect(await reading.value == [.loaded])
+        #expect(await readingValues.value == [Note(id: "a")])
+    }
+
+    private func all<Element: Sendable>(of stream: AsyncStream<Element>) async -> [Element] {
+        var elements: [Element] = []
+        for await element in stream { elements.append(element) }
+        return elements
+    }
+
+    @Test("The versions of one item are told, and of no other")
+    func values() async throws {
+        let store = try await store("a")
+        var values = store.values(id: "a").makeAsyncIterator()
+        #expect(await values.next() == Note(id: "a"))
+        try await store.insert(Note(id: "b"))
+        try await store.update("a") { $0.count = 1 }
+        #expect(await values.next() == Note(id: "a", count: 1))
+        try await store.remove(id: "a")
+        #expect(await values.next() == .some(nil))
+        try await store.update("a") { $0.count = 2 }
+        try await store.insert(Note(id: "a", count: 3))
+        try await store.insert(Note(id: "a", count: 4))
+        // Slower than the changes, so the latest.
+        #expect(await values.next() == Note(id: "a", count: 4))
+    }
+
+    @Test("The versions of an item begin when the store has loaded")
+    func valuesWhileLoading() async throws {
+        let memory = MemoryStorageEngine()
+        try await Store<Note>(storage: memory).insert(notes("a"))
+        let gate = StorageGate()
+        let store = Self.syncStore(FaultInjectingStorageEngine(memory, faults: [.hold([.fetchAll], at: gate)]))
+        var values = store.values(id: "a").makeAsyncIterator()
+        gate.release()
+        #expect(await values.next() == Note(id: "a"))
+    }
+}

@@ -1,0 +1,194 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import TestSupport
+import Testing
+
+@MainActor
+@Suite struct StoreFailureTests {
+    let memory = MemoryStorageEngine()
+    let engine: FaultInjectingStorageEngine<MemoryStorageEngine>
+
+    init() {
+        engine = FaultInjectingStorageEngine(memory)
+    }
+
+    private func store(_ ids: String...) async throws -> Store<Note> {
+        let store = try await Store<Note>(storage: engine)
+        try await store.insert(ids.map { Note(id: $0) })
+        return store
+    }
+
+    private static func syncStore(_ engine: any StorageEngine) -> Store<Note> {
+        Store(storage: engine)
+    }
+
+    // MARK: Loading
+
+    @Test("A store that could not be loaded refuses all writes, and loads when it is told to")
+    func failedLoad() async throws {
+        try await Store<Note>(storage: memory).insert(notes("a", "b"))
+        engine.inject(.fail(.reads, with: StorageError(.locked, "Somebody else has it.")))
+        let store = Self.syncStore(engine)
+        await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
+        #expect((store.state.error as? StorageError)?.code == .locked)
+        for write in [
+            { try await store.insert(Note(id: "a", text: "lost")) },
+            { try await store.removeAll() },
+            { try await store.removeAll().add(Note(id: "c")).run() },
+            { try await store.update("a") { $0.text = "lost" } },
+            { try await store.removeUndecodable() },
+        ] as [@MainActor () async throws -> Void] {
+            let error = await #expect(throws: StorageError.self) { try await write() }
+            #expect(error?.code == .storeNotLoaded)
+            #expect((error?.cause as? StorageError)?.code == .locked)
+        }
+        #expect(try await storedNotes(in: memory) == notes("a", "b"))
+        await #expect(throws: StorageError.self) { try await store.reload() }
+        engine.clearFaults()
+        try await store.reload()
+        #expect(store.state.isLoaded)
+        try await store.insert(Note(id: "c"))
+        #expect(try await agreedNotes(store, memory) == notes("a", "b", "c"))
+    }
+
+    @Test("The asynchronous initializer throws what the engine throws")
+    func failedInitializer() async throws {
+        engine.inject(.fail(.reads, with: StorageError(.damaged, "It is damaged.")))
+        let error = await #expect(throws: StorageError.self) { try await Store<Note>(storage: engine) }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test("A loaded store whose reload fails goes on with its items")
+    func failedReload() async throws {
+        let store = try await store("a")
+        engine.inject(.fail([.fetchAll], .number(1)))
+        await #expect(throws: StorageError.self) { try await store.reload() }
+        #expect(store.state.isLoaded)
+        try await store.insert(Note(id: "b"))
+        #expect(try await agreedNotes(store, memory) == notes("a", "b"))
+    }
+
+    @Test("A reload shows what others have changed")
+    func reload() async throws {
+        let store = try await store("a", "b")
+        let other = try await Store<Note>(storage: memory)
+        try await other.remove(id: "a").insert(Note(id: "c")).run()
+        try await store.reload()
+        #expect(store.items == notes("b", "c"))
+    }
+
+    // MARK: Writing
+
+    @Test(
+        "A write that fails changes neither memory nor engine, however much of it was applied",
+        arguments: [
+            StorageFault.fail(.writes, .number(1)), .tear(.batches, afterFirst: 1, .number(1)),
+            .tear(.batches, afterFirst: 2, .number(1)), .failAfterwards(.writes, .number(1)),
+        ]
+    )
+    func failedWrite(fault: StorageFault) async throws {
+        for write in [
+            { try await $0.insert(notes("b", "x", "y")) },
+            { try await $0.remove(notes("a", "c")) },
+            { try await $0.removeAll() },
+            { try await $0.removeAll().add(notes("b", "x")).run() },
+            { try await $0.remove(Note(id: "a")).insert(Note(id: "a", text: "new")).insert(Note(id: "x")).run() },
+            { try await $0.update("b") { $0.text = "new" } },
+        ] as [@MainActor (Store<Note>) async throws -> Void] {
+            try await memory.removeAllData()
+            engine.clearFaults()
+            let store = try await store("a", "b", "c")
+            engine.inject(fault)
+            await #expect(throws: StorageError.self) { try await write(store) }
+            #expect(store.items == notes("a", "b", "c"))
+            let stored = try await storedNotes(in: memory)
+            #expect(stored.sorted { $0.id < $1.id } == notes("a", "b", "c"))
+            try await store.insert(Note(id: "d"))
+            try await store.reload()
+            #expect(Set(store.items.map(\.id)) == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test("What cannot be undone at once is undone before the next write")
+    func failureThatLasts() async throws {
+        let store = try await store("a", "b")
+        engine.inject(.failAfterwards(.writes, .number(1)))
+        engine.inject(.fail(.reads, .number(1)))
+        await #expect(throws: StorageError.self) { try await store.insert(Note(id: "a", text: "new")) }
+        #expect(store.items == notes("a", "b"))
+        #expect(try await storedNotes(in: memory).first?.text == "new")
+        try await store.insert(Note(id: "c"))
+        #expect(try await agreedNotes(store, memory) == notes("a", "b", "c"))
+    }
+
+    @Test("As long as it is not known whether a write was applied, nothing else is written")
+    func failureThatStays() async throws {
+        let store = try await store("a")
+        engine.inject(.failAfterwards([.apply], .number(1)))
+        engine.inject(.fail(.reads))
+        await #expect(throws: StorageError.self) { try await store.removeAll() }
+        await #expect(throws: StorageError.self) { try await store.insert(Note(id: "b")) }
+        #expect(store.items == notes("a"))
+        #expect(await memory.keyCount() == 0)
+        engine.clearFaults()
+        try await store.insert(Note(id: "b"))
+        #expect(try await agreedNotes(store, memory) == notes("a", "b"))
+    }
+
+    @Test("Of operations that share a batch, only the one to blame fails")
+    func blame() async throws {
+        let gate = StorageGate()
+        engine.inject(.hold([.apply], .number(1), at: gate))
+        // The batch of all that wait; then each is tried alone, and the second of them fails.
+        engine.inject(.fail([.apply], .number(2)))
+        engine.inject(.fail([.apply], .number(4)))
+        let store = try await store()
+        let first = Task { try await store.insert(Note(id: "first")) }
+        await gate.waitForArrivals(1)
+        let tasks = ["a", "b", "c"].map { id in Task { try await store.insert(Note(id: id)) } }
+        let unencodable = Task { try await store.insert(Note(id: "d", weight: .infinity)) }
+        let updates = Task { try await store.update("a") { $0.count += 1 } }
+        await Task.yield()
+        gate.release()
+        try await first.value
+        try await tasks[0].value
+        await #expect(throws: StorageError.self) { try await tasks[1].value }
+        try await tasks[2].value
+        let error = await #expect(throws: StorageError.self) { try await unencodable.value }
+        #expect(error?.code == .encodingFailed && error?.key == CacheKey("d"))
+        #expect(try await updates.value?.count == 1)
+        #expect(try await agreedNotes(store, memory).map(\.id) == ["first", "a", "c"])
+    }
+
+    @Test("When the engine is locked, all that wait are told at once")
+    func locked() async throws {
+        let gate = StorageGate()
+        engine.inject(.hold([.apply], .number(1), at: gate))
+        engine.inject(.fail([.apply], .number(2), with: StorageError(.locked, "Somebody else has it.")))
+        let store = try await store()
+        let first = Task { try await store.insert(Note(id: "first")) }
+        await gate.waitForArrivals(1)
+        let tasks = ["a", "b"].map { id in Task { try await store.insert(Note(id: id)) } }
+        await Task.yield()
+        gate.release()
+        try await first.value
+        for task in tasks {
+            let error = await #expect(throws: StorageError.self) { try await task.value }
+            #expect(error?.code == .locked)
+        }
+        try await store.insert(Note(id: "c"))
+        #expect(try await agreedNotes(store, memory) == notes("first", "c"))
+    }
+
+    @Test("A full disk loses nothing, and writing goes on when there is room")
+    func fullDisk() async throws {
+        let store = try await store("a")
+        engine.inject(.fail(.writes, .number(1), with: StorageError(.storageFull, "It is full.")))
+        let error = await #expect(throws: StorageError.self) { try await store.insert(Note(id: "b")) }
+        #expect(error?.code == .storageFull)
+        try await store.insert(Note(id: "b"))
+        #expect(try await agreedNotes(store, memory) == notes("a", "b"))
+    }
+}

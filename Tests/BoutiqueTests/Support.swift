@@ -1,0 +1,39 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import TestSupport
+
+/// An item of the tests.
+struct Note: Codable, Sendable, Equatable, Identifiable {
+    var id: String
+    var text = ""
+    var count = 0
+
+    /// Cannot be encoded if it is not a number, because JSON has no such thing.
+    var weight = 0.0
+}
+
+/// Notes with these identifiers.
+func notes(_ ids: String...) -> [Note] {
+    ids.map { Note(id: $0) }
+}
+
+/// The items that an engine holds, as a store that is opened on it finds them.
+func storedNotes(in engine: any StorageEngine) async throws -> [Note] {
+    try await ObjectStorage<Note>(storage: engine).fetchAllObjects().objects
+}
+
+/// Expects memory and engine to agree, and tells what they hold.
+@MainActor
+func agreedNotes(_ store: Store<Note>, _ engine: any StorageEngine) async throws -> [Note] {
+    let stored = try await storedNotes(in: engine)
+    guard store.items == stored else {
+        throw Disagreement(description: "memory: \(store.items.map(\.id)), engine: \(stored.map(\.id))")
+    }
+    return stored
+}
+
+struct Disagreement: Error, CustomStringConvertible {
+    let description: String
+}
