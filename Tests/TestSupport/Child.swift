@@ -1,5 +1,5 @@
 import Bodega
-import Foundation
+package import Foundation
 import Testing
 
 /// Another process that carries out a task of `TestChild`.
