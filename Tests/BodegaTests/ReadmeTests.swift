@@ -8,7 +8,10 @@ import Testing
 @Suite struct ReadmeTests {
 
     /// What stands in the README must stand in one of these, line by line.
-    private static let sources = ["Tests/TestChild/ReadmeSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift"]
+    private static let sources = [
+        "Tests/TestChild/ReadmeSnippets.swift", "Tests/TestChild/ReadmeStoreSnippets.swift",
+        "Tests/BodegaTests/ReadmeTests.swift",
+    ]
 
     @Test("Every Swift snippet of the README is compiled")
     func snippets() throws {
@@ -30,7 +33,11 @@ import Testing
         let variables = ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CFFIXED_USER_HOME"]
         let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
         let child = try Child("readme", home.path + "/backup.sqlite3", environment: environment)
-        #expect(await child.lines() == [#"0 ["Quotes", "Drafts"]"#, "done"])
+        let lines = await child.lines()
+        #expect(lines.prefix(4) == [#"0 ["Quotes", "Drafts"]"#, #"["milk", "bread"]"#, "1 Buy coffee", "there are 1"])
+        // The rest comes from tasks that run at once, in no particular order.
+        #expect(lines.contains("something of this will change") && lines.contains("there are 0"))
+        #expect(lines.last == "done")
         #expect(
             try await SQLiteStorageEngine(openingFile: home.file("backup.sqlite3")).fetchKeys() == [CacheKey("zora")])
     }

@@ -10,6 +10,7 @@ import Foundation
 func runReadmeSnippets(_ arguments: [String]) async throws {
     try await storeQuotes()
     try await useEngines(backupFile: URL(fileURLWithPath: arguments[0]))
+    try await runReadmeStoreSnippets()
     print("done")
 }
 

@@ -7,6 +7,7 @@ switch (arguments.first, Array(arguments.dropFirst())) {
 case ("write", let rest): try await write(rest)
 case ("fill", let rest): try await fill(rest)
 case ("unprivileged", let rest): try await useUnprivileged(rest)
+case ("store", let rest): try await changeStore(rest)
 case ("count", let rest): try await count(rest)
 case ("directories", _): printDirectories()
 case ("readme", let rest): try await runReadmeSnippets(rest)

@@ -1,0 +1,153 @@
+import Boutique
+import Foundation
+import Observation
+
+// The snippets of the README about stores. They run in this process because its environment says where the user's folders
+// are. A test compares them with the README, line by line.
+
+struct Note: Codable, Sendable, Identifiable {
+    var id: String
+    var text: String
+    var isDone = false
+}
+
+extension Store where Item == Note {
+    static let notes = Store<Note>(storage: SQLiteStorageEngine.default(appendingPath: "Notes"))
+}
+
+@MainActor
+final class NotesController {
+    @Stored(in: .notes) var notes
+
+    func write(_ text: String) async throws {
+        try await $notes.insert(Note(id: UUID().uuidString, text: text))  // on the medium when it returns
+    }
+
+    func finish(_ note: Note) async throws {
+        try await $notes.update(note.id) { $0.isDone = true }
+    }
+}
+
+/// Runs the snippets, and stops at the first that doesn't do what the README says.
+@MainActor
+func runReadmeStoreSnippets() async throws {
+    let controller = NotesController()
+    try await controller.write("Buy milk")
+    try await controller.finish(controller.notes[0])
+    precondition(controller.notes.map(\.isDone) == [true])
+
+    let engine = MemoryStorageEngine()
+    try await useStore(engine)
+    try await changeShapes()
+}
+
+@MainActor
+private func useStore(_ engine: MemoryStorageEngine) async throws {
+    let store = try await Store<Note>(storage: engine, cacheIdentifier: \.id)
+
+    try await store.insert(Note(id: "milk", text: "Buy milk"))
+    try await store.insert([Note(id: "bread", text: "Buy bread"), Note(id: "tea", text: "Buy tea")])
+    try await store.remove(id: "tea")
+    print(store.items.map(\.id))  // ["milk", "bread"]
+
+    let milk = store["milk"]  // at any size as fast as a dictionary
+    let isThere = store.contains(id: "tea")
+
+    // Nothing comes between reading and writing.
+    try await store.update("milk") { $0.text = "Buy oat milk" }
+
+    // One batch and one change, all or nothing.
+    try await store
+        .removeAll()
+        .insert(Note(id: "coffee", text: "Buy coffee"))
+        .run()
+
+    // The same, when what to do depends on what is there.
+    try await store.transaction { notes in
+        guard let coffee = notes["coffee"], !coffee.isDone else { return }
+        notes.remove(id: "coffee")
+        notes.insert(Note(id: "espresso", text: coffee.text))
+    }
+
+    precondition(milk?.text == "Buy milk" && !isThere)
+    precondition(store.items.map(\.text) == ["Buy coffee"])
+    try await watch(store)
+    try await repair(store)
+}
+
+@MainActor
+private func watch(_ store: Store<Note>) async throws {
+    // Ends the loops, which would go on for as long as the store is there.
+    let watching = Task { try await watchForever(store) }
+    while !store.isEmpty { await Task.yield() }
+    watching.cancel()
+    try await watching.value
+}
+
+@MainActor
+private func watchForever(_ store: Store<Note>) async throws {
+    Task { try await store.removeAll() }
+
+    // The Observation framework tells who has read a property that this has changed.
+    withObservationTracking {
+        print(store.items.count, store["espresso"]?.text ?? "none")
+    } onChange: {
+        print("something of this will change")
+    }
+
+    // Combine; on Linux, OpenCombine.
+    let subscription = store.$items.sink { items in
+        print("there are \(items.count)")
+    }
+
+    // What happens, operation by operation, beginning with what is there.
+    for await event in store.events {
+        switch event.operation {
+        case .initialized: print("loading")
+        case .loaded: print("loaded", event.items.count)
+        case .insert: print("new", event.inserted, "changed", event.updated)
+        case .remove: print("gone", event.removed)
+        }
+    }
+
+    // One item.
+    for await note in store.values(id: "espresso") {
+        print(note?.text ?? "gone")
+    }
+
+    subscription.cancel()
+}
+
+@MainActor
+private func repair(_ store: Store<Note>) async throws {
+    switch store.state {
+    case .loading, .loaded: break
+    case .failed(let error): print("nothing was lost, nothing is overwritten:", error)
+    }
+    try await store.reload()
+
+    for error in store.undecodable { print(error.key as Any, error.cause as Any) }
+    let records = try await store.undecodableData()  // send them to whom may know
+    try await store.removeUndecodable(records.map(\.key))
+}
+
+@MainActor
+private func changeShapes() async throws {
+    struct TaskV1: Codable { var id, text: String }
+    struct TaskV2: Codable { var id, title: String }
+    struct Task3: Codable {
+        enum Priority: String, Codable { case normal, high }
+        var id, title: String
+        var priority: Priority
+    }
+    let engine = MemoryStorageEngine()
+    try await Store<TaskV1>(storage: engine, cacheIdentifier: \.id).insert(TaskV1(id: "a", text: "A"))
+
+    let history = ItemHistory(startingWith: TaskV1.self)
+        .then(TaskV2.self) { TaskV2(id: $0.id, title: $0.text) }
+        .then(Task3.self) { Task3(id: $0.id, title: $0.title, priority: .normal) }
+
+    let tasks = try await Store<Task3>(storage: engine, cacheIdentifier: \.id, history: history)
+
+    precondition(tasks.items.map(\.title) == ["A"] && tasks.undecodable.isEmpty)
+}
