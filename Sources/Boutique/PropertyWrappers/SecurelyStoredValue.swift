@@ -39,7 +39,7 @@ public import OpenCombine
 /// read last while the secret cannot be read, such as from a locked keychain; both are logged. ``fetch()`` throws
 /// instead. A damaged secret and one of another type are not lost: they stay until the value is set and are then kept
 /// aside; see ``undecodableData()``. Only `set(_:)` and ``remove()`` replace them; the helpers that start from the value
-/// before throw.
+/// before throw. What an undecodable secret contains is never part of an error or of the log.
 @propertyWrapper
 public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
     let core: ValueCore<Item?>
@@ -67,7 +67,7 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
             default: nil,
             storage: SecretValues(storage ?? standardSecretStorage(), address),
             undecodablePolicy: .refuse,
-            encoding: { value, key in try value.map { try StoredEnvelope.encode($0, key: key) } }
+            coding: .secret()
         )
     }
 

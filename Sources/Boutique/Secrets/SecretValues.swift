@@ -39,13 +39,12 @@ struct SecretValues: ValueStorage {
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        try place.taking { try storage.exclusively(body) }
+        // In this order, because whoever has the storage for himself may use values.
+        try storage.exclusively { try place.taking(body) }
     }
 
     func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
-        let observation = place.observers.add(name, onChange)
-        // The place lives as long as anybody uses it.
-        return ValueObservation { withExtendedLifetime((observation, place)) {} }
+        place.observers.add(name, onChange)
     }
 
     func announceChange(of name: String) {

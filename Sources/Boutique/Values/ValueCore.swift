@@ -28,9 +28,6 @@ final class ValueCore<Value: StorableItem>: Sendable {
         case refuse
     }
 
-    /// Makes the bytes to store for a value, `nil` to store none.
-    typealias Encoding = @Sendable (_ value: Value, _ key: String) throws -> Data?
-
     private typealias Reading = ValueReading<Value>
 
     private struct State {
@@ -44,7 +41,7 @@ final class ValueCore<Value: StorableItem>: Sendable {
     let defaultValue: Value
     private let storage: any ValueStorage
     private let undecodablePolicy: UndecodablePolicy
-    private let encoding: Encoding
+    private let coding: ValueCoding<Value>
     private let state = Locked(State())
     let errors: ValueErrors
     let publication = ValuePublication<Value>()
@@ -56,19 +53,19 @@ final class ValueCore<Value: StorableItem>: Sendable {
     ///   - defaultValue: What the value is while there is none.
     ///   - storage: Where the bytes are.
     ///   - undecodablePolicy: What a change of bytes that cannot be decoded does.
-    ///   - encoding: Makes the bytes that are stored.
+    ///   - coding: How bytes are made of a value and a value of bytes.
     init(
         key: String,
         default defaultValue: Value,
         storage: any ValueStorage,
         undecodablePolicy: UndecodablePolicy = .startFromDefault,
-        encoding: @escaping Encoding = { try StoredEnvelope.encode($0, key: $1) }
+        coding: ValueCoding<Value> = .envelope
     ) {
         self.key = key
         self.defaultValue = defaultValue
         self.storage = storage
         self.undecodablePolicy = undecodablePolicy
-        self.encoding = encoding
+        self.coding = coding
         errors = ValueErrors(key: key)
     }
 }
@@ -136,7 +133,7 @@ extension ValueCore {
         if let known = state.withLock({ $0.reading }), known.data == data, known.error?.code != .damaged {
             return known
         }
-        let reading = Reading(decoding: data, key: key, default: defaultValue)
+        let reading = Reading(decoding: data, key: key, default: defaultValue, coding: coding)
         state.withLock { $0.reading = reading }
         return reading
     }
@@ -191,7 +188,7 @@ extension ValueCore {
     }
 
     private func write(_ change: (inout Reading) throws -> Void) throws {
-        try write(change) { try encoding($0, key) }
+        try write(change) { try coding.encode($0, key) }
     }
 
     private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {

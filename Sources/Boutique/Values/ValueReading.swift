@@ -16,11 +16,11 @@ struct ValueReading<Value: StorableItem>: Sendable {
     }
 
     /// Decodes bytes. A failure is logged.
-    init(decoding data: Data?, key: String, default defaultValue: Value) {
+    init(decoding data: Data?, key: String, default defaultValue: Value, coding: ValueCoding<Value> = .envelope) {
         self.init(data: data, value: defaultValue)
         guard let data else { return }
         do throws(StorageError) {
-            value = try StoredEnvelope.decode(data, key: key)
+            value = try coding.decode(data, key)
         } catch {
             self.error = error
             boutiqueLogger.error("A stored value could not be decoded.", metadata: ["error": "\(error)"])
