@@ -45,7 +45,7 @@ struct StoreContents<Item: Sendable>: Sendable {
     ///
     /// - Returns: Whether it is new.
     @discardableResult
-    mutating func insert(_ item: Item, under key: CacheKey) -> Bool {
+    mutating func insert(_ item: consuming Item, under key: CacheKey) -> Bool {
         let rank = Self.value(at: &rankOfKey[key, default: nextRank])
         if rank != nextRank {
             items[position(ofRank: rank)] = item
@@ -97,11 +97,11 @@ struct StoreContents<Item: Sendable>: Sendable {
     private func position(ofRank rank: Int) -> Int {
         // No rank is missing before the first one, and none is given twice: the position is at most `highest`, and lower
         // by the number of ranks that are missing in between.
-        let highest = min(rank - ranks[0], ranks.count - 1)
-        if ranks[highest] == rank { return highest }
+        var high = min(rank - ranks[0], ranks.count - 1)
         let missing = ranks[ranks.count - 1] - ranks[0] + 1 - ranks.count
+        // Where none is missing, the ranks need not be read, which at many items means to wait for the memory.
+        if missing == 0 || ranks[high] == rank { return high }
         var low = max(0, rank - ranks[0] - missing)
-        var high = highest
         while low < high {
             let middle = (low + high) / 2
             if ranks[middle] < rank { low = middle + 1 } else { high = middle }
