@@ -17,15 +17,20 @@ extension Array where Element: Sendable {
         if count < smallestPart * 2 || cores == 1 { return map(transform) }
         // Several parts a core, so that none waits long for the others at the end.
         let part = Swift.max(smallestPart, count / (cores * 4) + 1)
-        let starts = stride(from: startIndex, to: endIndex, by: part).map(\.self)
-        return await withTaskGroup(of: (Int, [Result]).self) { group in
-            for (number, start) in starts.enumerated() {
-                let slice = self[start..<Swift.min(start + part, endIndex)]
-                group.addTask { (number, slice.map(transform)) }
+        // Each task initialises a part of its own, so that the results need not be copied out of parts at the end.
+        nonisolated(unsafe) let results = UnsafeMutablePointer<Result>.allocate(capacity: count)
+        defer { results.deallocate() }
+        await withTaskGroup(of: Void.self) { group in
+            for start in stride(from: 0, to: count, by: part) {
+                let end = Swift.min(start + part, count)
+                group.addTask {
+                    for index in start..<end { (results + index).initialize(to: transform(self[index])) }
+                }
             }
-            var parts = [[Result]](repeating: [], count: starts.count)
-            for await (number, results) in group { parts[number] = results }
-            return parts.flatMap(\.self)
+        }
+        return Array<Result>(unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            buffer.baseAddress?.moveInitialize(from: results, count: count)
+            initializedCount = count
         }
     }
 }

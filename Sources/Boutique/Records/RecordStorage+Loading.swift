@@ -50,12 +50,15 @@ extension RecordStorage {
     }
 
     /// Puts the items in order. Of several records of one item, the one under its own key wins, else the last.
-    private func assemble(_ keys: [CacheKey], _ records: [DecodedRecord<Item>]) -> LoadedRecords<Item> {
+    private func assemble(_ keys: [CacheKey], _ records: consuming [DecodedRecord<Item>]) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
         loaded.contents.reserveCapacity(records.count)
         var homeless: Set<CacheKey> = []
-        for (key, record) in zip(keys, records) {
-            switch record {
+        // Taken off the end one by one, the items are moved and not copied, which touches all that they refer to.
+        records.reverse()
+        for key in keys {
+            guard let record = records.popLast() else { break }
+            switch consume record {
             case .undecodable(let error):
                 loaded.irregular.add(undecodable: error)
             case .item(let item, let itemKey, _) where key.isHome(of: itemKey):
