@@ -34,6 +34,11 @@ final class LiveContents<Item: StorableItem> {
 
     nonisolated init() {}
 
+    deinit {
+        // Many items take long to free, and the last reference is often let go on the main actor.
+        Task.detached { [contents] in _ = contents }
+    }
+
     // MARK: Reading, seen by observers
 
     /// The items, read by a user.
@@ -101,7 +106,7 @@ final class LiveContents<Item: StorableItem> {
     ///   - operations: The changes of each operation.
     ///   - records: The irregular records after them.
     func apply(_ operations: [[StoreChange<Item>]], _ records: IrregularRecords) {
-        let changes = operations.flatMap(\.self)
+        let changes = operations.flatMap { $0 }
         var points: [ObservationPoint] = []
         if records.revision != irregular.revision { points.append(undecodablePoint) }
         let areItemsChanged = changes.contains { $0.concerns(contents) }
