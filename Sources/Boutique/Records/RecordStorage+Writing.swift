@@ -32,7 +32,7 @@ extension RecordStorage {
         _ irregular: IrregularRecords
     ) async -> (results: [Result<PreparedOperation<Item>, any Error>], irregular: IrregularRecords) {
         // All at once, so that many small operations are encoded on all cores, like a large one.
-        var encoded = await encode(operations.flatMap { $0.flatMap(\.insertedItems) })[...]
+        var encoded = await encode(operations.flatMap { $0.flatMap { $0.insertedItems } })[...]
         var irregular = irregular
         var results: [Result<PreparedOperation<Item>, any Error>] = []
         for steps in operations {
@@ -51,10 +51,28 @@ extension RecordStorage {
         return (results, irregular)
     }
 
-    /// Writes prepared operations with one call to the engine.
-    func write(_ operations: [PreparedOperation<Item>]) async throws {
-        let records = operations.count == 1 ? operations[0].records : operations.flatMap(\.records)
-        if !records.isEmpty { try await engine.apply(records) }
+    /// Prepares operations and writes those that can be, with one call to the engine. It is one step, so that the main
+    /// actor need not be waited for in between.
+    ///
+    /// - Returns: What ``prepare(_:_:)`` returns, and whether the operations that did not fail there were written.
+    func write(
+        _ operations: [[StoreStep<Item>]],
+        _ before: IrregularRecords
+    ) async -> (
+        results: [Result<PreparedOperation<Item>, any Error>], irregular: IrregularRecords,
+        written: Result<Void, any Error>
+    ) {
+        let (results, irregular) = await prepare(operations, before)
+        let ready = results.compactMap { result in
+            if case .success(let operation) = result { operation } else { nil }
+        }
+        let records = ready.count == 1 ? ready[0].records : ready.flatMap { $0.records }
+        do {
+            if !records.isEmpty { try await engine.apply(records) }
+            return (results, irregular, .success(()))
+        } catch {
+            return (results, irregular, .failure(error))
+        }
     }
 
     /// Encodes items on all cores.

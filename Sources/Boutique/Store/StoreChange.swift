@@ -38,7 +38,7 @@ extension StoreContents where Item: Codable {
                 if isNew { inserted.append(key.rawValue) } else { updated.append(key.rawValue) }
             }
             guard isTold else { return nil }
-            return StoreEvent(.insert, items: items.map(\.item), inserted: inserted, updated: updated)
+            return StoreEvent(.insert, items: items.map { $0.item }, inserted: inserted, updated: updated)
         case .remove(let keys):
             let removed = remove(keys)
             return isTold ? .removal(of: removed) : nil
@@ -69,7 +69,7 @@ enum ChangedKeys {
         var keys: [CacheKey] = []
         for change in changes {
             switch change {
-            case .insert(let items): keys += items.lazy.map(\.key)
+            case .insert(let items): keys += items.lazy.map { $0.key }
             case .remove(let removed): keys += removed
             case .removeAll:
                 self = .any

@@ -98,7 +98,7 @@ final class StorePipeline<Item: StorableItem> {
             for job in jobs { job.finish(checked) }
             return
         }
-        let (results, irregular) = await records.prepare(steps, live.irregular)
+        let (results, irregular, written) = await records.write(steps, live.irregular)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
         for (job, result) in zip(jobs, results) {
             switch result {
@@ -107,11 +107,12 @@ final class StorePipeline<Item: StorableItem> {
             }
         }
         if ready.isEmpty { return }
-        do {
-            try await records.write(ready.map(\.operation))
-            live.apply(ready.map(\.operation.changes), irregular)
+        // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
+        switch written {
+        case .success:
+            live.apply(ready.map { $0.operation.changes }, irregular)
             for (job, _) in ready { job.finish(.success(())) }
-        } catch {
+        case .failure(let error):
             failure = Reconciliation(ready.map(\.operation))
             _ = await result(resolveFailure)
             end(ready.map(\.job), with: error)
