@@ -2,5 +2,6 @@ import BenchHarness
 
 /// Everything that `bench` measures, in the order of the table.
 enum Metrics {
-    static let all: [Metric] = sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + objects + scale + memory
+    static let all: [Metric] =
+        sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + objects + store + scale + memory
 }
