@@ -39,6 +39,7 @@ func runReadmeStoreSnippets() async throws {
     let engine = MemoryStorageEngine()
     try await useStore(engine)
     try await changeShapes()
+    try await useValues(engine)
 }
 
 @MainActor
@@ -150,4 +151,31 @@ private func changeShapes() async throws {
     let tasks = try await Store<Task3>(storage: engine, cacheIdentifier: \.id, history: history)
 
     precondition(tasks.items.map(\.title) == ["A"] && tasks.undecodable.isEmpty)
+}
+
+private enum Theme: String, Codable { case light, dark }
+
+private func useValues(_ engine: MemoryStorageEngine) async throws {
+    // Ends the loop, which would go on for as long as the value is there.
+    let using = Task { try await useValuesForever(engine) }
+    let draft = AsyncStoredValue(key: "draft", default: "", storage: engine)
+    while draft.wrappedValue.isEmpty { await Task.yield() }
+    using.cancel()
+    try await using.value
+}
+
+private func useValuesForever(_ engine: MemoryStorageEngine) async throws {
+    @StoredValue(key: "theme") var theme = Theme.light  // in the user defaults; survives a relaunch on Linux, too
+    @AsyncStoredValue(key: "draft", storage: engine) var draft = ""  // in any engine
+    @SecurelyStoredValue<String>(key: "token") var token  // in the keychain; elsewhere in an encrypted file
+
+    $theme.set(.dark)
+    try await $draft.set("Dear diary")
+    try $token.set("c0ffee")
+
+    for await theme in $theme.values {
+        print("the theme is", theme)
+    }
+
+    precondition(theme == .dark && draft == "Dear diary" && token == "c0ffee")
 }
