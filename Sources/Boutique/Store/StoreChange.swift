@@ -68,18 +68,27 @@ enum ChangedKeys {
     init(_ changes: [StoreChange<some StorableItem>]) {
         var keys: [CacheKey] = []
         for change in changes {
+            guard let count = change.keyCount, keys.count + count <= ItemObservation.groups else {
+                self = .any
+                return
+            }
             switch change {
             case .insert(let items): keys += items.lazy.map { $0.key }
             case .remove(let removed): keys += removed
-            case .removeAll:
-                self = .any
-                return
-            }
-            if keys.count > ItemObservation.groups {
-                self = .any
-                return
+            case .removeAll: break
             }
         }
         self = .these(keys)
+    }
+}
+
+extension StoreChange {
+    /// The number of keys that it names, `nil` if it concerns all items.
+    fileprivate var keyCount: Int? {
+        switch self {
+        case .insert(let items): items.count
+        case .remove(let keys): keys.count
+        case .removeAll: nil
+        }
     }
 }
