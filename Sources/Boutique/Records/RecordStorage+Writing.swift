@@ -47,16 +47,17 @@ extension RecordStorage {
         endsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
         // All at once, so that many small operations are encoded on all cores, like a large one.
-        let encoded = await encode(operations.flatMap { $0.flatMap { $0.insertedItems } })
-        var encodedCount = 0
+        let encoded = await EncodedItems(operations, coding)
+        var next = 0
         var places = RecordPlaces(engine: engine, map: before, contents: contents)
         var written = WrittenOperations<Item>(prepared: [], map: before, outcome: .success(()))
         written.prepared.reserveCapacity(operations.count)
         for steps in operations {
-            let own = encoded[encodedCount...].prefix(steps.reduce(0) { $0 + $1.insertedItems.count })
-            encodedCount += own.count
+            let own = next..<(next + steps.reduce(0) { $0 + $1.insertedItems.count })
+            next = own.upperBound
             do {
-                written.prepared.append(.success(try await prepare(steps, own, &places)))
+                try encoded.checkSuccess(of: own)
+                written.prepared.append(.success(try await prepare(steps, encoded, own, &places)))
             } catch {
                 written.prepared.append(.failure(error))
                 if endsAtFailure { break }
@@ -81,36 +82,24 @@ extension RecordStorage {
         if !records.isEmpty { try await engine.apply(records) }
     }
 
-    /// Encodes items on all cores.
-    private func encode(_ items: [Item]) async -> [EncodedItem<Item>] {
-        await items.concurrentMap { [coding] item in
-            let key = coding.key(of: item)
-            return EncodedItem(
-                key: key,
-                item: item,
-                data: Result { () throws(StorageError) in try coding.encode(item, for: key) }
-            )
-        }
-    }
-
     /// Finds out what is to be written for an operation. If it throws, the places are as before.
     private func prepare(
         _ steps: [StoreStep<Item>],
-        _ encoded: ArraySlice<EncodedItem<Item>>,
+        _ encoded: EncodedItems<Item>,
+        _ own: Range<Int>,
         _ places: inout RecordPlaces<Item>
     ) async throws -> PreparedOperation<Item> {
-        for item in encoded { _ = try item.data.get() }
-        var encoded = encoded
+        var next = own.lowerBound
         var prepared = PreparedOperation<Item>()
-        prepared.records.reserveCapacity(encoded.count)
         // Kept only where there is something to keep, because a second reference would make each change copy it.
         let before = places.map.isEmpty ? nil : places
         do {
             for step in steps {
                 switch step {
                 case .insert(let items):
-                    try await insert(encoded.prefix(items.count), &prepared, &places)
-                    encoded = encoded.dropFirst(items.count)
+                    let writes = encoded.writes(next..<(next + items.count))
+                    next += items.count
+                    try await insert(items, writes, &prepared, &places)
                 case .removeItems(let items):
                     remove(items.map { coding.key(of: $0) }, &prepared, &places)
                 case .remove(let keys):
@@ -127,33 +116,19 @@ extension RecordStorage {
         return prepared
     }
 
-    /// Of items with one key the last wins, at the place of the first.
     private func insert(
-        _ items: ArraySlice<EncodedItem<Item>>,
+        _ items: [Item],
+        _ writes: ArraySlice<StorageOperation>,
         _ prepared: inout PreparedOperation<Item>,
         _ places: inout RecordPlaces<Item>
     ) async throws {
-        var inserted: [(key: CacheKey, item: Item)] = []
-        inserted.reserveCapacity(items.count)
-        var indices: [CacheKey: Int] = [:]
-        for encoded in items {
-            let write = StorageOperation.write(key: encoded.key, data: try encoded.data.get())
-            if places.map.isEmpty {
-                prepared.records.append(write)
-            } else {
-                try await places.write(encoded.key, write, &prepared)
-            }
-            if items.count > 1 {
-                let index = indices[encoded.key, default: inserted.count]
-                if index < inserted.count {
-                    inserted[index].item = encoded.item
-                    continue
-                }
-                indices[encoded.key] = index
-            }
-            inserted.append((encoded.key, encoded.item))
+        let keys = writes.compactMap { $0.writtenKey }
+        prepared.changes.append(.insert(keys: keys, items: items))
+        if places.map.isEmpty {
+            prepared.records += writes
+        } else {
+            for (key, write) in zip(keys, writes) { try await places.write(key, write, &prepared) }
         }
-        prepared.changes.append(.insert(inserted))
     }
 
     private func remove(
@@ -166,11 +141,54 @@ extension RecordStorage {
     }
 }
 
-/// An item with its key and its bytes, or why it has none.
-private struct EncodedItem<Item: StorableItem>: Sendable {
-    let key: CacheKey
-    let item: Item
-    let data: Result<Data, StorageError>
+/// The writes of all items that operations insert, in their order.
+private struct EncodedItems<Item: StorableItem>: Sendable {
+    private let writes: [StorageOperation]
+    private let failures: [Int: StorageError]
+
+    /// Encodes items on all cores.
+    init(_ operations: [[StoreStep<Item>]], _ coding: RecordCoding<Item>) async {
+        var items: [Item] = []
+        for steps in operations {
+            // The first is taken as it is, so that the items of a single call are not copied.
+            for step in steps { if items.isEmpty { items = step.insertedItems } else { items += step.insertedItems } }
+        }
+        let failures = Locked<[(key: CacheKey, error: StorageError)]>([])
+        writes = await items.concurrentMap { item in
+            let key = coding.key(of: item)
+            do throws(StorageError) {
+                return .write(key: key, data: try coding.encode(item, for: key))
+            } catch {
+                failures.withLock { $0.append((key, error)) }
+                return .remove(key: key)
+            }
+        }
+        var errors: [Int: StorageError] = [:]
+        let failed = Dictionary(failures.withLock { $0 }.map { ($0.key, $0.error) }) { first, _ in first }
+        if !failed.isEmpty {
+            for (index, write) in writes.enumerated() {
+                if case .remove(let key) = write { errors[index] = failed[key] }
+            }
+        }
+        self.failures = errors
+    }
+
+    /// Throws the first error of the items at some indices.
+    func checkSuccess(of indices: Range<Int>) throws {
+        if failures.isEmpty { return }
+        for index in indices { if let error = failures[index] { throw error } }
+    }
+
+    /// The writes of the items at some indices.
+    func writes(_ indices: Range<Int>) -> ArraySlice<StorageOperation> {
+        writes[indices]
+    }
+}
+
+extension StorageOperation {
+    fileprivate var writtenKey: CacheKey? {
+        if case .write(let key, _) = self { key } else { nil }
+    }
 }
 
 extension StoreStep {

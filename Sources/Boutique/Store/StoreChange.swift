@@ -2,8 +2,8 @@ import Bodega
 
 /// One step of an operation, as it is applied to the items after it was written.
 enum StoreChange<Item: StorableItem>: Sendable {
-    /// Inserts or replaces items. No key occurs twice.
-    case insert([(key: CacheKey, item: Item)])
+    /// Inserts or replaces items, each with its key. Of several with one key the last wins, at the place of the first.
+    case insert(keys: [CacheKey], items: [Item])
     /// Removes the items under keys, as far as there are any.
     case remove([CacheKey])
     /// Removes all items.
@@ -12,7 +12,7 @@ enum StoreChange<Item: StorableItem>: Sendable {
     /// Whether it changes anything.
     func concerns(_ contents: StoreContents<Item>) -> Bool {
         switch self {
-        case .insert(let items): !items.isEmpty
+        case .insert(_, let items): !items.isEmpty
         case .remove(let keys): keys.contains(where: contents.contains)
         case .removeAll: contents.count > 0
         }
@@ -29,16 +29,13 @@ extension StoreContents where Item: Codable {
     /// - Returns: What happened.
     mutating func apply(_ change: StoreChange<Item>, isTold: Bool) -> StoreEvent<Item>? {
         switch change {
-        case .insert(let items):
-            var inserted: [String] = []
-            var updated: [String] = []
-            for (key, item) in items {
+        case .insert(let keys, let items):
+            var told: StoreEvent<Item>.Insertion? = isTold ? .init() : nil
+            for (key, item) in zip(keys, items) {
                 let isNew = insert(item, under: key)
-                guard isTold else { continue }
-                if isNew { inserted.append(key.rawValue) } else { updated.append(key.rawValue) }
+                told?.add(item, key, isNew: isNew)
             }
-            guard isTold else { return nil }
-            return StoreEvent(.insert, items: items.map { $0.item }, inserted: inserted, updated: updated)
+            return told.map { StoreEvent(.insert, items: $0.items, inserted: $0.inserted, updated: $0.updated) }
         case .remove(let keys):
             let removed = remove(keys)
             return isTold ? .removal(of: removed) : nil
@@ -51,12 +48,31 @@ extension StoreContents where Item: Codable {
 }
 
 extension StoreEvent {
+
+    /// What is told of inserted items: each once, as it is in the end.
+    fileprivate struct Insertion {
+        var items: [Item] = []
+        var inserted: [String] = []
+        var updated: [String] = []
+        private var places: [CacheKey: Int] = [:]
+
+        mutating func add(_ item: Item, _ key: CacheKey, isNew: Bool) {
+            if let place = places[key] {
+                items[place] = item
+                return
+            }
+            places[key] = items.count
+            items.append(item)
+            if isNew { inserted.append(key.rawValue) } else { updated.append(key.rawValue) }
+        }
+    }
+
     fileprivate static func removal(of removed: [(key: CacheKey, item: Item)]) -> StoreEvent {
-        removal(of: removed.map(\.item), keys: removed.map(\.key))
+        removal(of: removed.map { $0.item }, keys: removed.map { $0.key })
     }
 
     fileprivate static func removal(of items: [Item], keys: [CacheKey]) -> StoreEvent {
-        StoreEvent(.remove, items: items, removed: keys.map(\.rawValue))
+        StoreEvent(.remove, items: items, removed: keys.map { $0.rawValue })
     }
 }
 
@@ -73,7 +89,7 @@ enum ChangedKeys {
                 return
             }
             switch change {
-            case .insert(let items): keys += items.lazy.map { $0.key }
+            case .insert(let inserted, _): keys += inserted
             case .remove(let removed): keys += removed
             case .removeAll: break
             }
@@ -86,7 +102,7 @@ extension StoreChange {
     /// The number of keys that it names, `nil` if it concerns all items.
     fileprivate var keyCount: Int? {
         switch self {
-        case .insert(let items): items.count
+        case .insert(let keys, _): keys.count
         case .remove(let keys): keys.count
         case .removeAll: nil
         }

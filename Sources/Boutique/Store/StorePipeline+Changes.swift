@@ -75,7 +75,8 @@ extension StorePipeline {
         inserted.sort { places[$0.key, default: 0] < places[$1.key, default: 0] }
         let removed = keys.filter { gone.remove($0) != nil }
         let changes: [StoreChange<Item>] =
-            (inserted.isEmpty ? [] : [.insert(inserted)]) + (removed.isEmpty ? [] : [.remove(removed)])
+            (inserted.isEmpty ? [] : [.insert(keys: inserted.map { $0.key }, items: inserted.map { $0.item })])
+            + (removed.isEmpty ? [] : [.remove(removed)])
         live.apply([changes], map)
         return true
     }

@@ -62,7 +62,8 @@ final class StorePipeline<Item: StorableItem> {
         if isRunning || !live.state.isSettled || queue.isEmpty { return }
         isRunning = true
         // Detached, because what waits later is no less urgent than what came first.
-        Task.detached(priority: .userInitiated) { await self.run() }
+        let work: @MainActor @Sendable () async -> Void = { await self.run() }
+        Task.detached(priority: .userInitiated, operation: work)
     }
 
     private func run() async {
