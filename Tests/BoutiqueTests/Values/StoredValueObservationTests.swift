@@ -1,6 +1,7 @@
 import Bodega
 import Foundation
 import Observation
+import TestSupport
 import Testing
 
 @testable import Boutique
@@ -105,6 +106,26 @@ import OpenCombine
         // Whoever was telling changes when the last one was made has told it when its own call has returned.
         #expect(seen.elements == Array(0...200))
         subscription.cancel()
+    }
+
+    private static let hasFolderWatch = FolderWatch.of(TemporaryFolder().url) != nil
+
+    @Test(.enabled(if: hasFolderWatch))
+    func `Files of a folder share one watch, and each hears of its own changes`() async throws {
+        let folder = TemporaryFolder()
+        let names = ["one.plist", "other.plist"]
+        // Another object for a file is like another process.
+        func value(_ name: String) -> StoredValue<Int> {
+            StoredValue(key: "value", default: 0, in: DefaultsFile(url: folder.file(name)))
+        }
+        let watch = try #require(FolderWatch.of(folder.url))
+        #expect(FolderWatch.of(folder.url) === watch)
+        for name in names {
+            var stream = value(name).values.makeAsyncIterator()
+            #expect(await stream.next() == 0)
+            value(name).set(1)
+            #expect(await stream.next() == 1)
+        }
     }
 
     // MARK: Enclosing objects
