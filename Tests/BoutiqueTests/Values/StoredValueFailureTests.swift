@@ -58,6 +58,39 @@ import OpenCombine
         #expect(try value.undecodableData() == [Data(newer.utf8)])
     }
 
+    @Test func `The Observation framework hears of it when undecodable bytes are replaced`() throws {
+        try place.put("broken")
+        let value = place.value(7)
+        #expect(value.wrappedValue == 7)
+        let reports = Record<String>()
+        withObservationTracking {
+            #expect(value.lastError?.code == .decodingFailed)
+        } onChange: {
+            reports.add("changed")
+        }
+        value.set(8)
+        #expect(reports.elements == ["changed"])
+        #expect(value.lastError == nil)
+    }
+
+    @Test func `Reading a value in vain again is no change of its error`() throws {
+        try Data("no property list".utf8).write(to: place.url)
+        let value = place.value(7)
+        #expect(value.wrappedValue == 7)
+        let reports = Record<String>()
+        withObservationTracking {
+            #expect(value.lastError?.code == .damaged)
+        } onChange: {
+            reports.add("changed")
+        }
+        #expect(value.wrappedValue == 7)
+        #expect(reports.elements == [])
+        try FileManager.default.removeItem(at: place.url)
+        #expect(value.wrappedValue == 7)
+        #expect(reports.elements == ["changed"])
+        #expect(value.lastError == nil)
+    }
+
     @Test func `Bytes that were kept aside are never overwritten by others`() throws {
         let value = place.value(7)
         let broken = ["one", "two", "one", "three"]
@@ -68,6 +101,13 @@ import OpenCombine
         }
         #expect(try value.undecodableData() == ["one", "two", "three"].map { Data($0.utf8) })
         #expect(try place.text("value.undecodable-2") == "two")
+
+        try place.put("four")
+        try value.removeUndecodableData()
+        #expect(try value.undecodableData() == [Data("four".utf8)])
+        for name in ["value.undecodable", "value.undecodable-2", "value.undecodable-3"] {
+            #expect(try place.text(name) == nil)
+        }
     }
 
     @Test func `A value that cannot be encoded does not move undecodable bytes`() throws {
