@@ -136,6 +136,25 @@ import OpenCombine
         #expect(value.lastError == nil)
     }
 
+    @Test(
+        "A volume that is full or read-only is reported, and the previous value stays", .enabled(if: Volume.canMount))
+    func volume() throws {
+        let volume = try Volume(at: place.folder, size: "1m")
+        defer { volume.unmount() }
+        let value = place.value("default")
+        value.set("first")
+        value.set(String(repeating: "x", count: 3_000_000))
+        #expect(value.lastError?.code == .storageFull)
+        #expect(value.wrappedValue == "first")
+        value.set("second")
+        #expect(value.lastError == nil)
+        try volume.makeReadOnly()
+        value.set("third")
+        #expect(value.lastError?.code == .readOnly)
+        #expect(value.wrappedValue == "second")
+        #expect(place.value("default").wrappedValue == "second")
+    }
+
     @Test func `What cannot be written is reported, and the previous value stays`() throws {
         let value = place.value(0)
         value.set(1)
