@@ -156,6 +156,27 @@ import OpenCombine
         subscription.cancel()
     }
 
+    @Test func `Each of several objects that were handed one wrapper announces its changes, also after one is gone`() {
+        final class Switch: ObservableObject {
+            let objectWillChange = ObservableObjectPublisher()
+            @StoredValue var isOn: Bool
+            init(_ value: StoredValue<Bool>) { _isOn = value }
+        }
+        let value = place.value(false)
+        let changes = Record<String>()
+        func makeSwitch(_ name: String) -> (Switch, AnyCancellable) {
+            let made = Switch(value)
+            #expect(!made.isOn)
+            return (made, made.objectWillChange.sink { changes.add(name) })
+        }
+        let first = makeSwitch("first")
+        _ = makeSwitch("gone")
+        let second = makeSwitch("second")
+        value.set(true)
+        #expect(first.0.isOn && second.0.isOn)
+        #expect(changes.elements.sorted() == ["first", "second"])
+    }
+
     @Test func `A property that is only used by its projected value is announced too`() {
         let settings = Settings(place)
         let changes = Record<String>()
