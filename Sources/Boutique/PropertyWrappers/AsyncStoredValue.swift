@@ -155,4 +155,13 @@ extension AsyncStoredValue {
     public func undecodableData() async throws -> [Data] {
         try await core.undecodableData()
     }
+
+    /// Removes for good the bytes that were kept when the value was set although they could not be decoded.
+    ///
+    /// What is stored now stays, also if it cannot be decoded.
+    ///
+    /// - Throws: A `StorageError` if they could not be removed.
+    public func removeUndecodableData() async throws {
+        try await core.removeUndecodableData()
+    }
 }

@@ -12,28 +12,34 @@ import OpenCombine
 /// to know the object.
 final class EnclosingObject: Sendable {
 
-    private struct State {
-        var isAttached = false
+    private struct Attachment {
+        weak var object: AnyObject?
         var subscription: AnyCancellable?
     }
 
-    private let state = Locked(State())
+    // Usually one. Copies of a wrapper that was handed to several objects share this.
+    private let attachments = Locked<[ObjectIdentifier: Attachment]>([:])
 
-    /// Fires the `objectWillChange` of an object whenever a publisher emits. Later calls do nothing.
+    /// Fires the `objectWillChange` of an object whenever a publisher emits. Later calls with the object do nothing.
     ///
     /// - Parameters:
     ///   - changes: Emits before each change.
     ///   - object: The object, which is not retained. Nothing happens if it is no `ObservableObject`, or one whose
     ///     publisher is neither of the usual kind nor a subject without values.
     func forward(_ changes: @autoclosure () -> some Publisher<Void, Never>, to object: Any) {
-        let isFirst = state.withLock { state in
-            defer { state.isAttached = true }
-            return !state.isAttached
+        let enclosing = object as AnyObject
+        let id = ObjectIdentifier(enclosing)
+        let isFirst = attachments.withLock { attachments in
+            // Another object can have had the same address.
+            if attachments[id]?.object != nil { return false }
+            attachments = attachments.filter { $0.value.object != nil }
+            attachments[id] = Attachment(object: enclosing)
+            return true
         }
         // The object's publisher may be code of the user's, which may come here again, so no lock is held.
         guard isFirst, let object = object as? any ObservableObject, let send = Self.sender(for: object) else { return }
         let subscription = changes().sink(receiveValue: send)
-        state.withLock { $0.subscription = subscription }
+        attachments.withLock { $0[id]?.subscription = subscription }
     }
 
     /// What makes an object announce a change.

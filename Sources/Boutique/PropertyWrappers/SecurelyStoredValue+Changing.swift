@@ -29,9 +29,11 @@ extension SecurelyStoredValue: PersistedValue {
 
     /// Removes the secret, also one that cannot be decoded. It is no failure if there is none.
     ///
+    /// Secrets that were kept aside before stay; see ``removeUndecodableData()``.
+    ///
     /// - Throws: A ``KeychainError`` if it could not be removed. It is then still there.
     public func remove() throws(KeychainError) {
-        try telling { try core.remove(keepingUndecodable: false) }
+        try telling { try core.remove() }
     }
 }
 
@@ -64,6 +66,15 @@ extension SecurelyStoredValue {
     /// - Throws: A ``KeychainError`` if they could not be read.
     public func undecodableData() throws(KeychainError) -> [Data] {
         try telling { try core.undecodableData() }
+    }
+
+    /// Removes for good the bytes that were kept when the value was set although they could not be decoded.
+    ///
+    /// What is stored now stays, also if it cannot be decoded.
+    ///
+    /// - Throws: A ``KeychainError`` if they could not be removed.
+    public func removeUndecodableData() throws(KeychainError) {
+        try telling { try core.removeUndecodableData() }
     }
 
     private func telling<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {

@@ -26,8 +26,8 @@ public import OpenCombine
 /// is seen when the property is read the next time. The value may be used on any thread; the helpers change it in one
 /// step, so no change is lost.
 ///
-/// In a class that is an `ObservableObject`, `objectWillChange` fires before each change, on the thread that makes it.
-/// The Observation framework tracks who reads the value.
+/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it, before
+/// publishers emit it. The property shows the new value already. The Observation framework tracks who reads the value.
 ///
 /// ## What is stored
 /// The bytes of the secret are the JSON `{"value":…}`. ``KeychainSecretStorage`` keeps them where there is a keychain,

@@ -22,8 +22,8 @@ public import OpenCombine
 /// All wrappers with the same key and user defaults show the same value at any time. Changes by other processes are seen
 /// as well. The value may be used on any thread; the helpers change it in one step, so no change is lost.
 ///
-/// In a class that is an `ObservableObject`, `objectWillChange` fires before each change, on the thread that makes it.
-/// The Observation framework tracks who reads the value.
+/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it, before
+/// publishers emit it. The property shows the new value already. The Observation framework tracks who reads the value.
 ///
 /// ## What is stored
 /// The bytes under the key are the JSON `{"value":…}`. Where the platform's user defaults do not reliably keep what is
@@ -195,5 +195,14 @@ extension StoredValue {
     /// - Throws: A `StorageError` if they could not be read.
     public func undecodableData() throws -> [Data] {
         try core.undecodableData()
+    }
+
+    /// Removes for good the bytes that were kept when the value was set although they could not be decoded.
+    ///
+    /// What is stored now stays, also if it cannot be decoded.
+    ///
+    /// - Throws: A `StorageError` if they could not be removed.
+    public func removeUndecodableData() throws {
+        try core.removeUndecodableData()
     }
 }

@@ -175,13 +175,12 @@ extension ValueCore {
         try write { $0.value = value }
     }
 
-    /// Removes the value, so that it is the default value again, and tells others.
-    ///
-    /// - Parameter keepingUndecodable: Whether bytes that cannot be decoded are kept aside.
-    func remove(keepingUndecodable: Bool = true) throws {
+    /// Removes the value, so that it is the default value again, and tells others. Bytes that cannot be decoded are not
+    /// kept.
+    func remove() throws {
         try write { reading in
             reading.value = defaultValue
-            if !keepingUndecodable { reading.data = nil }
+            reading.data = nil
         } encode: { _ in
             nil
         }
@@ -225,7 +224,9 @@ extension ValueCore {
     /// Why the value could not be stored or read the last time; `nil` after a write and a read that succeeded. The
     /// Observation framework tracks it.
     var lastError: (any Error)? {
-        errors.last ?? state.withLock { $0.reading?.error }
+        // That bytes can or cannot be decoded changes with the value.
+        publication.observation.access()
+        return errors.last ?? state.withLock { $0.reading?.error }
     }
 
     /// All bytes of this value that could not be decoded: those that are stored, if they cannot be decoded, and those
@@ -236,6 +237,16 @@ extension ValueCore {
         let reading = try read()
         if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
         return found
+    }
+
+    /// Removes the bytes that were put aside.
+    func removeUndecodableData() throws {
+        try storage.exclusively {
+            var count = 0
+            while try storage.load(UndecodableName.name(of: key, count)) != nil { count += 1 }
+            // From the last one, so that those which are left are still found if this ends halfway.
+            for number in (0..<count).reversed() { try storage.save(nil, UndecodableName.name(of: key, number)) }
+        }
     }
 
     /// Copies bytes to a name of their own, unless they are there already.
@@ -266,9 +277,8 @@ extension ValueCore {
     /// Tells others of a value that somebody else has stored.
     private func reload() {
         do {
-            let isNew = try publication.enqueue {
-                try errors.noting { try read() }.snapshot
-            }
+            // Noting an error calls observers, so it is done outside of the order.
+            let isNew = try errors.noting { try publication.enqueue { try read().snapshot } }
             // What else is in the queue is told by those who put it there, before their calls return.
             if isNew { publication.deliver() }
         } catch {

@@ -44,12 +44,22 @@ final class ValueErrors: Sendable {
     /// - Returns: Whether there was no error before.
     @discardableResult
     private func note(_ property: any WritableKeyPath<State, (any Error)?> & Sendable, _ error: (any Error)?) -> Bool {
-        let isFirst = state.withLock { $0[keyPath: property] == nil }
-        if isFirst && error == nil { return true }
-        observation.willChange()
+        let old = state.withLock { $0[keyPath: property] }
+        if old == nil && error == nil { return true }
+        // Views read values. One that shows the error must not be told to show it again because it has read the value.
+        let isChange = old.map(Self.kind) != error.map(Self.kind)
+        if isChange { observation.willChange() }
         state.withLock { $0[keyPath: property] = error }
-        observation.didChange()
-        return isFirst
+        if isChange { observation.didChange() }
+        return old == nil
+    }
+
+    private static func kind(_ error: any Error) -> String {
+        switch error {
+        case let error as StorageError: "\(error.code)"
+        case let error as KeychainError: "\(error.code)"
+        default: "\(type(of: error))"
+        }
     }
 
     /// Reads, and notes whether that failed.

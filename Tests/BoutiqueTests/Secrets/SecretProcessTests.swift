@@ -101,7 +101,7 @@ private let usesFiles: Bool = {
         let children = try (0..<3).map { _ in try Child("default-secret", "20", environment: environment) }
         for child in children { _ = await child.lines() }
         #expect(await (try Child("default-secret", "0", environment: environment)).lines() == ["TestChild 60"])
-        let folder = home.file("Emporium/Secrets").path
+        let folder = home.file("emporium/secrets").path
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).contains("master.key"))
     }
 

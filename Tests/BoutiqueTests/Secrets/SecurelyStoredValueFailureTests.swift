@@ -93,6 +93,13 @@ private enum Plan: String, Codable {
         #expect(try number.fetch() == 1)
         #expect(try number.undecodableData() == [old])
         #expect(try storage.read(SecretAddress(key: "key.undecodable")) == old)
+
+        storage.failWriting(.locked)
+        #expect(keychainCode { try number.removeUndecodableData() } == .locked)
+        storage.failWriting(nil)
+        try number.removeUndecodableData()
+        #expect(try storage.read(SecretAddress(key: "key.undecodable")) == nil)
+        #expect(try number.fetch() == 1)
     }
 
     @Test func `If the undecodable secret cannot be kept aside, it is not replaced`() throws {

@@ -80,6 +80,10 @@ import Testing
         #expect(try await text("value.undecodable") == "first")
         #expect(try await text("value.undecodable-2") == "second")
         #expect(try await text() == #"{"value":9}"#)
+
+        try await value.removeUndecodableData()
+        #expect(try await value.undecodableData() == [])
+        #expect(try await engine.fetchKeys() == [CacheKey("value")])
     }
 
     @Test func `A change that comes before the value has been read waits for it`() async throws {

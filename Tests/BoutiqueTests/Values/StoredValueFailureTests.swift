@@ -58,6 +58,39 @@ import OpenCombine
         #expect(try value.undecodableData() == [Data(newer.utf8)])
     }
 
+    @Test func `The Observation framework hears of it when undecodable bytes are replaced`() throws {
+        try place.put("broken")
+        let value = place.value(7)
+        #expect(value.wrappedValue == 7)
+        let reports = Record<String>()
+        withObservationTracking {
+            #expect(value.lastError?.code == .decodingFailed)
+        } onChange: {
+            reports.add("changed")
+        }
+        value.set(8)
+        #expect(reports.elements == ["changed"])
+        #expect(value.lastError == nil)
+    }
+
+    @Test func `Reading a value in vain again is no change of its error`() throws {
+        try Data("no property list".utf8).write(to: place.url)
+        let value = place.value(7)
+        #expect(value.wrappedValue == 7)
+        let reports = Record<String>()
+        withObservationTracking {
+            #expect(value.lastError?.code == .damaged)
+        } onChange: {
+            reports.add("changed")
+        }
+        #expect(value.wrappedValue == 7)
+        #expect(reports.elements == [])
+        try FileManager.default.removeItem(at: place.url)
+        #expect(value.wrappedValue == 7)
+        #expect(reports.elements == ["changed"])
+        #expect(value.lastError == nil)
+    }
+
     @Test func `Bytes that were kept aside are never overwritten by others`() throws {
         let value = place.value(7)
         let broken = ["one", "two", "one", "three"]
@@ -68,6 +101,13 @@ import OpenCombine
         }
         #expect(try value.undecodableData() == ["one", "two", "three"].map { Data($0.utf8) })
         #expect(try place.text("value.undecodable-2") == "two")
+
+        try place.put("four")
+        try value.removeUndecodableData()
+        #expect(try value.undecodableData() == [Data("four".utf8)])
+        for name in ["value.undecodable", "value.undecodable-2", "value.undecodable-3"] {
+            #expect(try place.text(name) == nil)
+        }
     }
 
     @Test func `A value that cannot be encoded does not move undecodable bytes`() throws {
@@ -94,6 +134,25 @@ import OpenCombine
         value.set(9)
         #expect(value.wrappedValue == 9)
         #expect(value.lastError == nil)
+    }
+
+    @Test(
+        "A volume that is full or read-only is reported, and the previous value stays", .enabled(if: Volume.canMount))
+    func volume() throws {
+        let volume = try Volume(at: place.folder, size: "1m")
+        defer { volume.unmount() }
+        let value = place.value("default")
+        value.set("first")
+        value.set(String(repeating: "x", count: 3_000_000))
+        #expect(value.lastError?.code == .storageFull)
+        #expect(value.wrappedValue == "first")
+        value.set("second")
+        #expect(value.lastError == nil)
+        try volume.makeReadOnly()
+        value.set("third")
+        #expect(value.lastError?.code == .readOnly)
+        #expect(value.wrappedValue == "second")
+        #expect(place.value("default").wrappedValue == "second")
     }
 
     @Test func `What cannot be written is reported, and the previous value stays`() throws {

@@ -1,6 +1,7 @@
 import Bodega
 import Foundation
 import Observation
+import TestSupport
 import Testing
 
 @testable import Boutique
@@ -107,6 +108,26 @@ import OpenCombine
         subscription.cancel()
     }
 
+    private static let hasFolderWatch = FolderWatch.of(TemporaryFolder().url) != nil
+
+    @Test(.enabled(if: hasFolderWatch))
+    func `Files of a folder share one watch, and each hears of its own changes`() async throws {
+        let folder = TemporaryFolder()
+        let names = ["one.plist", "other.plist"]
+        // Another object for a file is like another process.
+        func value(_ name: String) -> StoredValue<Int> {
+            StoredValue(key: "value", default: 0, in: DefaultsFile(url: folder.file(name)))
+        }
+        let watch = try #require(FolderWatch.of(folder.url))
+        #expect(FolderWatch.of(folder.url) === watch)
+        for name in names {
+            var stream = value(name).values.makeAsyncIterator()
+            #expect(await stream.next() == 0)
+            value(name).set(1)
+            #expect(await stream.next() == 1)
+        }
+    }
+
     // MARK: Enclosing objects
 
     final class Settings: ObservableObject {
@@ -133,6 +154,27 @@ import OpenCombine
         place.value("flag", false).set(true)
         #expect(changes.elements.count == 3)
         subscription.cancel()
+    }
+
+    @Test func `Each of several objects that were handed one wrapper announces its changes, also after one is gone`() {
+        final class Switch: ObservableObject {
+            let objectWillChange = ObservableObjectPublisher()
+            @StoredValue var isOn: Bool
+            init(_ value: StoredValue<Bool>) { _isOn = value }
+        }
+        let value = place.value(false)
+        let changes = Record<String>()
+        func makeSwitch(_ name: String) -> (Switch, AnyCancellable) {
+            let made = Switch(value)
+            #expect(!made.isOn)
+            return (made, made.objectWillChange.sink { changes.add(name) })
+        }
+        let first = makeSwitch("first")
+        _ = makeSwitch("gone")
+        let second = makeSwitch("second")
+        value.set(true)
+        #expect(first.0.isOn && second.0.isOn)
+        #expect(changes.elements.sorted() == ["first", "second"])
     }
 
     @Test func `A property that is only used by its projected value is announced too`() {

@@ -124,21 +124,25 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
-                    let flag = place.value("flag", false)
-                    // An odd number in all would leave it changed.
-                    for _ in 0..<300 { flag.toggle() }
+                    let number = place.value("number", 0)
+                    for _ in 0..<300 { number.modify { $0 += 1 } }
                 }
                 group.addTask {
                     let list = place.value("list", [Int]())
                     for number in 0..<100 { list.append(number) }
                 }
                 group.addTask {
-                    let flag = place.value("flag", false)
-                    for _ in 0..<300 { _ = flag.wrappedValue }
+                    let number = place.value("number", 0)
+                    var last = 0
+                    for _ in 0..<300 {
+                        let next = number.wrappedValue
+                        #expect(next >= last)
+                        last = next
+                    }
                 }
             }
         }
-        #expect(place.value("flag", true).wrappedValue == false)
+        #expect(place.value("number", 0).wrappedValue == 600)
         #expect(place.value("list", [Int]()).wrappedValue.sorted() == (0..<200).map { $0 / 2 })
     }
 }

@@ -1,5 +1,6 @@
 import Boutique
 import Foundation
+import Observation
 import Testing
 
 // Declarations as programs written for Boutique 2 and 3 have them. That they compile is the point; none of them is used
@@ -66,6 +67,41 @@ private final class MainActorController: ObservableObject {
         Self.shared += 1
         Self.$shared.set(1)
         try await $count.set(count + 1)
+    }
+}
+
+@MainActor
+@Observable
+private final class ObservableController {
+    @ObservationIgnored @StoredValue(key: "theme") var theme: Theme = .light
+    @ObservationIgnored @StoredValue(key: "names") private(set) var names: [String: Set<Int>] = [:]
+    @ObservationIgnored @SecurelyStoredValue<String>(key: "token") var token
+    @ObservationIgnored @SecurelyStoredValue(key: "login", service: "mail", group: "apps") var login: Preferences?
+    @ObservationIgnored @AsyncStoredValue(storage: MemoryStorageEngine()) var count: Int? = nil
+
+    func use() async throws {
+        theme = .dark
+        $theme.set(.light)
+        $names.update(key: "a", value: [1])
+        try $token.set(token.map { $0 + "a" } ?? "a")
+        try $login.set(\.name, to: "new")
+        try await $count.set(1)
+        for await theme in $theme.values where theme == .dark { return }
+    }
+}
+
+private class Box<Item: StorableItem> {
+    @StoredValue var item: Item
+
+    init(_ key: String, _ item: Item) {
+        _item = StoredValue(wrappedValue: item, key: key, storage: .standard)
+    }
+}
+
+private final class NamesBox: Box<[String]> {
+    func use() {
+        item += ["a"]
+        $item.append("b")
     }
 }
 

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// It is what ``SecurelyStoredValue`` uses where there is no keychain.
 ///
-///     Secrets/            the folder, which only its owner can enter
+///     secrets/            the folder, which only its owner can enter
 ///       master.key        the key, which only its owner can read
 ///       3f9a…             a secret; the name is a keyed hash of key, service and group
 ///       3f9a….damaged     a file that could not be read when its secret was set anew
@@ -38,9 +38,9 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     /// A missing folder is created, accessible by its owner only, when a secret is written. One that is there has to
     /// belong to the user, and nobody else may be allowed to write into it.
     ///
-    /// - Parameter directory: The folder; `Emporium/Secrets` in the user's data folder if it is left out. Programs that
+    /// - Parameter directory: The folder; `emporium/secrets` in the user's data folder if it is left out. Programs that
     ///   share it tell their secrets apart by ``SecretAddress/service``.
-    public init(directory: FileManager.Directory = .applicationSupport(appendingPath: "Emporium/Secrets")) {
+    public init(directory: FileManager.Directory = .applicationSupport(appendingPath: "emporium/secrets")) {
         self.directory = directory
         path = directory.url.standardizedFileURL.path
         scope = "files:" + path

@@ -17,7 +17,13 @@ import Musl
 final class DefaultsFile: ValueStorage {
     private let url: URL
     private let observers = ValueObservers()
-    private let watch = Locked<FolderWatch?>(nil)
+    private let watch = Locked<Watch>(.none)
+
+    private enum Watch: Sendable {
+        case none
+        /// Tried once: what keeps the system from giving one would be logged for each value.
+        case begun(ValueObservation?)
+    }
 
     private struct Content: Sendable {
         var entries: [String: Data] = [:]
@@ -93,11 +99,9 @@ final class DefaultsFile: ValueStorage {
 
     func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
         watch.withLock { watch in
-            if watch == nil {
-                watch = FolderWatch(url.deletingLastPathComponent(), name: url.lastPathComponent) { [weak self] in
-                    self?.observers.announceChanges()
-                }
-            }
+            guard case .none = watch else { return }
+            let folder = FolderWatch.of(url.deletingLastPathComponent())
+            watch = .begun(folder?.observe(url.lastPathComponent) { [weak self] in self?.observers.announceChanges() })
         }
         return observers.add(name, onChange)
     }

@@ -11,18 +11,43 @@ import Glibc
 import Musl
 #endif
 
-/// Calls a closure after a file in a folder has been replaced, by whichever process, until it is released.
+/// Calls closures after files in a folder have been replaced, by whichever process, until it is released.
 ///
-/// It uses inotify. Where there is none, the closure is never called.
+/// It uses inotify, of which a system gives a user only some hundreds, so all who watch a folder share one. Where there is
+/// none, no closure is ever called.
 final class FolderWatch: Sendable {
+    private let observers = ValueObservers()
+
+    private struct Weak {
+        weak var watch: FolderWatch?
+    }
+
+    private static let all = Locked<[URL: Weak]>([:])
+
+    /// The watch of a folder, the same for all who use it at a time. The folder is created if it is missing.
+    ///
+    /// - Returns: `nil` if the system has no watch to give; that is logged.
+    static func of(_ folder: URL) -> FolderWatch? {
+        all.withLock { all in
+            if let watch = all[folder]?.watch { return watch }
+            all = all.filter { $0.value.watch != nil }
+            let watch = FolderWatch(folder)
+            all[folder] = watch.map { Weak(watch: $0) }
+            return watch
+        }
+    }
+
+    /// Calls a closure after a file has been replaced, until the result is released.
+    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
+        let observation = observers.add(name, onChange)
+        return ValueObservation { [self] in _ = (self, observation) }
+    }
+
     #if !canImport(Darwin) && (canImport(Glibc) || canImport(Musl))
     // Sources may be cancelled on any thread.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    /// Begins to watch. The folder is created if it is missing.
-    ///
-    /// - Returns: `nil` if the system has no watch to give; that is logged.
-    init?(_ folder: URL, name: String, _ onChange: @escaping @Sendable () -> Void) {
+    private init?(_ folder: URL) {
         let descriptor: Int32
         do {
             try FileSystem.createDirectory(at: folder)
@@ -43,8 +68,10 @@ final class FolderWatch: Sendable {
             return nil
         }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: foreignChangeQueue)
-        source.setEventHandler {
-            if Self.names(in: descriptor).contains(where: { $0 == name || $0 == nil }) { onChange() }
+        source.setEventHandler { [observers] in
+            for name in Set(Self.names(in: descriptor)) {
+                if let name { observers.announceChange(of: name) } else { observers.announceChanges() }
+            }
         }
         source.setCancelHandler { close(descriptor) }
         source.resume()
@@ -84,7 +111,7 @@ final class FolderWatch: Sendable {
         }
     }
     #else
-    init?(_ folder: URL, name: String, _ onChange: @escaping @Sendable () -> Void) {
+    private init?(_ folder: URL) {
         return nil
     }
     #endif

@@ -65,7 +65,11 @@ extension AsyncValueCore {
     /// Emits before each change.
     var changes: some Publisher<Void, Never> { publication.willChange }
 
-    var lastError: (any Error)? { errors.last ?? state.withLock { $0.reading.error } }
+    var lastError: (any Error)? {
+        // That bytes can or cannot be decoded changes with the value.
+        publication.observation.access()
+        return errors.last ?? state.withLock { $0.reading.error }
+    }
 
     /// Waits until the value has been read, and tries again if that has failed.
     func load() async throws {
@@ -179,6 +183,17 @@ extension AsyncValueCore {
             let reading = reading(of: try await fetch())
             if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
             return found
+        }
+    }
+
+    /// Removes the bytes that were put aside.
+    func removeUndecodableData() async throws {
+        try await place.turn.take { [self] in
+            var operations: [StorageOperation] = []
+            while try await place.engine.fetch(key: place.asideKey(operations.count)) != nil {
+                operations.append(.remove(key: place.asideKey(operations.count)))
+            }
+            if !operations.isEmpty { try await place.engine.apply(operations) }
         }
     }
 

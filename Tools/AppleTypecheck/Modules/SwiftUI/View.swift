@@ -28,6 +28,16 @@ public struct ViewBuilder {
     public static func buildExpression<Content: View>(_ content: Content) -> Content { fatalError() }
     public static func buildBlock() -> EmptyView { fatalError() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { fatalError() }
+    public static func buildBlock<each Content: View>(
+        _ content: repeat each Content
+    ) -> TupleView<(repeat each Content)> { fatalError() }
+}
+
+public struct TupleView<T>: View {
+    public typealias Body = Never
+    public var value: T
+    public nonisolated init(_ value: T) { fatalError() }
+    public var body: Never { fatalError() }
 }
 
 public struct EmptyView: View {
