@@ -12,17 +12,18 @@ import Testing
 @MainActor
 @Suite struct RecordModelTests {
 
-    @Test("No record is lost or comes back, wherever it lies", arguments: ["memory", "sqlite", "disk"])
+    @Test("No record is lost or comes back, wherever it lies", arguments: ["memory", "members", "sqlite", "disk"])
     func model(kind: String) async throws {
         print("record model of \(kind): EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
-        for round in 0..<(kind == "memory" ? 150 : 30) {
+        for round in 0..<(["memory", "members"].contains(kind) ? 150 : 15) {
             let folder = TemporaryFolder()
             let base: any StorageEngine =
-                kind == "memory" ? MemoryStorageEngine() : try openEngine(kind, at: folder, .relaxed)
+                ["memory", "members"].contains(kind)
+                ? MemoryStorageEngine() : try openEngine(kind, at: folder, .relaxed)
             let seeded = try await seed(base, folder: kind == "disk" ? folder : nil, &random)
             for _ in 0..<3 {
-                let problems = try await session(on: base, &random)
+                let problems = try await session(on: base, onlyMembers: kind == "members", &random)
                 if !problems.isEmpty {
                     Issue.record("\(kind), round \(round): \(problems.joined(separator: "\n"))\nbegan: \(seeded)")
                     return
@@ -142,9 +143,11 @@ import Testing
     /// Opens a store, does random things, and looks at memory, engine and a second store.
     ///
     /// - Returns: What is wrong.
-    private func session(on base: any StorageEngine, _ random: inout SeededGenerator) async throws -> [String] {
+    private func session(
+        on base: any StorageEngine, onlyMembers: Bool, _ random: inout SeededGenerator
+    ) async throws -> [String] {
         let engine = FaultInjectingStorageEngine(AnyStorageEngine(base: base))
-        let store = try await Store<Note>(storage: engine)
+        let store = try await Store<Note>(storage: onlyMembers ? MembersStorageEngine(base: engine) : engine)
         var model = Dictionary(uniqueKeysWithValues: store.items.map { ($0.id, $0) })
         let reported = Set(try await store.undecodableData().map(\.data))
         let before = try await base.fetchAll().map { "\($0.key)=\(text($0.data))" }
@@ -156,7 +159,8 @@ import Testing
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0, 1: .tear(afterFirst: .random(in: 0...4, using: &random), number)
                 case 2: .failAfterwards(.writes, number)
-                case 3: .fail(.reads, number)
+                // Without the throwing forms, what cannot be read looks absent.
+                case 3 where !onlyMembers: .fail(.reads, number)
                 default: .fail(.writes, number)
                 }
             faults.append("\(fault.effectText) \(number)")
@@ -237,6 +241,21 @@ import Testing
 
 extension StorageFault {
     fileprivate var effectText: String { "\(self)" }
+}
+
+/// Only the required members, so that a batch is many calls.
+private struct MembersStorageEngine: StorageEngine {
+    let base: any StorageEngine
+
+    func write(_ data: Data, key: CacheKey) async throws { try await base.write(data, key: key) }
+    func write(_ items: [(key: CacheKey, data: Data)]) async throws { try await base.write(items) }
+    func read(key: CacheKey) async -> Data? { await base.read(key: key) }
+    func remove(key: CacheKey) async throws { try await base.remove(key: key) }
+    func removeAllData() async throws { try await base.removeAllData() }
+    func keyExists(_ key: CacheKey) async -> Bool { await base.keyExists(key) }
+    func allKeys() async -> [CacheKey] { await base.allKeys() }
+    func createdAt(key: CacheKey) async -> Date? { await base.createdAt(key: key) }
+    func updatedAt(key: CacheKey) async -> Date? { await base.updatedAt(key: key) }
 }
 
 /// Any engine, for doubles that are generic over the engine that they stand before.
