@@ -1,0 +1,191 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+/// Records that are reported or displaced, and operations that meet them more than once.
+@MainActor
+@Suite struct RecordReviewTests {
+    let garbage = Data("{\"unexpected\": true}".utf8)
+
+    private func data(_ note: Note) throws -> Data { try JSONEncoder().encode(note) }
+
+    /// A folder of Bodega with an undecodable file of "a", and an item "a" in a file of another name.
+    private func strayFolder() throws -> TemporaryFolder {
+        let folder = TemporaryFolder()
+        try garbage.write(to: folder.file(CacheKey("a").value))
+        try data(Note(id: "a")).write(to: folder.file("copy"))
+        return folder
+    }
+
+    @Test("Removing an item twice in one operation does not remove an undecodable file with its name")
+    func removeTwice() async throws {
+        let folder = try strayFolder()
+        let store = try await Store<Note>(storage: try DiskStorageEngine(opening: folder.directory))
+        #expect(store.items == notes("a"))
+        try await store.remove(id: "a").remove(id: "a").run()
+        #expect(try await store.undecodableData().map(\.data) == [garbage])
+    }
+
+    @Test("Removing all items twice in one operation does not remove an undecodable file")
+    func removeAllTwice() async throws {
+        let folder = try strayFolder()
+        let store = try await Store<Note>(storage: try DiskStorageEngine(opening: folder.directory))
+        try await store.removeAll().removeAll().run()
+        #expect(try await store.undecodableData().map(\.data) == [garbage])
+    }
+
+    @Test("Undoing an insertion and a removal brings an undecodable file back", arguments: [false, true])
+    func undoInsertAndRemove(isTorn: Bool) async throws {
+        let folder = TemporaryFolder()
+        try garbage.write(to: folder.file(CacheKey("a").value))
+        let disk = try DiskStorageEngine(opening: folder.directory)
+        let engine = FaultInjectingStorageEngine(disk)
+        let store = try await Store<Note>(storage: engine)
+        engine.inject(.failAfterwards(.writes, .number(1)))
+        await #expect(throws: StorageError.self) {
+            if isTorn {
+                // The undoing is interrupted between the removal of the new file and the return of the old one.
+                engine.inject(.tear(afterFirst: 2, .number(2)))
+                try await store.insert(Note(id: "a"))
+            } else {
+                try await store.insert(Note(id: "a")).remove(id: "a").run()
+            }
+        }
+        try await store.insert(Note(id: "b"))
+        #expect(try await disk.fetchAllData().contains(garbage))
+    }
+
+    @Test("An undecodable record that was copied from a folder of Bodega is removed for good")
+    func verbatimUndecodable() async throws {
+        let memory = MemoryStorageEngine()
+        try await memory.write(garbage, key: CacheKey(verbatim: CacheKey("a").value))
+        let store = try await Store<Note>(storage: memory)
+        try await store.insert(Note(id: "a"))
+        #expect(try await memory.fetchCount() == 2)
+        try await store.removeUndecodable()
+        try await store.reload()
+        #expect(store.undecodable.isEmpty)
+    }
+
+    @Test("An item that is removed stays removed when another record holds it, too", arguments: [true, false])
+    func removedDuplicate(isAll: Bool) async throws {
+        let memory = MemoryStorageEngine()
+        try await memory.write(try data(Note(id: "a", text: "old")), key: CacheKey(verbatim: "copy"))
+        try await memory.write(try data(Note(id: "a")), key: CacheKey("a"))
+        let store = try await Store<Note>(storage: memory)
+        if isAll { try await store.removeAll() } else { try await store.remove(id: "a") }
+        let memoryItems = store.items
+        try await store.reload()
+        #expect(store.items == memoryItems)
+    }
+
+    @Test("The item of several records stays the same when another of them is moved aside")
+    func duplicateMovedAside() async throws {
+        let memory = MemoryStorageEngine()
+        try await Store<Note>(storage: memory, cacheIdentifier: \.id)
+            .insert([Note(id: "1", text: "x"), Note(id: "2", text: "x")])
+        let store = try await Store<Note>(storage: memory, cacheIdentifier: \.text)
+        #expect(store["x"]?.id == "2")
+        try await store.insert(Note(id: "3", text: "1"))
+        #expect(store["x"]?.id == "2")
+        try await store.reload()
+        #expect(store["x"]?.id == "2")
+    }
+
+    @Test("A removal of undecodable records that fails is seen, as far as it went", arguments: [1, 2])
+    func failedRemoveUndecodable(applied: Int) async throws {
+        let memory = MemoryStorageEngine()
+        try await memory.write([(CacheKey("x"), garbage), (CacheKey("y"), garbage)])
+        let engine = FaultInjectingStorageEngine(memory)
+        let store = try await Store<Note>(storage: engine)
+        engine.inject(.tear(afterFirst: applied, .number(1)))
+        await #expect(throws: StorageError.self) { try await store.removeUndecodable() }
+        _ = try await store.undecodableData()
+        let reported = Set(store.undecodable.compactMap(\.key))
+        #expect(reported == Set(try await memory.fetchKeys()))
+    }
+
+    @Test("An item that cannot be encoded does not keep others from being restored")
+    func undoBesideUnencodable() async throws {
+        let memory = MemoryStorageEngine()
+        try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
+            .insert([NoteV1(id: "a", text: "x"), NoteV1(id: "b", text: "bad"), NoteV1(id: "c", text: "x")])
+        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { old in
+            Note(id: old.id, text: old.text, weight: old.text == "bad" ? .infinity : 1)
+        }
+        let engine = FaultInjectingStorageEngine(memory)
+        let store = try await Store<Note>(storage: engine, history: history)
+        #expect(store.items.count == 3)
+        engine.inject(.tear(afterFirst: 1, .number(1)))
+        await #expect(throws: StorageError.self) { try await store.removeAll().insert(Note(id: "d")).run() }
+        try await store.reload()
+        #expect(Set(store.items.map(\.id)).isSuperset(of: ["a", "c"]))
+    }
+
+    @Test("Moving a displaced item that cannot be encoded does not lose it in an undone batch")
+    func undoMoveOfUnencodable() async throws {
+        let memory = MemoryStorageEngine()
+        // Displaced: under "r" lies the item "a".
+        try await memory.write(try data(Note(id: "a", text: "bad")), key: CacheKey("r"))
+        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { old in
+            Note(id: old.id, text: old.text, weight: .infinity)
+        }
+        let engine = FaultInjectingStorageEngine(memory)
+        let store = try await Store<Note>(storage: engine, history: history)
+        #expect(store.items.map(\.id) == ["a"])
+        engine.inject(.tear(afterFirst: 1, .number(1)))
+        await #expect(throws: StorageError.self) { try await store.insert(Note(id: "r")) }
+        try await store.reload()
+        #expect(store.items.map(\.id) == ["a"])
+    }
+
+    @Test("What another store wrote where a displaced item was is not removed")
+    func staleDisplaced() async throws {
+        let memory = MemoryStorageEngine()
+        try await Store<Note>(storage: memory, cacheIdentifier: \.id).insert(Note(id: "r", text: "a"))
+        let first = try await Store<Note>(storage: memory, cacheIdentifier: \.text)
+        let second = try await Store<Note>(storage: memory, cacheIdentifier: \.text)
+        #expect(first.items.map(\.text) == ["a"])
+        try await second.insert(Note(id: "new", text: "r"))
+        try await first.insert(Note(id: "r", text: "a", count: 1))
+        try await first.reload()
+        #expect(first.items.map(\.text).sorted() == ["a", "r"])
+    }
+
+    @Test("An item that is written where a vanished displaced item was stays its own")
+    func vanishedDisplaced() async throws {
+        let memory = MemoryStorageEngine()
+        try await Store<Note>(storage: memory, cacheIdentifier: \.id).insert(Note(id: "r", text: "a"))
+        let store = try await Store<Note>(storage: memory, cacheIdentifier: \.text)
+        try await memory.remove(key: CacheKey("r"))
+        try await store.insert(Note(id: "new", text: "r"))
+        try await store.remove(id: "a")
+        #expect(store.items.map(\.text) == ["r"])
+        try await store.reload()
+        #expect(store.items.map(\.text) == ["r"])
+    }
+
+    @Test("Events that are asked for while a change is announced have no gap")
+    func eventsFromObserver() async throws {
+        let store = try await Store<Note>(storage: MemoryStorageEngine())
+        let found = Locked<AsyncStream<StoreEvent<Note>>?>(nil)
+        withObservationTracking {
+            _ = store.items
+        } onChange: {
+            MainActor.assumeIsolated { found.withLock { $0 = store.events } }
+        }
+        try await store.insert(Note(id: "a"))
+        try await store.insert(Note(id: "b"))
+        var items: Set<String> = []
+        for await event in try #require(found.withLock { $0 }) {
+            if event.operation == .loaded { items = [] }
+            items.formUnion(event.items.map(\.id))
+            if items.contains("b") { break }
+        }
+        #expect(items == ["a", "b"])
+    }
+}
