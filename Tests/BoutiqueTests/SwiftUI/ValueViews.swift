@@ -15,7 +15,6 @@ private struct SettingsView: View {
             .onReceive($preferences.publisher, perform: { print($0) })
         Control(value: $hasHaptics.binding)
         Control(value: $preferences.binding.name)
-        Control(value: $isOpen.binding)
         Control(value: $token.binding)
     }
 }

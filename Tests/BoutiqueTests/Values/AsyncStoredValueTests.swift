@@ -201,17 +201,6 @@ import OpenCombine
         #expect(await stream.next() == 2)
     }
 
-    @Test func `What a control sets is stored in the order in which it was set`() async throws {
-        let place = EngineValue.shared(engine, key: CacheKey("value"))
-        let core = AsyncValueCore(place, default: -1)
-        for number in 0..<50 { core.setInBackground(number) }
-        try await core.modify { number in
-            // It comes last, so all others have been stored.
-            #expect(number == 49)
-        }
-        #expect(core.current == 49)
-    }
-
     final class Settings: ObservableObject {
         let objectWillChange = ObservableObjectPublisher()
         @AsyncStoredValue var flag: Bool

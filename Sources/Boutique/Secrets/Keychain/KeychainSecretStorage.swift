@@ -11,6 +11,9 @@ import Security
 /// because apps also need their tokens in the background while the device is locked. They are part of encrypted backups
 /// and are not synchronised by iCloud.
 ///
+/// A secret without a group is looked for in all groups that the app may use. If several of them have a secret of the same
+/// key and service, name the group.
+///
 /// - Important: Its code is type-checked, not run: the package is tested on a platform without a keychain. How the four
 ///   calls of the keychain follow each other and what their answers mean is tested with a stand-in.
 public struct KeychainSecretStorage: SecretStorage {

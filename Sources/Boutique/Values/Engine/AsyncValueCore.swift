@@ -123,30 +123,16 @@ extension AsyncValueCore {
 
     /// Reads the value, changes it, stores it and then tells others.
     ///
-    /// - Parameters:
-    ///   - ticket: When to do it; after all others that wait if it is left out.
-    ///   - change: Changes the value.
+    /// - Parameter change: Changes the value.
     /// - Throws: What the engine threw, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
-    func modify(in ticket: AsyncTurn.Ticket? = nil, _ change: @Sendable (inout Value) -> Void) async throws {
-        try await place.turn.take(ticket) {
+    func modify(_ change: @Sendable (inout Value) -> Void) async throws {
+        try await place.turn.take {
             do {
                 try await write(change)
                 errors.noteWrite(nil)
             } catch {
                 errors.noteWrite(error)
                 throw error
-            }
-        }
-    }
-
-    /// Stores a value in the background, in the order of the calls. A failure is noted and logged.
-    func setInBackground(_ value: Value) {
-        let ticket = place.turn.ticket()
-        Task {
-            do {
-                try await modify(in: ticket) { $0 = value }
-            } catch {
-                errors.logWrite(error)
             }
         }
     }
