@@ -46,11 +46,13 @@ final class EventSubscription<Item: StorableItem> {
         if let waiting = take(&waiting) { return waiting.resume(returning: event) }
         backlog.append(event)
         if event.operation != .loaded { itemsInBacklog += event.weight }
-        if itemsInBacklog > max(Self.allowance, count) { beginAnew() }
+        // Each snapshot can be a version of all items.
+        let snapshots = event.operation == .loaded ? backlog.count { $0.operation == .loaded } : 0
+        if snapshots > 2 || itemsInBacklog > max(Self.allowance, count) { beginAnew() }
     }
 
-    /// Drops what the reader has not read; it gets a snapshot next.
-    private func beginAnew() {
+    /// Drops what the reader has not read; it gets a snapshot next, as things are when it reads it.
+    func beginAnew() {
         backlog = []
         itemsInBacklog = 0
         needsSnapshot = true

@@ -30,8 +30,10 @@ extension RecordStorage {
     ///   - map: Where their records should be.
     /// - Throws: If it could not be found out or undone.
     func undo(_ failure: Reconciliation, _ contents: StoreContents<Item>, _ map: RecordMap) async throws {
-        let undoing = try await Undoing(storage: self, failure: failure, contents: contents, map: map).operations()
-        if !undoing.isEmpty { try await engine.apply(undoing) }
+        let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map)
+        let (operations, unencodable) = try await undoing.operations()
+        if !operations.isEmpty { try await engine.apply(operations) }
+        if let unencodable { throw unencodable }
     }
 }
 
@@ -49,14 +51,15 @@ private struct Undoing<Item: StorableItem> {
         case nothing
     }
 
-    /// What restores the state before the failed batch.
-    func operations() async throws -> [StorageOperation] {
+    /// What restores the state before the failed batch, and the error of an item that can't be restored.
+    func operations() async throws -> (operations: [StorageOperation], unencodable: StorageError?) {
         let attempted = attempted
         var keys: [CacheKey] = Array(attempted.keys)
         if concernsAllItems {
             keys = contents.keysInOrder.map { map.recordKey(of: $0) }
             keys += Set(attempted.keys).subtracting(keys)
         }
+        keys += Set(failure.keptAside.keys).subtracting(keys)
         let present = Set(try await storage.engine.fetchKeys(among: keys))
         let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
         let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
@@ -71,20 +74,30 @@ private struct Undoing<Item: StorableItem> {
             if map.hasReports || map.hasDisplacedItems { removedFiles.insert(key.asFileName) }
         }
         var restored: [StorageOperation] = []
+        var unencodable: StorageError?
         // Files of the first Bodega answer to the keys that were just removed.
-        for key in keys + removedFiles.filter({ attempted[$0] == nil }) {
+        for key in keys + removedFiles.subtracting(keys) {
             let found = removedFiles.contains(key) ? nil : stored[key]
             let isThere = present.contains(key) && !removedFiles.contains(key)
-            if let data = try bytes(toRestore: key, found, isThere, attempted[key] ?? []) {
-                restored.append(.write(key: key, data: data))
+            let tried = attempted[key] ?? []
+            do throws(StorageError) {
+                if let data = try bytes(toRestore: key, found, isThere, tried) {
+                    restored.append(.write(key: key, data: data))
+                }
+            } catch {
+                unencodable = error
             }
         }
-        return removals + restored
+        return (removals + restored, unencodable)
     }
 
     /// The bytes to write under a key, `nil` if what is there is right.
-    private func bytes(toRestore key: CacheKey, _ found: Data?, _ isThere: Bool, _ attempted: Set<Data>) throws -> Data?
-    {
+    private func bytes(
+        toRestore key: CacheKey,
+        _ found: Data?,
+        _ isThere: Bool,
+        _ attempted: Set<Data>
+    ) throws(StorageError) -> Data? {
         switch wanted(key) {
         case .nothing: return nil
         case .bytes(let data): return isThere && (found == nil || found == data) ? nil : data

@@ -16,6 +16,9 @@ struct RecordMap: Sendable {
     /// Grows when a report comes or goes.
     private(set) var reportsRevision = 0
 
+    /// The reported records that hold an item which another record shows, by that item's key.
+    private var duplicates: [CacheKey: Set<CacheKey>] = [:]
+
     private var recordKeys: [CacheKey: CacheKey] = [:]
     private var owners: [CacheKey: CacheKey] = [:]
 
@@ -37,10 +40,10 @@ struct RecordMap: Sendable {
         reports[key] != nil
     }
 
-    /// The reported record that a write under a key would replace, if there is one.
-    func reportedRecord(replacedBy key: CacheKey) -> StorageError? {
+    /// The key of the reported record that a write under a key would replace, if there is one.
+    func reportedRecord(replacedBy key: CacheKey) -> CacheKey? {
         if reports.isEmpty { return nil }
-        return (reports[key] ?? reports[key.asFileName])?.error
+        return [key, key.asFileName].first { isReported($0) }
     }
 
     /// Reports a record.
@@ -54,6 +57,46 @@ struct RecordMap: Sendable {
     /// Withdraws the report of a record.
     mutating func withdrawReport(of key: CacheKey) {
         if reports.removeValue(forKey: key) != nil { reportsRevision += 1 }
+    }
+
+    /// Whether records are reported because another one shows their item.
+    var hasDuplicates: Bool { !duplicates.isEmpty }
+
+    /// Reports that a record holds an item which another one shows.
+    mutating func reportDuplicate(_ recordKey: CacheKey, of key: CacheKey) {
+        report(
+            StorageError(
+                .duplicateRecord,
+                "The record holds an item that another record has, too; the item's own key is \(key). It stays stored.",
+                key: recordKey
+            ))
+        duplicates[key, default: []].insert(recordKey)
+    }
+
+    /// Withdraws the reports of the other records of an item.
+    ///
+    /// - Returns: Their keys.
+    mutating func withdrawDuplicates(of key: CacheKey) -> Set<CacheKey> {
+        guard !duplicates.isEmpty, let keys = duplicates.removeValue(forKey: key) else { return [] }
+        let reported = keys.filter { isReported($0) }
+        for key in reported { withdrawReport(of: key) }
+        return reported
+    }
+
+    /// Withdraws the reports of the other records of all items.
+    ///
+    /// - Returns: Their keys.
+    mutating func withdrawAllDuplicates() -> Set<CacheKey> {
+        duplicates.keys.reduce(into: []) { $0.formUnion(withdrawDuplicates(of: $1)) }
+    }
+
+    /// Notes that a reported record has moved.
+    mutating func moveReport(of key: CacheKey, to newKey: CacheKey) {
+        guard var error = reports[key]?.error else { return }
+        withdrawReport(of: key)
+        error.key = newKey
+        report(error)
+        for (item, keys) in duplicates where keys.contains(key) { duplicates[item] = keys.subtracting([key]).union([newKey]) }
     }
 
     // MARK: Displaced items

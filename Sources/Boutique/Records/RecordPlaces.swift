@@ -3,17 +3,22 @@ import Foundation
 
 /// Finds for each write and removal of a batch what it means for the records, and keeps those that are in the way.
 struct RecordPlaces<Item: StorableItem> {
-    let engine: any StorageEngine
+    let storage: RecordStorage<Item>
     /// Where the records are after what was prepared.
     private(set) var map: RecordMap
+    /// Where they are before the batch.
+    private let before: RecordMap
     /// The items before the batch, unless the map is empty.
     private let contents: StoreContents<Item>?
-    /// The items that the batch has written, unless the map is empty.
+    /// The items that the batch has written, and those that it has removed, unless the map is empty.
     private var written: Set<CacheKey> = []
+    private var removed: Set<CacheKey> = []
+    private var isCleared = false
 
-    init(engine: any StorageEngine, map: RecordMap, contents: StoreContents<Item>?) {
-        self.engine = engine
+    init(storage: RecordStorage<Item>, map: RecordMap, contents: StoreContents<Item>?) {
+        self.storage = storage
         self.map = map
+        before = map
         self.contents = contents
     }
 
@@ -28,59 +33,112 @@ struct RecordPlaces<Item: StorableItem> {
         _ write: StorageOperation,
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
-        let old = map.settle(key)
+        let old = try await takeDisplacedRecord(of: key)
         // A record of that kind of key may have the place of another item, which may be about to be written there.
         if let old, old.kind == .hashed { prepared.records.append(.remove(key: old)) }
-        try await makeWay(for: key, &prepared)
+        try await moveItems(outOfTheWayOf: key, &prepared)
+        let replaced = try await keepAside(replacedBy: key, &prepared)
         prepared.records.append(write)
         // A file of the first Bodega has just been replaced at its place, and nothing is left to remove.
+        if let replaced, replaced != key { prepared.records.append(.remove(key: replaced)) }
         if let old, old.kind != .hashed { prepared.records.append(.remove(key: old)) }
         written.insert(key)
     }
 
-    /// Moves what is under a key and is needed, to where it belongs or aside.
-    private mutating func makeWay(for key: CacheKey, _ prepared: inout PreparedOperation<Item>) async throws {
+    /// Moves displaced items whose records are under a key to where they belong.
+    private mutating func moveItems(
+        outOfTheWayOf key: CacheKey,
+        _ prepared: inout PreparedOperation<Item>
+    ) async throws {
         // A file of the first Bodega is in the way of the key that it is named after.
         for record in map.hasDisplacedItems ? [key, key.asFileName] : [] {
             guard let other = map.displacedItem(at: record) else { continue }
-            guard let data = try await engine.fetch(key: record) else { continue }
+            guard let data = try await storage.engine.fetch(key: record), holds(other, data, record) else {
+                _ = map.settle(other)
+                continue
+            }
+            prepared.keptAside[record] = data
             try await write(other, .write(key: other, data: data), &prepared)
         }
-        guard let report = map.reportedRecord(replacedBy: key), let old = report.key else { return }
-        map.withdrawReport(of: old)
-        guard let data = try await engine.fetch(key: old) else { return }
+    }
+
+    /// Copies a reported record that a write will replace to another key.
+    ///
+    /// - Returns: The record's key, if there is one.
+    private mutating func keepAside(
+        replacedBy key: CacheKey,
+        _ prepared: inout PreparedOperation<Item>
+    ) async throws -> CacheKey? {
+        guard let old = map.reportedRecord(replacedBy: key) else { return nil }
+        guard let data = try await storage.engine.fetch(key: old) else {
+            map.withdrawReport(of: old)
+            return nil
+        }
         let aside = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
         prepared.records.append(.write(key: aside, data: data))
         prepared.keptAside[old] = data
-        var moved = report
-        moved.key = aside
-        map.report(moved)
+        map.moveReport(of: old, to: aside)
+        return old
     }
 
-    /// Prepares to remove an item. What is under its key and is no item stays.
-    mutating func remove(_ key: CacheKey, _ prepared: inout PreparedOperation<Item>) {
-        if map.isEmpty {
+    /// Prepares to remove an item, with all records that hold it. What is under its key and is no item stays.
+    mutating func remove(_ key: CacheKey, _ prepared: inout PreparedOperation<Item>) async throws {
+        if map.isEmpty && before.isEmpty {
             prepared.records.append(.remove(key: key))
-        } else if let old = map.settle(key) {
-            prepared.records.append(.remove(key: old))
-        } else if written.remove(key) != nil || isAtHome(key) {
-            prepared.records.append(.remove(key: key))
+            return
         }
+        if let old = try await takeDisplacedRecord(of: key) { prepared.records.append(.remove(key: old)) }
+        if written.remove(key) != nil || isAtHome(key) { prepared.records.append(.remove(key: key)) }
+        removed.insert(key)
+        try await removeDuplicates(map.withdrawDuplicates(of: key), &prepared)
     }
 
-    /// Prepares to remove all items. Reported records stay: nobody knows yet what is in them.
-    mutating func removeAll(_ prepared: inout PreparedOperation<Item>) {
+    /// Prepares to remove all items, with all records that hold them. What could not be decoded stays: nobody knows yet
+    /// what is in it.
+    mutating func removeAll(_ prepared: inout PreparedOperation<Item>) async throws {
+        try await removeDuplicates(map.withdrawAllDuplicates(), &prepared)
         if map.hasReports {
-            let items = written.union((contents?.keysInOrder ?? []).map { map.recordKey(of: $0) })
-            prepared.records += items.filter { !map.isReported($0) }.map { .remove(key: $0) }
+            var records = written
+            for key in contents?.keysInOrder ?? [] {
+                if isAtHome(key) { records.insert(key) }
+                if map.recordKey(of: key) != key { records.insert(map.recordKey(of: key)) }
+            }
+            prepared.records += records.map { .remove(key: $0) }
         } else {
             prepared.records.append(.removeAll)
         }
         map.settleAll()
         written = []
+        isCleared = true
     }
 
+    private func removeDuplicates(_ keys: Set<CacheKey>, _ prepared: inout PreparedOperation<Item>) async throws {
+        if keys.isEmpty { return }
+        for (key, data) in try await storage.engine.fetch(keys: Array(keys)) {
+            prepared.keptAside[key] = data
+            prepared.records.append(.remove(key: key))
+        }
+    }
+
+    /// Notes that a displaced item is under its own key from now on, or gone.
+    ///
+    /// - Returns: The key of its record, unless somebody else has written something else there.
+    private mutating func takeDisplacedRecord(of key: CacheKey) async throws -> CacheKey? {
+        guard let record = map.settle(key) else { return nil }
+        guard let data = try await storage.engine.fetch(key: record), holds(key, data, record) else { return nil }
+        return record
+    }
+
+    private func holds(_ key: CacheKey, _ data: Data, _ record: CacheKey) -> Bool {
+        do throws(StorageError) {
+            return storage.coding.key(of: try storage.coding.decode(data, for: record).item) == key
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether an item is under its own key, as far as the batch has not touched it.
     private func isAtHome(_ key: CacheKey) -> Bool {
-        contents?.contains(key) == true && map.displacedItem(at: key) == nil && !map.isReported(key)
+        !isCleared && !removed.contains(key) && contents?.contains(key) == true && before.recordKey(of: key) == key
     }
 }

@@ -49,8 +49,8 @@ extension RecordStorage {
         }
     }
 
-    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the last; the others
-    /// are reported.
+    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one whose key is
+    /// the greatest, so that it is the same one at each load, whatever was moved; the others are reported.
     private func assemble(_ keys: [CacheKey], _ records: consuming [DecodedRecord<Item>]) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
         loaded.contents.reserveCapacity(records.count)
@@ -63,13 +63,13 @@ extension RecordStorage {
                 loaded.map.report(error)
             case .item(let item, let itemKey, _) where key == itemKey:
                 loaded.contents.insert(item, under: itemKey)
-                if let other = loaded.map.settle(itemKey) { loaded.map.report(.duplicate(other, of: itemKey)) }
+                if let other = loaded.map.settle(itemKey) { loaded.map.reportDuplicate(other, of: itemKey) }
             case .item(let item, let itemKey, _):
-                let isAtHome = loaded.contents.contains(itemKey) && loaded.map.recordKey(of: itemKey) == itemKey
-                if isAtHome {
-                    loaded.map.report(.duplicate(key, of: itemKey))
+                let rival = loaded.contents.contains(itemKey) ? loaded.map.recordKey(of: itemKey) : nil
+                if let rival, rival == itemKey || key.comesBefore(rival) {
+                    loaded.map.reportDuplicate(key, of: itemKey)
                 } else {
-                    if let other = loaded.map.settle(itemKey) { loaded.map.report(.duplicate(other, of: itemKey)) }
+                    if let rival = loaded.map.settle(itemKey) { loaded.map.reportDuplicate(rival, of: itemKey) }
                     loaded.contents.insert(item, under: itemKey)
                     loaded.map.displace(itemKey, to: key)
                 }
@@ -118,14 +118,9 @@ extension RecordStorage {
     }
 }
 
-extension StorageError {
-    /// The report of a record that holds an item which another record shows.
-    fileprivate static func duplicate(_ key: CacheKey, of itemKey: CacheKey) -> StorageError {
-        StorageError(
-            .duplicateRecord,
-            "The record holds an item that another record has, too; the item's own key is \(itemKey). It stays stored.",
-            key: key
-        )
+extension CacheKey {
+    fileprivate func comesBefore(_ other: CacheKey) -> Bool {
+        (rawValue, kind.rawValue) < (other.rawValue, other.kind.rawValue)
     }
 }
 

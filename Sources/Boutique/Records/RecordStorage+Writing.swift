@@ -49,7 +49,7 @@ extension RecordStorage {
         // All at once, so that many small operations are encoded on all cores, like a large one.
         let encoded = await EncodedItems(operations, coding)
         var next = 0
-        var places = RecordPlaces(engine: engine, map: before, contents: contents)
+        var places = RecordPlaces(storage: self, map: before, contents: contents)
         var written = WrittenOperations<Item>(prepared: [], map: before, outcome: .success(()))
         written.prepared.reserveCapacity(operations.count)
         for steps in operations {
@@ -101,11 +101,11 @@ extension RecordStorage {
                     next += items.count
                     try await insert(items, writes, &prepared, &places)
                 case .removeItems(let items):
-                    remove(items.map { coding.key(of: $0) }, &prepared, &places)
+                    try await remove(items.map { coding.key(of: $0) }, &prepared, &places)
                 case .remove(let keys):
-                    remove(keys, &prepared, &places)
+                    try await remove(keys, &prepared, &places)
                 case .removeAll:
-                    places.removeAll(&prepared)
+                    try await places.removeAll(&prepared)
                     prepared.changes.append(.removeAll)
                 }
             }
@@ -135,8 +135,8 @@ extension RecordStorage {
         _ keys: [CacheKey],
         _ prepared: inout PreparedOperation<Item>,
         _ places: inout RecordPlaces<Item>
-    ) {
-        for key in keys { places.remove(key, &prepared) }
+    ) async throws {
+        for key in keys { try await places.remove(key, &prepared) }
         prepared.changes.append(.remove(keys))
     }
 }

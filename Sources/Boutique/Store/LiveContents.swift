@@ -23,6 +23,9 @@ final class LiveContents<Item: StorableItem> {
     /// Fires before each change, for observers of the store as an object.
     nonisolated let objectChanges = ObjectChanges()
 
+    /// Whether a change is being told, so that what is shown may be the state before it.
+    private var isChanging = false
+
     private let itemsPoint = ObservationPoint()
     private let statePoint = ObservationPoint()
     private let undecodablePoint = ObservationPoint()
@@ -110,6 +113,8 @@ final class LiveContents<Item: StorableItem> {
     ///   - operations: The changes of each operation.
     ///   - newMap: Where the records are after them.
     func apply(_ operations: [[StoreChange<Item>]], _ newMap: RecordMap) {
+        isChanging = true
+        defer { isChanging = false }
         let changes = operations.flatMap { $0 }
         var points: [ObservationPoint] = []
         if newMap.reportsRevision != map.reportsRevision { points.append(undecodablePoint) }
@@ -167,6 +172,7 @@ final class LiveContents<Item: StorableItem> {
     /// A stream of the events from now on.
     func events() -> AsyncStream<StoreEvent<Item>> {
         let subscription = EventSubscription<Item> { self.snapshot }
+        if isChanging { subscription.beginAnew() }
         eventReaders.append(WeakReference(subscription))
         return AsyncStream { await subscription.next() }
     }

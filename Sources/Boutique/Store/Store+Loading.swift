@@ -32,8 +32,10 @@ extension Store {
 
     /// Removes records that could not be decoded.
     ///
-    /// - Parameter keys: The keys of some of them; `nil` for all. Other keys are skipped.
-    /// - Throws: A `StorageError`. Nothing was changed then.
+    /// - Parameter keys: The keys of some of them; `nil` for all. Other keys are skipped, and so are records that somebody
+    ///   has repaired meanwhile, which become items.
+    /// - Throws: A `StorageError`. An engine whose batches are not atomic may have removed some of them then; those that
+    ///   are left are still in ``undecodable``.
     public func removeUndecodable(_ keys: [CacheKey]? = nil) async throws {
         try await pipeline.removeUndecodable(keys)
     }

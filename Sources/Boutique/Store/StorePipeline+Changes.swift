@@ -57,7 +57,7 @@ extension StorePipeline {
         var inserted: [(key: CacheKey, item: Item)] = []
         var gone = Set(keys)
         let found = try await records.load(Array(gone))
-        guard !map.hasDisplacedItems else { return false }
+        guard !map.hasDisplacedItems, !map.hasDuplicates else { return false }
         for key in keys { map.withdrawReport(of: key) }
         for (key, record) in found {
             switch record {

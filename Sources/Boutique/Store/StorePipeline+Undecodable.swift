@@ -26,11 +26,19 @@ extension StorePipeline {
                 for case (let key, .item) in try await records.load(Array(wanted)) where !duplicates.contains(key) {
                     repaired.insert(key)
                 }
-                try await records.engine.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
-                guard repaired.isEmpty else { return live.show(try await records.load()) }
-                var map = live.map
-                for key in wanted { map.withdrawReport(of: key) }
-                live.apply([], map)
+                let removal = await result {
+                    try await records.engine.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
+                }
+                if repaired.isEmpty {
+                    // A removal that failed may have removed some, with an engine whose batches are not atomic.
+                    let left = try await records.engine.fetchKeys(among: Array(wanted))
+                    var map = live.map
+                    for key in wanted.subtracting(left) { map.withdrawReport(of: key) }
+                    live.apply([], map)
+                } else {
+                    live.show(try await records.load())
+                }
+                try removal.get()
             })
     }
 }

@@ -242,7 +242,7 @@ extension StorageError.Code {
 
 /// Runs something and returns how it ended.
 @MainActor
-private func result<Value>(_ body: @MainActor () async throws -> Value) async -> Result<Value, any Error> {
+func result<Value>(_ body: @MainActor () async throws -> Value) async -> Result<Value, any Error> {
     do {
         return .success(try await body())
     } catch {
