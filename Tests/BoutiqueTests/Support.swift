@@ -37,3 +37,14 @@ func agreedNotes(_ store: Store<Note>, _ engine: any StorageEngine) async throws
 struct Disagreement: Error, CustomStringConvertible {
     let description: String
 }
+
+/// Any engine, for doubles that are generic over the engine that they stand before.
+struct AnyStorageEngine: ThrowingStorageEngine {
+    let base: any StorageEngine
+
+    func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
+    func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
+    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
+    func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
+}

@@ -96,7 +96,9 @@ struct RecordMap: Sendable {
         withdrawReport(of: key)
         error.key = newKey
         report(error)
-        for (item, keys) in duplicates where keys.contains(key) { duplicates[item] = keys.subtracting([key]).union([newKey]) }
+        for (item, keys) in duplicates where keys.contains(key) {
+            duplicates[item] = keys.subtracting([key]).union([newKey])
+        }
     }
 
     // MARK: Displaced items

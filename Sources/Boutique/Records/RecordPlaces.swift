@@ -22,6 +22,9 @@ struct RecordPlaces<Item: StorableItem> {
         self.contents = contents
     }
 
+    /// Whether each record is and was an item under its own key, so that writes and removals mean just what they say.
+    var isPlain: Bool { before.isEmpty && map.isEmpty }
+
     /// Prepares to write an item under its key.
     ///
     /// - Parameters:
@@ -83,7 +86,7 @@ struct RecordPlaces<Item: StorableItem> {
 
     /// Prepares to remove an item, with all records that hold it. What is under its key and is no item stays.
     mutating func remove(_ key: CacheKey, _ prepared: inout PreparedOperation<Item>) async throws {
-        if map.isEmpty && before.isEmpty {
+        if isPlain {
             prepared.records.append(.remove(key: key))
             return
         }
@@ -114,10 +117,9 @@ struct RecordPlaces<Item: StorableItem> {
 
     private func removeDuplicates(_ keys: Set<CacheKey>, _ prepared: inout PreparedOperation<Item>) async throws {
         if keys.isEmpty { return }
-        for (key, data) in try await storage.engine.fetch(keys: Array(keys)) {
-            prepared.keptAside[key] = data
-            prepared.records.append(.remove(key: key))
-        }
+        for (key, data) in try await storage.engine.fetch(keys: Array(keys)) { prepared.keptAside[key] = data }
+        // Also those that are not there yet, because this batch has moved them.
+        prepared.records += keys.map { .remove(key: $0) }
     }
 
     /// Notes that a displaced item is under its own key from now on, or gone.

@@ -92,7 +92,7 @@ extension RecordStorage {
         var next = own.lowerBound
         var prepared = PreparedOperation<Item>()
         // Kept only where there is something to keep, because a second reference would make each change copy it.
-        let before = places.map.isEmpty ? nil : places
+        let before = places.isPlain ? nil : places
         do {
             for step in steps {
                 switch step {
@@ -124,7 +124,7 @@ extension RecordStorage {
     ) async throws {
         let keys = writes.compactMap { $0.writtenKey }
         prepared.changes.append(.insert(keys: keys, items: items))
-        if places.map.isEmpty {
+        if places.isPlain {
             prepared.records += writes
         } else {
             for (key, write) in zip(keys, writes) { try await places.write(key, write, &prepared) }

@@ -121,7 +121,7 @@ import Testing
         from start: [Note],
         _ random: inout SeededGenerator
     ) async throws -> [Note] {
-        let engine = FaultInjectingStorageEngine(AnyEngine(base: base))
+        let engine = FaultInjectingStorageEngine(AnyStorageEngine(base: base))
         let store = try await Store<Note>(storage: engine)
         var model = store.items
         expect(model.sorted { $0.id < $1.id }, start.sorted { $0.id < $1.id }, "after reopening")
@@ -130,7 +130,8 @@ import Testing
         let subscription = store.$items.sink { published = $0 }
         let following = Task { [events = store.events] in await Self.follow(events) }
         let observedID = "\(Int.random(in: 0..<25, using: &random))"
-        let watching = Task { [values = store.values(id: observedID)] in await Self.last(of: values, "last of \(name)") }
+        let watching = Task { [values = store.values(id: observedID)] in await Self.last(of: values, "last of \(name)")
+        }
 
         // An engine that tears its batches can lose the order of items when the rest of one is undone.
         let isTearing = Bool.random(using: &random)
@@ -214,15 +215,4 @@ extension StorageFault {
         default: return .fail(.writes, number)
         }
     }
-}
-
-/// Any engine, for doubles that are generic over the engine that they stand before.
-private struct AnyEngine: ThrowingStorageEngine {
-    let base: any StorageEngine
-
-    func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
-    func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
 }
