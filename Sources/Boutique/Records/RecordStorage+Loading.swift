@@ -15,6 +15,20 @@ enum DecodedRecord<Item: StorableItem>: Sendable {
     case undecodable(StorageError)
 }
 
+/// All records after decoding: nearly always items of today's shape under their own keys, and the others.
+private struct DecodedRecords<Item: StorableItem>: Sendable {
+    let keys: [CacheKey]
+    /// The items of today's shape under their own keys; `nil` in the places of the others.
+    let items: [Item?]
+    let others: [Int: DecodedRecord<Item>]
+
+    subscript(index: Int) -> DecodedRecord<Item> {
+        if let other = others[index] { return other }
+        guard let item = items[index] else { preconditionFailure("A record is an item or one of the others.") }
+        return .item(item, belongsUnder: keys[index], isOld: false)
+    }
+}
+
 extension RecordStorage {
 
     /// How many records of an older shape are rewritten with one call to the engine.
@@ -25,9 +39,16 @@ extension RecordStorage {
     /// - Throws: What the engine throws. That a record cannot be decoded is not an error here.
     func load() async throws -> LoadedRecords<Item> {
         let records = try await engine.fetchAll()
-        let decoded = await decode(records)
+        let others = Locked<[Int: DecodedRecord<Item>]>([:])
+        let items = await records.concurrentMap { [self] index, record -> Item? in
+            let decoded = decode(record.data, record.key)
+            if case .item(let item, record.key, false) = decoded { return item }
+            others.withLock { $0[index] = decoded }
+            return nil
+        }
+        let decoded = DecodedRecords(keys: records.map { $0.key }, items: items, others: others.withLock { $0 })
         if coding.history != nil { await rewriteOld(records, decoded) }
-        return assemble(records.map { $0.key }, decoded)
+        return assemble(decoded)
     }
 
     /// Reads some records anew.
@@ -35,30 +56,29 @@ extension RecordStorage {
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         let records = try await engine.fetch(keys: keys)
-        return Array(zip(records.map(\.key), await decode(records)))
+        return await records.concurrentMap { [self] _, record in (record.key, decode(record.data, record.key)) }
     }
 
-    private func decode(_ records: [(key: CacheKey, data: Data)]) async -> [DecodedRecord<Item>] {
-        await records.concurrentMap { [coding] key, data in
-            do throws(StorageError) {
-                let (item, isOld) = try coding.decode(data, for: key)
-                return .item(item, belongsUnder: coding.key(of: item), isOld: isOld)
-            } catch {
-                return .undecodable(error)
-            }
+    private func decode(_ data: Data, _ key: CacheKey) -> DecodedRecord<Item> {
+        do throws(StorageError) {
+            let (item, isOld) = try coding.decode(data, for: key)
+            return .item(item, belongsUnder: coding.key(of: item), isOld: isOld)
+        } catch {
+            return .undecodable(error)
         }
     }
 
     /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one whose key is
     /// the greatest, so that it is the same one at each load, whatever was moved; the others are reported.
-    private func assemble(_ keys: [CacheKey], _ records: consuming [DecodedRecord<Item>]) -> LoadedRecords<Item> {
+    private func assemble(_ decoded: DecodedRecords<Item>) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
-        loaded.contents.reserveCapacity(records.count)
-        // Taken off the end one by one, the items are moved and not copied, which touches all that they refer to.
-        records.reverse()
-        for key in keys {
-            guard let record = records.popLast() else { break }
-            switch consume record {
+        if decoded.others.isEmpty, let contents = StoreContents(decoded.items.compactMap { $0 }, decoded.keys) {
+            loaded.contents = contents
+            return loaded
+        }
+        loaded.contents.reserveCapacity(decoded.keys.count)
+        for (index, key) in decoded.keys.enumerated() {
+            switch decoded[index] {
             case .undecodable(let error):
                 loaded.map.report(error)
             case .item(let item, let itemKey, _) where key == itemKey:
@@ -79,9 +99,10 @@ extension RecordStorage {
     }
 
     /// Writes records of an older shape in today's, each under its key. What fails is done at a later load.
-    private func rewriteOld(_ records: [(key: CacheKey, data: Data)], _ decoded: [DecodedRecord<Item>]) async {
-        let old: [(key: CacheKey, data: Data, item: Item)] = zip(records, decoded).compactMap { record, decoded in
-            if case .item(let item, _, true) = decoded { (record.key, record.data, item) } else { nil }
+    private func rewriteOld(_ records: [(key: CacheKey, data: Data)], _ decoded: DecodedRecords<Item>) async {
+        let old: [(key: CacheKey, data: Data, item: Item)] = decoded.others.keys.sorted().compactMap { index in
+            guard case .item(let item, _, true) = decoded[index] else { return nil }
+            return (records[index].key, records[index].data, item)
         }
         for start in stride(from: 0, to: old.count, by: Self.rewritingBatch) {
             let batch = Array(old[start..<min(start + Self.rewritingBatch, old.count)])
@@ -98,7 +119,7 @@ extension RecordStorage {
     }
 
     private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws {
-        let encoded = await batch.concurrentMap { [coding] record in
+        let encoded = await batch.concurrentMap { [coding] _, record in
             Result { () throws(StorageError) in try coding.encode(record.item, for: record.key) }
         }
         // What somebody else has changed or removed since it was read is theirs.

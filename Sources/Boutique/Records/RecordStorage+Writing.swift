@@ -153,24 +153,18 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
             // The first is taken as it is, so that the items of a single call are not copied.
             for step in steps { if items.isEmpty { items = step.insertedItems } else { items += step.insertedItems } }
         }
-        let failures = Locked<[(key: CacheKey, error: StorageError)]>([])
-        writes = await items.concurrentMap { item in
+        let failures = Locked<[Int: StorageError]>([:])
+        writes = await items.concurrentMap { index, item in
             let key = coding.key(of: item)
             do throws(StorageError) {
                 return .write(key: key, data: try coding.encode(item, for: key))
             } catch {
-                failures.withLock { $0.append((key, error)) }
+                failures.withLock { $0[index] = error }
+                // In its place, and never carried out.
                 return .remove(key: key)
             }
         }
-        var errors: [Int: StorageError] = [:]
-        let failed = Dictionary(failures.withLock { $0 }.map { ($0.key, $0.error) }) { first, _ in first }
-        if !failed.isEmpty {
-            for (index, write) in writes.enumerated() {
-                if case .remove(let key) = write { errors[index] = failed[key] }
-            }
-        }
-        self.failures = errors
+        self.failures = failures.withLock { $0 }
     }
 
     /// Throws the first error of the items at some indices.

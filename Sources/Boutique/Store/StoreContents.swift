@@ -16,6 +16,22 @@ struct StoreContents<Item: Sendable>: Sendable {
     private var rankOfKey: [CacheKey: Int] = [:]
     private var nextRank = 0
 
+    /// Creates contents without items.
+    init() {}
+
+    /// Creates contents of many items at once.
+    ///
+    /// - Parameters:
+    ///   - items: The items.
+    ///   - keys: Their keys. The result is `nil` if one occurs twice.
+    init?(_ items: [Item], _ keys: [CacheKey]) {
+        ranks = Array(items.indices)
+        rankOfKey = Dictionary(zip(keys, ranks)) { first, _ in first }
+        guard rankOfKey.count == items.count else { return nil }
+        self.items = items
+        nextRank = items.count
+    }
+
     /// The number of items.
     var count: Int { items.count }
 
