@@ -8,7 +8,7 @@ import Testing
 
 /// Records that are reported or displaced, and operations that meet them more than once.
 @MainActor
-@Suite struct RecordReviewTests {
+@Suite struct RecordConflictTests {
     let garbage = Data("{\"unexpected\": true}".utf8)
 
     private func data(_ note: Note) throws -> Data { try JSONEncoder().encode(note) }
