@@ -102,3 +102,41 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     /// - Parameter id: The item's identifier.
     public func values(id: UUID) -> AsyncStream<Item?> { values(id: id.uuidString) }
 }
+
+extension Store.Operation where Item: Identifiable, Item.ID == UUID {
+
+    /// Then removes an item, in a store whose identifier is the items' `id`. It need not be there.
+    ///
+    /// - Parameter id: The item's identifier.
+    public func remove(id: UUID) -> Self { remove(id: id.uuidString) }
+}
+
+extension StoreTransaction where Item: Identifiable, Item.ID == UUID {
+
+    /// The item with an identifier, `nil` if there is none, in a store whose identifier is the items' `id`.
+    ///
+    /// - Parameter id: The identifier.
+    public subscript(id: UUID) -> Item? { self[id.uuidString] }
+
+    /// Tells whether there is an item, in a store whose identifier is the items' `id`.
+    ///
+    /// - Parameter id: The item's identifier.
+    public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
+
+    /// Removes an item, in a store whose identifier is the items' `id`. It need not be there.
+    ///
+    /// - Parameter id: The item's identifier.
+    public mutating func remove(id: UUID) { remove(id: id.uuidString) }
+
+    /// Changes an item, in a store whose identifier is the items' `id`; see ``update(_:_:)-(String,_)``.
+    ///
+    /// - Parameters:
+    ///   - id: The item's identifier.
+    ///   - change: Changes it, all but the identifier.
+    /// - Returns: The changed item, `nil` if there is none with this identifier.
+    /// - Throws: What `change` throws, and `StorageError.Code.invalidArgument` if it changes the identifier.
+    @discardableResult
+    public mutating func update(_ id: UUID, _ change: (inout Item) throws -> Void) throws -> Item? {
+        try update(id.uuidString, change)
+    }
+}

@@ -26,11 +26,13 @@ extension Store {
     /// Whether the items are there.
     public var state: StoreState { live.observedState }
 
-    /// One error for each record that is stored but could not be decoded, with its key and, as its cause, what the decoder
-    /// said.
+    /// One error for each record that is stored and is not among the items, with its key: it could not be decoded, and the
+    /// cause is what the decoder said, or it holds an item that another record shows
+    /// (`StorageError.Code.duplicateRecord`).
     ///
     /// Such records stay stored until ``removeUndecodable(_:)`` removes them. When an item is inserted under the key of
-    /// one, the record moves to another key; when all items are removed, it stays.
+    /// one, the record moves to another key. When items are removed, those that could not be decoded stay, and other
+    /// records of the removed items go with them.
     public var undecodable: [StorageError] { live.undecodable }
 }
 
@@ -39,9 +41,10 @@ extension Store {
     /// What happens to the store, for one reader; each use of this property makes a stream of its own.
     ///
     /// The first event is a snapshot: ``StoreEvent/Operation/loaded`` with all items, or
-    /// ``StoreEvent/Operation/initialized`` while they are not there yet. Then each operation is one event, in order, also
-    /// when several were written as one batch. A reader that falls too far behind gets a snapshot again, in place of what
-    /// it has missed. The stream ends with the store.
+    /// ``StoreEvent/Operation/initialized`` while they are not there yet. Then each insertion and each removal is one event,
+    /// in order, also those of a chain or a transaction, and when several operations were written as one batch. When an
+    /// event is read, the store already shows the whole change that it belongs to. A reader that falls too far behind
+    /// gets a snapshot again, in place of what it has missed. The stream ends with the store.
     public var events: AsyncStream<StoreEvent<Item>> { live.events() }
 
     /// The versions of an item: at once the current one, or `nil` if there is none, then one after each change.

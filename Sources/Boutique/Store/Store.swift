@@ -21,7 +21,7 @@ public import OpenCombine
 /// ## What you can rely on
 /// - Operations take effect in the order in which they were called, from wherever that was, each all or not at all. They
 ///   are written first and shown after: once an awaited call has returned, ``items`` and the engine agree; when it has
-///   thrown, it has changed neither.
+///   thrown, it has changed neither, see <doc:WhenThingsGoWrong>.
 /// - An operation costs what it changes, whatever the number of items. Reading, writing, encoding and decoding happen
 ///   off the main actor. Operations that wait at the same time are written as one batch and show as one change.
 /// - Operations wait until the items are loaded. If they can't be, ``state`` says so and operations are refused, so that

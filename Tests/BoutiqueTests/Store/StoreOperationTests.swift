@@ -73,8 +73,16 @@ import Testing
         #expect(store[thing.id] == thing && store.contains(id: thing.id))
         #expect(try await store.update(thing.id) { $0.name = "new" }?.name == "new")
         #expect(await engine.allKeys().first == CacheKey(thing.id.uuidString))
+        try await store.transaction { things in
+            #expect(things[thing.id]?.name == "new" && things.contains(id: thing.id))
+            try things.update(thing.id) { $0.name = "newer" }
+            things.remove(id: UUID())
+        }
+        #expect(store[thing.id]?.name == "newer")
         try await store.remove(id: thing.id)
         #expect(!store.contains(id: thing.id) && store.count == 1)
+        try await store.insert(thing).remove(id: thing.id).run()
+        #expect(store.count == 1)
     }
 
     @Test("An update reads and writes without another operation in between")
