@@ -68,8 +68,9 @@ extension RecordStorage {
         }
     }
 
-    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one whose key is
-    /// the greatest, so that it is the same one at each load, whatever was moved; the others are reported.
+    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one with the
+    /// smallest key; the others are reported. A record that is kept aside gets a greater key than it had, so the same one
+    /// wins at each load.
     private func assemble(_ decoded: DecodedRecords<Item>) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
         if decoded.others.isEmpty, let contents = StoreContents(decoded.items.compactMap { $0 }, decoded.keys) {
@@ -86,7 +87,7 @@ extension RecordStorage {
                 if let other = loaded.map.settle(itemKey) { loaded.map.reportDuplicate(other, of: itemKey) }
             case .item(let item, let itemKey, _):
                 let rival = loaded.contents.contains(itemKey) ? loaded.map.recordKey(of: itemKey) : nil
-                if let rival, rival == itemKey || key.comesBefore(rival) {
+                if let rival, rival == itemKey || rival.comesBefore(key) {
                     loaded.map.reportDuplicate(key, of: itemKey)
                 } else {
                     if let rival = loaded.map.settle(itemKey) { loaded.map.reportDuplicate(rival, of: itemKey) }

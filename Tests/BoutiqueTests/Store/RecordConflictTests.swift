@@ -89,11 +89,25 @@ import Testing
         try await Store<Note>(storage: memory, cacheIdentifier: \.id)
             .insert([Note(id: "1", text: "x"), Note(id: "2", text: "x")])
         let store = try await Store<Note>(storage: memory, cacheIdentifier: \.text)
-        #expect(store["x"]?.id == "2")
-        try await store.insert(Note(id: "3", text: "1"))
-        #expect(store["x"]?.id == "2")
+        #expect(store["x"]?.id == "1")
+        try await store.insert(Note(id: "3", text: "2"))
+        #expect(store["x"]?.id == "1")
         try await store.reload()
-        #expect(store["x"]?.id == "2")
+        #expect(store["x"]?.id == "1")
+    }
+
+    @Test("The same when the keys of the records look alike")
+    func duplicateOfLikeKeyMovedAside() async throws {
+        let memory = MemoryStorageEngine()
+        for (text, key) in [("1", CacheKey(verbatim: "a")), ("2", CacheKey("a"))] {
+            try await memory.write(try data(Note(id: "copy", text: text)), key: key)
+        }
+        let store = try await Store<Note>(storage: memory)
+        let shown = store["copy"]
+        try await store.insert(Note(id: "a"))
+        #expect(store["copy"] == shown)
+        try await store.reload()
+        #expect(store["copy"] == shown)
     }
 
     @Test("A removal of undecodable records that fails is seen, as far as it went", arguments: [1, 2])
