@@ -51,7 +51,7 @@ private func useStore(_ engine: MemoryStorageEngine) async throws {
     try await store.remove(id: "tea")
     print(store.items.map(\.id))  // ["milk", "bread"]
 
-    let milk = store["milk"]  // at any size as fast as a dictionary
+    let milk = store["milk"]  // in the same time at any size
     let isThere = store.contains(id: "tea")
 
     // Nothing comes between reading and writing.

@@ -88,10 +88,11 @@ import Testing
     @Test("An update reads and writes without another operation in between")
     func updates() async throws {
         let store = try await store("a", "b")
-        await withTaskGroup { group in
+        try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
-                group.addTask { _ = try? await store.update("a") { $0.count += 1 } }
+                group.addTask { _ = try await store.update("a") { $0.count += 1 } }
             }
+            try await group.waitForAll()
         }
         #expect(store["a"]?.count == 200)
         #expect(try await agreedNotes(store, engine).first?.count == 200)
