@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "Bodega", targets: ["Bodega"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
+        .library(name: "RecordCoder", targets: ["RecordCoder"]),
         .executable(name: "bodega", targets: ["BodegaCLI"]),
     ],
     traits: [
@@ -37,6 +38,7 @@ let package = Package(
             name: "Bodega",
             dependencies: [
                 "CLinuxFileSystem",
+                "RecordCoder",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -45,6 +47,7 @@ let package = Package(
             ]
         ),
         .target(name: "CLinuxFileSystem"),
+        .target(name: "RecordCoder"),
         .target(
             name: "BodegaTesting",
             dependencies: ["Bodega"]
@@ -94,6 +97,7 @@ let package = Package(
         .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
+        .testTarget(name: "RecordCoderTests", dependencies: ["RecordCoder"]),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],
