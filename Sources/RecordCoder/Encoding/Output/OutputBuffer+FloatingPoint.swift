@@ -9,8 +9,17 @@ extension OutputBuffer {
             if value.sign == .minus { append(UInt8(ascii: "-")) }
             return append(whole)
         }
-        if append(value, decimals: 3, scale: 1e3) || append(value, decimals: 7, scale: 1e7) { return }
-        append(descriptionOf: value)
+        if let thousandths = scaled(magnitude, by: 1e3) {
+            if value.sign == .minus { append(UInt8(ascii: "-")) }
+            append(thousandths / 1000)
+            appendFraction(thousandths: UInt32(truncatingIfNeeded: thousandths % 1000))
+        } else if let tenMillionths = scaled(magnitude, by: 1e7) {
+            if value.sign == .minus { append(UInt8(ascii: "-")) }
+            append(tenMillionths / 1_000_0000)
+            appendFraction(tenMillionths: UInt32(truncatingIfNeeded: tenMillionths % 1_000_0000))
+        } else {
+            append(descriptionOf: value)
+        }
     }
 
     /// Appends a number, which must be finite, so that it reads back as exactly the same; a negative zero as `-0`.
@@ -24,33 +33,23 @@ extension OutputBuffer {
         }
     }
 
-    /// Appends a number with a few decimals, if it has no more.
+    /// Shifts the decimal point of a number that has few decimals, so that it becomes an integer.
     ///
-    /// Where `scaled / scale` gives the number itself, the quotient's decimal spelling reads back as that number: both
-    /// operands are exact, as they are integers below 2^53, so the division, which is rounded correctly, gives the double
-    /// next to the decimal number, and so does a reader that rounds correctly. This is the fast path of
+    /// Where the integer divided by the scale gives the number itself, the quotient's decimal spelling reads back as that
+    /// number: both operands are exact, as they are integers up to 2^53, so the division, which is rounded correctly,
+    /// gives the double next to the decimal number, and so does a reader that rounds correctly. This is the fast path of
     /// W. D. Clinger, "How to Read Floating Point Numbers Accurately" (1990), the other way round.
     ///
     /// - Parameters:
-    ///   - value: A number below 2^53 that is not an integer.
-    ///   - decimals: How many decimals to try.
-    ///   - scale: Ten to the power of `decimals`.
-    /// - Returns: Whether it was appended.
+    ///   - magnitude: A positive number that is not an integer.
+    ///   - scale: A power of ten, up to 10^15.
+    /// - Returns: The integer, or `nil` if the number has more decimals.
     @inline(__always)
-    private mutating func append(_ value: Double, decimals: Int, scale: Double) -> Bool {
-        let product = value.magnitude * scale + 0.5
-        guard product < 0x1p53 else { return false }
-        let scaled = UInt64(product)
-        guard Double(scaled) / scale == value.magnitude else { return false }
-        if value.sign == .minus { append(UInt8(ascii: "-")) }
-        let divisor = UInt64(scale)
-        let whole = scaled / divisor
-        append(whole)
-        append(UInt8(ascii: "."))
-        appendDigits(scaled &- whole &* divisor, count: decimals)
-        // Ends at the decimal point at the latest, and not even there, as the number is not an integer.
-        while last == UInt8(ascii: "0") { advance(by: -1) }
-        return true
+    private func scaled(_ magnitude: Double, by scale: Double) -> UInt64? {
+        let product = magnitude * scale + 0.5
+        guard product < 0x1p53 else { return nil }
+        let integer = UInt64(product)
+        return Double(integer) / scale == magnitude ? integer : nil
     }
 
     /// Appends the shortest decimal number that reads back as the same, as the standard library finds it.

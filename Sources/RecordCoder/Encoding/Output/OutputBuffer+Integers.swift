@@ -13,53 +13,117 @@ extension OutputBuffer {
     }
 
     /// Appends an integer in decimal.
-    @inline(__always)
     mutating func append(_ value: UInt64) {
-        if value < 10 {
-            append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value))
+        reserve(24)
+        // In bounds: 24 bytes are reserved, and there are at most 20 digits: up to four, and twice eight.
+        if value < 1_0000_0000 {
+            appendLeading(UInt32(truncatingIfNeeded: value))
+        } else if value < 1_0000_0000_0000_0000 {
+            appendLeading(UInt32(truncatingIfNeeded: value / 1_0000_0000))
+            appendEight(UInt32(truncatingIfNeeded: value % 1_0000_0000))
         } else {
-            appendDigits(value, count: Self.digitCount(of: value))
+            let (high, low) = (value / 1_0000_0000, UInt32(truncatingIfNeeded: value % 1_0000_0000))
+            appendLeading(UInt32(truncatingIfNeeded: high / 1_0000_0000))
+            appendEight(UInt32(truncatingIfNeeded: high % 1_0000_0000))
+            appendEight(low)
         }
     }
 
-    /// How many digits a number has.
-    @inline(__always)
-    static func digitCount(of value: UInt64) -> Int {
-        var (rest, count) = (value, 1)
-        while rest >= 10_000 {
-            rest /= 10_000
-            count &+= 4
-        }
-        if rest >= 1000 { return count &+ 3 }
-        if rest >= 100 { return count &+ 2 }
-        return rest >= 10 ? count &+ 1 : count
-    }
-
-    /// Appends the last digits of a number, with zeros in front where it has fewer.
-    mutating func appendDigits(_ value: UInt64, count length: Int) {
-        reserve(length)
-        let end = end
-        var (rest, index) = (value, length)
-        while index >= 2 {
-            let pair = Int(truncatingIfNeeded: rest % 100)
-            rest /= 100
-            index &-= 2
-            // In bounds: pair < 100 and the table has 200 bytes; index + 2 <= length, and length bytes are reserved.
-            let digits = UnsafeRawPointer(digitPairs.utf8Start + pair &* 2).loadUnaligned(as: UInt16.self)
-            (end + index).storeBytes(of: digits, as: UInt16.self)
-        }
-        if index == 1 {
-            // In bounds: length >= 1, and length bytes are reserved.
-            end.storeBytes(of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10), as: UInt8.self)
-        }
-        advance(by: length)
-    }
-}
-
-extension OutputBuffer {
     /// Appends an integer that may need more than 64 bits, in decimal.
     mutating func append(number value: some FixedWidthInteger) {
         var text = value.description
         text.withUTF8 { append(contentsOf: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends a number below 10^8 without zeros in front; eight bytes are reserved for it.
+    @inline(__always)
+    private mutating func appendLeading(_ value: UInt32) {
+        if value < 1_0000 {
+            appendUpToFour(value)
+        } else {
+            appendUpToFour(value / 1_0000)
+            appendFour(value % 1_0000)
+        }
+    }
+
+    /// Appends a number below 10^4 without zeros in front; four bytes are reserved for it.
+    @inline(__always)
+    private mutating func appendUpToFour(_ value: UInt32) {
+        // In bounds: four bytes are reserved.
+        if value >= 100 {
+            appendUpToTwo(value / 100)
+            storePair(value % 100, at: end)
+            advance(by: 2)
+        } else {
+            appendUpToTwo(value)
+        }
+    }
+
+    /// Appends a number below 100 without zeros in front; two bytes are reserved for it.
+    @inline(__always)
+    private mutating func appendUpToTwo(_ value: UInt32) {
+        // In bounds: two bytes are reserved.
+        if value >= 10 {
+            storePair(value, at: end)
+            advance(by: 2)
+        } else {
+            end.storeBytes(of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value), as: UInt8.self)
+            advance(by: 1)
+        }
+    }
+
+    /// Appends a number below 10^8 with zeros in front, eight digits; they are reserved.
+    @inline(__always)
+    private mutating func appendEight(_ value: UInt32) {
+        appendFour(value / 1_0000)
+        appendFour(value % 1_0000)
+    }
+
+    /// Appends a number below 10^4 with zeros in front, four digits; they are reserved.
+    @inline(__always)
+    private mutating func appendFour(_ value: UInt32) {
+        // In bounds: four bytes are reserved.
+        storePair(value / 100, at: end)
+        storePair(value % 100, at: end + 2)
+        advance(by: 4)
+    }
+
+    /// Stores the two digits of a number below 100; both bytes are reserved.
+    @inline(__always)
+    private func storePair(_ value: UInt32, at place: UnsafeMutableRawPointer) {
+        // In bounds: value < 100, and the table has 200 bytes.
+        let pair = digitPairs.utf8Start + Int(truncatingIfNeeded: value) &* 2
+        place.storeBytes(of: UnsafeRawPointer(pair).loadUnaligned(as: UInt16.self), as: UInt16.self)
+    }
+
+    /// Appends a decimal point and three decimals without the zeros at the end, at least one of which isn't zero.
+    ///
+    /// - Parameter thousandths: A number from 1 to 999.
+    @inline(__always)
+    mutating func appendFraction(thousandths: UInt32) {
+        reserve(4)
+        let point = end
+        appendFour(thousandths)
+        endFraction(at: point)
+    }
+
+    /// Appends a decimal point and seven decimals without the zeros at the end, at least one of which isn't zero.
+    ///
+    /// - Parameter tenMillionths: A number from 1 to 9,999,999.
+    @inline(__always)
+    mutating func appendFraction(tenMillionths: UInt32) {
+        reserve(8)
+        let point = end
+        appendEight(tenMillionths)
+        endFraction(at: point)
+    }
+
+    /// Makes a decimal point of the zero in front of decimals, and drops the zeros behind them.
+    @inline(__always)
+    private mutating func endFraction(at point: UnsafeMutableRawPointer) {
+        // In bounds: the zero was just written there.
+        point.storeBytes(of: UInt8(ascii: "."), as: UInt8.self)
+        // Ends behind the point, as one of the decimals isn't zero.
+        while last == UInt8(ascii: "0") { advance(by: -1) }
     }
 }
