@@ -14,11 +14,17 @@ struct ValueEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { state.storage.pointee.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if begin(.object), let table = state.storage.pointee.keyTables.table(for: Key.self) {
+        let hasBegun = begin(.object)
+        guard let table = state.storage.pointee.keyTables.table(for: Key.self) else {
+            return KeyedEncodingContainer(KeyedValueEncoder(state: state, depth: depth, start: start))
+        }
+        if hasBegun, !table.pointee.isOverfull {
             // In bounds: the frame is the innermost one.
             state.storage.pointee.frames[depth].table = table
         }
-        return KeyedEncodingContainer(KeyedValueEncoder(state: state, depth: depth, start: start))
+        // The maker is the one for this type, as the table is.
+        return unsafeDowncast(table.pointee.maker, to: ContainerMaker<Key>.self)
+            .container(state: state, depth: depth, start: start)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

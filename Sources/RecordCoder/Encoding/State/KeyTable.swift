@@ -31,8 +31,14 @@ struct KeyTable {
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity = 8
 
+    /// The ``ContainerMaker`` for the table's type of keys.
+    let maker: AnyObject
+
     /// Makes an empty table, which its owner has to deallocate.
-    init() {
+    ///
+    /// - Parameter maker: The ``ContainerMaker`` for the table's type of keys.
+    init(maker: AnyObject) {
+        self.maker = maker
         entries = .allocate(capacity: capacity)
     }
 

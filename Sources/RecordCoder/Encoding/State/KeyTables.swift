@@ -40,25 +40,27 @@ struct KeyTables {
     ///
     /// - Returns: `nil` if tables don't suit the type, or if there are too many.
     @inline(__always)
-    mutating func table(for type: any Any.Type) -> UnsafeMutablePointer<KeyTable>? {
+    mutating func table<Key: CodingKey>(for type: Key.Type) -> UnsafeMutablePointer<KeyTable>? {
         let identifier = ObjectIdentifier(type)
         var index = identifier.slot(of: Self.slotCount)
         // Ends, as fewer slots than there are hold a table. In bounds: the index is below slotCount.
         while let slot = slots[index] {
-            if slot.type == identifier { return slot.table.pointee.isOverfull ? nil : slot.table }
+            if slot.type == identifier { return slot.table }
             index = (index &+ 1) & (Self.slotCount &- 1)
         }
-        return addTable(for: identifier, at: index)
+        return addTable(for: type, at: index)
     }
 
     /// Adds an empty table, at a slot that is free.
     @inline(never)
-    private mutating func addTable(for identifier: ObjectIdentifier, at index: Int) -> UnsafeMutablePointer<KeyTable>? {
+    private mutating func addTable<Key: CodingKey>(
+        for type: Key.Type, at index: Int
+    ) -> UnsafeMutablePointer<KeyTable>? {
         guard count < Self.limit else { return nil }
         let table = UnsafeMutablePointer<KeyTable>.allocate(capacity: 1)
-        table.initialize(to: KeyTable())
+        table.initialize(to: KeyTable(maker: ReadyContainerMaker<Key, KeyedValueEncoder<Key>>()))
         // In bounds, as the caller found the index below slotCount.
-        slots[index] = Slot(type: identifier, table: table)
+        slots[index] = Slot(type: ObjectIdentifier(type), table: table)
         count += 1
         return table
     }
