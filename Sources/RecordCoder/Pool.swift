@@ -4,7 +4,8 @@ import Foundation
 final class Pool<Element: AnyObject>: @unchecked Sendable {
     // @unchecked because every access to `idle` holds `lock`, and an object that was taken out is its taker's alone.
     private let lock = NSLock()
-    private var idle: [Element] = []
+    /// Initialised as long as the pool exists; behind a pointer, because the lock makes checks for exclusivity superfluous.
+    private let idle: UnsafeMutablePointer<[Element]>
     private let capacity: Int
 
     /// Creates an empty pool.
@@ -12,20 +13,27 @@ final class Pool<Element: AnyObject>: @unchecked Sendable {
     /// - Parameter capacity: How many objects it keeps at most.
     init(capacity: Int) {
         self.capacity = capacity
-        idle.reserveCapacity(capacity)
+        idle = .allocate(capacity: 1)
+        idle.initialize(to: [])
+        idle.pointee.reserveCapacity(capacity)
+    }
+
+    deinit {
+        idle.deinitialize(count: 1)
+        idle.deallocate()
     }
 
     /// Takes an object out, if there is one.
     func take() -> Element? {
         lock.lock()
         defer { lock.unlock() }
-        return idle.popLast()
+        return idle.pointee.popLast()
     }
 
     /// Puts back an object that nobody else refers to.
     func put(_ element: Element) {
         lock.lock()
         defer { lock.unlock() }
-        if idle.count < capacity { idle.append(element) }
+        if idle.pointee.count < capacity { idle.pointee.append(element) }
     }
 }

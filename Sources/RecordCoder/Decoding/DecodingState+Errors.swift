@@ -86,7 +86,7 @@ extension Token.Kind {
         case .true: "true"
         case .false: "false"
         case .integer, .number: "0"
-        case .string: "\"\""
+        case .string, .name: "\"\""
         case .array: "[]"
         case .object: "{}"
         }

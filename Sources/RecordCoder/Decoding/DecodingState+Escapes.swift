@@ -5,16 +5,26 @@ extension DecodingState {
     func unescapedString(_ token: Token) -> String {
         var place = text(of: token)
         let end = place + Int(token.count)
-        // No escape is shorter than the UTF-8 that it stands for, so the text without escapes needs no more than `count`.
+        // No escape is shorter than the UTF-8 that it stands for, so `output` never gets ahead of `place`, and `count`
+        // bytes suffice.
         return String(unsafeUninitializedCapacity: Int(token.count)) { buffer in
             guard var output = buffer.baseAddress else { return 0 }
             while place < end {
-                if place.pointee != UInt8(ascii: "\\") {
+                // Eight bytes at once, as long as all of them are of the text, and so have room in the output.
+                while place + 8 <= end {
+                    let word = ByteWord(at: place)
+                    UnsafeMutableRawPointer(output).storeBytes(of: word.bits.littleEndian, as: UInt64.self)
+                    let plain = word.needingEscape.firstMarkedByte
+                    place += plain
+                    output += plain
+                    if plain < 8 { break }
+                }
+                if place.pointee == UInt8(ascii: "\\") {
+                    place.readEscape(into: &output)
+                } else if place < end {
                     output.pointee = place.pointee
                     output += 1
                     place += 1
-                } else {
-                    place.readEscape(into: &output)
                 }
             }
             return output - buffer.baseAddress!

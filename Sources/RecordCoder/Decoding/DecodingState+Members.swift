@@ -1,9 +1,15 @@
+extension Token {
+    /// Whether it is the name of an object's member.
+    @inline(__always)
+    fileprivate func isName(in object: Int) -> Bool { kind == .name && Int(next) == object }
+}
+
 extension DecodingState {
 
     /// Finds the value of an object's member. Of several with the same name, it is the first one's.
     ///
     /// Members are mostly asked for in the order in which they were written, so the name behind the one that was found last
-    /// is looked at first.
+    /// is looked at first, and then the place where a member of this name was in another object.
     ///
     /// - Parameters:
     ///   - name: The member's name.
@@ -20,7 +26,14 @@ extension DecodingState {
             // value. The expected name is one of them or the end.
             let expected = Int(token.start)
             if expected < Int(token.next), isName(expected, name) { return expected }
-            return search(name, in: object)
+            let hint = fields.pointee.hints.place(of: name)
+            let hinted = object + Int(hint.pointee)
+            if hinted < Int(token.next), fields.pointee.tape[hinted].isName(in: object), isName(hinted, name) {
+                return hinted
+            }
+            guard let found = search(name, in: object) else { return nil }
+            hint.pointee = UInt32(truncatingIfNeeded: found - object)
+            return found
         }
         guard let found else { return name.utf8.allSatisfy { $0 < 0x80 } ? nil : irregularMember(name, of: object) }
         if advances { fields.pointee.tape.tokens[object].start = fields.pointee.tape[found + 1].next }
@@ -89,34 +102,15 @@ extension DecodingState {
             index = Int(fields.pointee.tape[index + 1].next)
         }
     }
-}
 
-/// Whether two texts of the same length are equal. All reads are of bytes from 0 to `count`.
-@inline(__always)
-private func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
-    let left = UnsafeRawPointer(left)
-    let right = UnsafeRawPointer(right)
-    if count >= 8 {
-        var index = 0
-        while index &+ 8 <= count {
-            if load8(left + index) != load8(right + index) { return false }
-            index &+= 8
+    /// Calls a closure with the token of each element.
+    @inline(__always)
+    func forEachElement(of array: Int, _ body: (Int) throws -> Void) rethrows {
+        let end = Int(fields.pointee.tape[array].next)
+        var index = array + 1
+        while index < end {
+            try body(index)
+            index = Int(fields.pointee.tape[index].next)
         }
-        // The last eight bytes, of which some may have been compared already.
-        return load8(left + (count &- 8)) == load8(right + (count &- 8))
     }
-    if count >= 4 {
-        return load4(left) == load4(right) && load4(left + (count &- 4)) == load4(right + (count &- 4))
-    }
-    for index in 0..<count
-    where left.load(fromByteOffset: index, as: UInt8.self) != right.load(fromByteOffset: index, as: UInt8.self) {
-        return false
-    }
-    return true
 }
-
-@inline(__always)
-private func load8(_ address: UnsafeRawPointer) -> UInt64 { address.loadUnaligned(as: UInt64.self) }
-
-@inline(__always)
-private func load4(_ address: UnsafeRawPointer) -> UInt32 { address.loadUnaligned(as: UInt32.self) }

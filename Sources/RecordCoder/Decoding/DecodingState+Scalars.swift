@@ -31,10 +31,10 @@ extension DecodingState {
         return string(of: token)
     }
 
-    /// The text of a string's token, without escapes.
+    /// The text of a scalar's or name's token, of a string without escapes.
     @inline(__always)
     func string(of token: Token) -> String {
-        if token.kind == .string, token.isIrregular { return unescapedString(token) }
+        if token.isIrregular { return unescapedString(token) }
         // The scanner has found that it is valid UTF-8.
         return String(decoding: UnsafeBufferPointer(start: text(of: token), count: Int(token.count)), as: UTF8.self)
     }
@@ -58,7 +58,8 @@ extension DecodingState {
     func double<Value: Decodable>(at index: Int, as type: Value.Type) throws -> Double {
         let token = fields.pointee.tape[index]
         guard token.isNumber else { throw mismatch(type, at: index) }
-        if let value = DecimalText(text(of: token), count: Int(token.count)).exactDouble { return value }
+        let number = DecimalText(text(of: token), count: Int(token.count))
+        if let value = number.exactDouble ?? number.roundedDouble { return value }
         return try inexactDouble(at: index)
     }
 

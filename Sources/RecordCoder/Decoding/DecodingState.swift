@@ -11,6 +11,8 @@ final class DecodingState {
         var tape = Tape()
         /// What is known about the types that were decoded.
         var types = TypeTable()
+        /// Where members may be.
+        var hints = NameHints()
         /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Whether something was met that only Foundation knows how to treat, so that the result doesn't count.
@@ -34,6 +36,7 @@ final class DecodingState {
     deinit {
         fields.pointee.tape.deallocate()
         fields.pointee.types.deallocate()
+        fields.pointee.hints.deallocate()
         fields.deinitialize(count: 1)
         fields.deallocate()
     }

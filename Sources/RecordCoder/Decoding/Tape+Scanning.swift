@@ -22,12 +22,9 @@ extension Tape {
     }
 
     private mutating func scanValue(_ place: inout UnsafePointer<UInt8>, depth: Int) -> Bool {
-        let index = tokenCount
         switch place.pointee {
         case UInt8(ascii: "\""):
-            guard appendString(&place) else { return false }
-            tokens[index].next = UInt32(truncatingIfNeeded: tokenCount)
-            return true
+            return appendString(&place, .string, next: tokenCount + 1)
         case UInt8(ascii: "{"):
             place += 1
             return depth < Self.maximumDepth && scanObject(&place, depth: depth + 1)
@@ -77,7 +74,9 @@ extension Tape {
         if place.pointee != UInt8(ascii: "}") {
             while true {
                 let name = tokenCount
-                guard place.pointee == UInt8(ascii: "\""), appendString(&place) else { return false }
+                guard place.pointee == UInt8(ascii: "\""), appendString(&place, .name, next: object) else {
+                    return false
+                }
                 names.add(name, in: self)
                 place.skipWhiteSpace()
                 guard place.pointee == UInt8(ascii: ":") else { return false }

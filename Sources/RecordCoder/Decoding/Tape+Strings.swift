@@ -1,11 +1,14 @@
 extension Tape {
 
-    /// Adds the token of a string, with a hash of its text as its `next`.
+    /// Adds the token of a string or of a member's name.
     ///
-    /// - Parameter place: At the opening quotation mark; afterwards behind the closing one.
+    /// - Parameters:
+    ///   - place: At the opening quotation mark; afterwards behind the closing one.
+    ///   - kind: Which of the two it is.
+    ///   - next: The token's `next`.
     /// - Returns: Whether it is a string of valid UTF-8 with valid escapes.
     @inline(__always)
-    mutating func appendString(_ place: inout UnsafePointer<UInt8>) -> Bool {
+    mutating func appendString(_ place: inout UnsafePointer<UInt8>, _ kind: Token.Kind, next: Int) -> Bool {
         let start = place + 1
         var end = start
         var isEscaped = false
@@ -36,27 +39,13 @@ extension Tape {
             Token(
                 start: UInt32(truncatingIfNeeded: start - UnsafePointer(bytes)),
                 count: UInt32(truncatingIfNeeded: length),
-                next: Self.hash(start, length),
-                kind: .string,
+                next: UInt32(truncatingIfNeeded: next),
+                kind: kind,
                 isIrregular: isEscaped,
                 isASCII: isASCII
             )
         )
         return true
-    }
-
-    /// A hash of eight bytes at the beginning and eight at the end, and of the length; the highest bits are the best.
-    @inline(__always)
-    private static func hash(_ text: UnsafePointer<UInt8>, _ length: Int) -> UInt32 {
-        let head = ByteWord(at: text).bits
-        let sum: UInt64
-        if length < 8 {
-            // The bytes behind the text, which may be the zeros, are shifted out.
-            sum = head << UInt64(64 &- 8 &* length)
-        } else {
-            sum = head &+ ByteWord(at: text + (length &- 8)).bits &* 0x9E37_79B9_7F4A_7C15
-        }
-        return UInt32(truncatingIfNeeded: ((sum &+ UInt64(length)) &* 0xD6E8_FEB8_6659_FD93) >> 32)
     }
 }
 

@@ -1,13 +1,13 @@
 extension Array: TapeDecodable where Element: Decodable {
     static func decode(at index: Int, from state: DecodingState) throws -> [Element] {
-        let array = try state.array(at: index, as: Self.self)
+        _ = try state.array(at: index, as: Self.self)
+        if let decodable = state.fields.pointee.types.decodable(Element.self) {
+            return try state.decodeElements(decodable, as: Element.self, of: index)
+        }
         var elements: [Element] = []
-        elements.reserveCapacity(Int(array.count))
-        let end = Int(array.next)
-        var next = index + 1
-        while next < end {
-            elements.append(try state.decode(Element.self, at: next))
-            next = Int(state.fields.pointee.tape[next].next)
+        elements.reserveCapacity(Int(state.fields.pointee.tape[index].count))
+        try state.forEachElement(of: index) {
+            elements.append(try Element(from: ValueDecoder(state: state, index: $0)))
         }
         return elements
     }
@@ -15,18 +15,11 @@ extension Array: TapeDecodable where Element: Decodable {
 
 extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
     static func decode(at index: Int, from state: DecodingState) throws -> [String: Value] {
-        let object = try state.object(at: index, as: Self.self)
-        var members: [String: Value] = [:]
-        members.reserveCapacity(Int(object.count))
-        try state.forEachMember(of: index) { name, value in
-            let replaced = members.updateValue(
-                try state.decode(Value.self, at: value),
-                forKey: state.string(of: state.fields.pointee.tape[name])
-            )
-            // The first of several with the same name counts.
-            if replaced != nil { state.fields.pointee.isForFoundation = true }
+        _ = try state.object(at: index, as: Self.self)
+        if let decodable = state.fields.pointee.types.decodable(Value.self) {
+            return try state.decodeMembers(decodable, as: Value.self, of: index)
         }
-        return members
+        return try state.members(of: index) { try Value(from: ValueDecoder(state: state, index: $0)) }
     }
 }
 

@@ -45,14 +45,17 @@ extension UUID: TapeDecodable {
     ///
     /// - Parameter text: 36 bytes.
     private init?(text: UnsafePointer<UInt8>) {
-        for place in [8, 13, 18, 23] where text[place] != UInt8(ascii: "-") { return nil }
-        var bytes: (UInt64, UInt64) = (0, 0)
-        for place in 0..<36 where place != 8 && place != 13 && place != 18 && place != 23 {
-            guard let digit = text[place].hexadecimalDigit else { return nil }
-            bytes.0 = bytes.0 << 4 | bytes.1 >> 60
-            bytes.1 = bytes.1 << 4 | UInt64(digit)
-        }
-        let bigEndian = (bytes.0.bigEndian, bytes.1.bigEndian)
+        let hyphen = UInt8(ascii: "-")
+        guard text[8] == hyphen, text[13] == hyphen, text[18] == hyphen, text[23] == hyphen,
+            // Eight bytes each, from 0 to 8, 9 to 13 and 14 to 18, 19 to 23 and 24 to 28, and 28 to 36.
+            let first = HexadecimalWord(text).value,
+            let second = HexadecimalWord(text + 9, text + 14).value,
+            let third = HexadecimalWord(text + 19, text + 24).value,
+            let fourth = HexadecimalWord(text + 28).value
+        else { return nil }
+        let high = UInt64(first) << 32 | UInt64(second)
+        let low = UInt64(third) << 32 | UInt64(fourth)
+        let bigEndian = (high.bigEndian, low.bigEndian)
         // Sixteen bytes both of them.
         self.init(uuid: unsafeBitCast(bigEndian, to: uuid_t.self))
     }

@@ -7,18 +7,30 @@ protocol TapeDecodable {
     ///   - index: The value's token.
     ///   - state: Where the token is.
     static func decode(at index: Int, from state: DecodingState) throws -> Self
+
+    /// Decodes the elements of an array.
+    ///
+    /// It has the default implementation everywhere. It is a requirement so that each type has code of its own for it.
+    ///
+    /// - Parameters:
+    ///   - array: The array's token.
+    ///   - state: Where the token is.
+    static func decodeElements(of array: Int, from state: DecodingState) throws -> [Self]
+
+    /// Decodes the members of an object, as ``decodeElements(of:from:)``.
+    static func decodeMembers(of object: Int, from state: DecodingState) throws -> [String: Self]
 }
 
 extension TapeDecodable {
-    /// Decodes a value to where nothing is yet.
-    ///
-    /// - Parameter destination: Memory for a value of this type, which is initialised if nothing is thrown.
-    fileprivate static func decode(
-        at index: Int,
-        from state: DecodingState,
-        to destination: UnsafeMutableRawPointer
-    ) throws {
-        destination.initializeMemory(as: Self.self, to: try decode(at: index, from: state))
+    static func decodeElements(of array: Int, from state: DecodingState) throws -> [Self] {
+        var elements: [Self] = []
+        elements.reserveCapacity(Int(state.fields.pointee.tape[array].count))
+        try state.forEachElement(of: array) { elements.append(try decode(at: $0, from: state)) }
+        return elements
+    }
+
+    static func decodeMembers(of object: Int, from state: DecodingState) throws -> [String: Self] {
+        try state.members(of: object) { try decode(at: $0, from: state) }
     }
 }
 
@@ -64,12 +76,51 @@ extension DecodingState {
         guard let decodable = fields.pointee.types.decodable(type) else {
             return try Value(from: ValueDecoder(state: self, index: index))
         }
-        return try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { buffer in
-            // The buffer holds one `Value`, which is the type that `decodable` is, seen as what it conforms to. If nothing is
-            // thrown, it is initialised.
-            let destination = buffer.baseAddress.unsafelyUnwrapped
-            try decodable.decode(at: index, from: self, to: UnsafeMutableRawPointer(destination))
-            return destination.move()
+        return try decode(decodable, as: type, at: index)
+    }
+
+    /// Decodes a value of a type that is known twice, as what it conforms to and as what the caller calls it.
+    @inline(__always)
+    private func decode<Known: TapeDecodable, Value>(
+        _: Known.Type,
+        as type: Value.Type,
+        at index: Int
+    ) throws -> Value {
+        // Both are the same type.
+        unsafeBitCast(try Known.decode(at: index, from: self), to: type)
+    }
+
+    /// Decodes the elements of an array whose type is known twice.
+    func decodeElements<Known: TapeDecodable, Element>(
+        _: Known.Type,
+        as type: Element.Type,
+        of array: Int
+    ) throws -> [Element] {
+        // Both are the same type.
+        unsafeBitCast(try Known.decodeElements(of: array, from: self), to: [Element].self)
+    }
+
+    /// Decodes the members of an object whose type is known twice.
+    func decodeMembers<Known: TapeDecodable, Value>(
+        _: Known.Type,
+        as type: Value.Type,
+        of object: Int
+    ) throws -> [String: Value] {
+        // Both are the same type.
+        unsafeBitCast(try Known.decodeMembers(of: object, from: self), to: [String: Value].self)
+    }
+
+    /// Decodes the members of an object with a closure.
+    @inline(__always)
+    func members<Value>(of object: Int, _ decode: (Int) throws -> Value) throws -> [String: Value] {
+        var members: [String: Value] = [:]
+        members.reserveCapacity(Int(fields.pointee.tape[object].count))
+        try forEachMember(of: object) { name, value in
+            let value = try decode(value)
+            let replaced = members.updateValue(value, forKey: string(of: fields.pointee.tape[name]))
+            // The first of several with the same name counts.
+            if replaced != nil { fields.pointee.isForFoundation = true }
         }
+        return members
     }
 }

@@ -11,6 +11,8 @@ struct Token {
         /// Any other number.
         case number
         case string
+        /// The name of an object's member.
+        case name
         case array
         case object
     }
@@ -21,13 +23,13 @@ struct Token {
     /// How many bytes the text of a scalar has, of a string without its quotation marks; how many elements an array has, how
     /// many members an object.
     var count: UInt32
-    /// The token behind this value and all its elements. Of a member's name: a hash of it.
+    /// The token behind this value and all its elements. Of a member's name: the object.
     var next: UInt32
     /// What it is.
     let kind: Kind
-    /// Of a string: it has escapes. Of an object: its names can't be compared byte by byte, because some are escaped, not
+    /// Of a string or name: it has escapes. Of an object: its names can't be compared byte by byte, because some are escaped, not
     /// ASCII or there twice, or because there are very many.
     var isIrregular = false
-    /// Of a member's name: it is all ASCII.
+    /// Of a string or name: it is all ASCII.
     var isASCII = true
 }
