@@ -47,7 +47,7 @@ final class DecodingState {
     /// Runs a closure with a state of its own.
     static func withState<Result>(
         userInfo: [CodingUserInfoKey: any Sendable],
-        _ body: (DecodingState) throws -> Result
+        _ body: (inout DecodingState) throws -> Result
     ) rethrows -> Result {
         var state = pool.take() ?? DecodingState()
         state.fields.pointee.userInfo = userInfo
@@ -59,7 +59,16 @@ final class DecodingState {
                 pool.put(state)
             }
         }
-        return try body(state)
+        return try body(&state)
+    }
+
+    /// Replaces a state by a new one if a decoder or container that has escaped from its call still needs it.
+    @inline(__always)
+    static func renewIfShared(_ state: inout DecodingState) {
+        if isKnownUniquelyReferenced(&state) { return }
+        let renewed = DecodingState()
+        renewed.fields.pointee.userInfo = state.fields.pointee.userInfo
+        state = renewed
     }
 
     /// Forgets what it knows about the text before.

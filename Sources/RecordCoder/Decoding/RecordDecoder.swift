@@ -44,7 +44,10 @@ public struct RecordDecoder: Sendable {
         fromEach records: some Sequence<Data>
     ) -> [Result<Value, any Error>] {
         DecodingState.withState(userInfo: userInfo) { state in
-            records.map { record in Result { try decode(type, from: record, with: state) } }
+            records.map { record in
+                DecodingState.renewIfShared(&state)
+                return Result { try decode(type, from: record, with: state) }
+            }
         }
     }
 
