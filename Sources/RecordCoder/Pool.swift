@@ -2,10 +2,12 @@ import Foundation
 
 /// Keeps objects that are costly to make for the next one who needs one.
 final class Pool<Element: AnyObject>: @unchecked Sendable {
-    // @unchecked because every access to `idle` holds `lock`, and an object that was taken out is its taker's alone.
+    // @unchecked because every access to `slots` and `count` holds `lock`, and an object that was taken out is its
+    // taker's alone. They lie behind pointers, as the variables of a class would be checked for exclusive access.
     private let lock = NSLock()
-    /// Initialised as long as the pool exists; behind a pointer, because the lock makes checks for exclusivity superfluous.
-    private let idle: UnsafeMutablePointer<[Element]>
+    /// Room for `capacity` objects, of which the first `count` slots hold one; all are initialized.
+    private let slots: UnsafeMutablePointer<Element?>
+    private let count: UnsafeMutablePointer<Int>
     private let capacity: Int
 
     /// Creates an empty pool.
@@ -13,27 +15,35 @@ final class Pool<Element: AnyObject>: @unchecked Sendable {
     /// - Parameter capacity: How many objects it keeps at most.
     init(capacity: Int) {
         self.capacity = capacity
-        idle = .allocate(capacity: 1)
-        idle.initialize(to: [])
-        idle.pointee.reserveCapacity(capacity)
+        slots = .allocate(capacity: capacity)
+        slots.initialize(repeating: nil, count: capacity)
+        count = .allocate(capacity: 1)
+        count.initialize(to: 0)
     }
 
     deinit {
-        idle.deinitialize(count: 1)
-        idle.deallocate()
+        slots.deinitialize(count: capacity)
+        slots.deallocate()
+        count.deallocate()
     }
 
     /// Takes an object out, if there is one.
     func take() -> Element? {
         lock.lock()
         defer { lock.unlock() }
-        return idle.pointee.popLast()
+        guard count.pointee > 0 else { return nil }
+        count.pointee &-= 1
+        // In bounds: 0 <= count < capacity.
+        return (slots + count.pointee).pointee.take()
     }
 
     /// Puts back an object that nobody else refers to.
     func put(_ element: Element) {
         lock.lock()
         defer { lock.unlock() }
-        if idle.pointee.count < capacity { idle.pointee.append(element) }
+        guard count.pointee < capacity else { return }
+        // In bounds: count < capacity.
+        (slots + count.pointee).pointee = element
+        count.pointee &+= 1
     }
 }
