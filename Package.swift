@@ -56,6 +56,7 @@ let package = Package(
             name: "Boutique",
             dependencies: [
                 "Bodega",
+                "RecordCoder",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),

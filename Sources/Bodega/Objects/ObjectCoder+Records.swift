@@ -9,8 +9,19 @@ extension ObjectCoder {
         do {
             return try encode(object)
         } catch {
-            throw StorageError(
-                .encodingFailed, "The \(Object.self) could not be encoded; nothing was stored.", key: key, cause: error)
+            throw .encodingFailed(Object.self, for: key, cause: error)
+        }
+    }
+
+    /// Encodes objects that are to be stored under keys.
+    ///
+    /// - Returns: For each object in its place, its bytes, or ``StorageError/Code/encodingFailed`` with the key.
+    package func encode<Object: Encodable>(
+        each objects: some Sequence<Object>,
+        for keys: some Sequence<CacheKey>
+    ) -> [Result<Data, StorageError>] {
+        zip(keys, encode(each: objects)).map { key, result in
+            result.mapError { .encodingFailed(Object.self, for: key, cause: $0) }
         }
     }
 
@@ -25,12 +36,35 @@ extension ObjectCoder {
         do {
             return try decode(type, from: data)
         } catch {
-            throw StorageError(
-                .decodingFailed,
-                "The record is not a \(Object.self) that could be decoded. It stays stored.",
-                key: key,
-                cause: error
-            )
+            throw .decodingFailed(type, for: key, cause: error)
         }
+    }
+
+    /// Decodes records.
+    ///
+    /// - Returns: For each record in its place, the object, or ``StorageError/Code/decodingFailed`` with the key.
+    package func decode<Object: Decodable>(
+        _ type: Object.Type,
+        fromEach records: some Collection<(key: CacheKey, data: Data)>
+    ) -> [Result<Object, StorageError>] {
+        zip(records, decode(type, fromEach: records.lazy.map { $0.data })).map { record, result in
+            result.mapError { .decodingFailed(type, for: record.key, cause: $0) }
+        }
+    }
+}
+
+extension StorageError {
+    fileprivate static func encodingFailed(_ type: Any.Type, for key: CacheKey, cause: any Error) -> StorageError {
+        StorageError(
+            .encodingFailed, "The \(type) could not be encoded; nothing was stored.", key: key, cause: cause)
+    }
+
+    fileprivate static func decodingFailed(_ type: Any.Type, for key: CacheKey, cause: any Error) -> StorageError {
+        StorageError(
+            .decodingFailed,
+            "The record is not a \(type) that could be decoded. It stays stored.",
+            key: key,
+            cause: cause
+        )
     }
 }

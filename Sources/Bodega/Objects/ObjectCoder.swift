@@ -20,42 +20,30 @@ public protocol ObjectCoder: Sendable {
     ///
     /// - Throws: What the bytes lack to be such an object.
     func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object
+
+    /// Encodes many objects. By default, one after the other.
+    ///
+    /// - Returns: For each object in its place, its bytes, or what ``encode(_:)`` would throw.
+    func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>]
+
+    /// Decodes many objects. By default, one after the other.
+    ///
+    /// - Returns: For each record in its place, the object, or what ``decode(_:from:)`` would throw.
+    func decode<Object: Decodable>(
+        _ type: Object.Type,
+        fromEach records: some Sequence<Data>
+    ) -> [Result<Object, any Error>]
 }
 
-/// Foundation's JSON coders.
-public struct JSONObjectCoder: ObjectCoder {
-    private let encoder: JSONEncoder
-    private let decoder: JSONDecoder
-
-    /// Creates a coder.
-    ///
-    /// - Parameters:
-    ///   - encoder: An encoder, not to be changed any more.
-    ///   - decoder: A decoder that understands what it writes, not to be changed any more.
-    public init(encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder = JSONDecoder()) {
-        self.encoder = encoder
-        self.decoder = decoder
+extension ObjectCoder {
+    public func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>] {
+        objects.map { object in Result { try encode(object) } }
     }
 
-    public func encode<Object: Encodable>(_ object: Object) throws -> Data {
-        try encoder.encode(object)
-    }
-
-    public func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object {
-        try decoder.decode(type, from: data)
-    }
-}
-
-extension ObjectCoder where Self == JSONObjectCoder {
-    /// JSON with Foundation's default strategies.
-    public static var json: JSONObjectCoder { JSONObjectCoder() }
-
-    /// JSON with coders of your own.
-    ///
-    /// - Parameters:
-    ///   - encoder: An encoder, not to be changed any more.
-    ///   - decoder: A decoder that understands what it writes, not to be changed any more.
-    public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> JSONObjectCoder {
-        JSONObjectCoder(encoder: encoder, decoder: decoder)
+    public func decode<Object: Decodable>(
+        _ type: Object.Type,
+        fromEach records: some Sequence<Data>
+    ) -> [Result<Object, any Error>] {
+        records.map { record in Result { try decode(type, from: record) } }
     }
 }

@@ -9,7 +9,7 @@ extension ObjectStorage {
     /// - Throws: A ``StorageError`` if it could not be read, with ``StorageError/Code/decodingFailed`` if it could not
     ///   be decoded.
     public func fetchObject(forKey key: CacheKey) async throws -> Object? {
-        try await storage.fetch(key: key).map { try decode($0, for: key) }
+        try await storage.fetch(key: key).map { try coder.decode(Object.self, from: $0, for: key) }
     }
 
     /// Fetches several objects with one call to the engine.
@@ -18,7 +18,7 @@ extension ObjectStorage {
     /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchObjects(forKeys keys: [CacheKey]) async throws -> FetchedObjects<Object> {
-        FetchedObjects(try await storage.fetch(keys: keys), decodedBy: decode)
+        FetchedObjects(try await storage.fetch(keys: keys), decodedBy: coder)
     }
 
     /// Fetches all objects with one call to the engine.
@@ -26,7 +26,7 @@ extension ObjectStorage {
     /// - Returns: The objects in insertion order, and the records that could not be decoded.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchAllObjects() async throws -> FetchedObjects<Object> {
-        FetchedObjects(try await storage.fetchAll(), decodedBy: decode)
+        FetchedObjects(try await storage.fetchAll(), decodedBy: coder)
     }
 
     /// Lists the keys of all objects, in insertion order.
@@ -53,18 +53,14 @@ extension ObjectStorage {
     }
 }
 
-extension FetchedObjects {
+extension FetchedObjects where Object: Decodable {
 
-    fileprivate init(
-        _ records: [(key: CacheKey, data: Data)],
-        decodedBy decode: (Data, CacheKey) throws(StorageError) -> Object
-    ) {
+    fileprivate init(_ records: [(key: CacheKey, data: Data)], decodedBy coder: any ObjectCoder) {
         objectsAndKeys.reserveCapacity(records.count)
-        for (key, data) in records {
-            do throws(StorageError) {
-                objectsAndKeys.append((key, try decode(data, key)))
-            } catch {
-                undecodable.append(error)
+        for (record, result) in zip(records, coder.decode(Object.self, fromEach: records)) {
+            switch result {
+            case .success(let object): objectsAndKeys.append((record.key, object))
+            case .failure(let error): undecodable.append(error)
             }
         }
     }

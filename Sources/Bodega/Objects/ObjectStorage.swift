@@ -14,7 +14,7 @@ import Logging
 public final class ObjectStorage<Object: Codable>: Sendable {
 
     let storage: any StorageEngine
-    private let coder: any ObjectCoder
+    let coder: any ObjectCoder
 
     /// Creates a storage on an engine.
     ///
@@ -42,7 +42,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     ///   - key: The key to store it under.
     /// - Throws: A ``StorageError`` if it could not be encoded or written; what was there before is then intact.
     public func store(_ object: Object, forKey key: CacheKey) async throws {
-        try await storage.write(try encode(object, for: key), key: key)
+        try await storage.write(try coder.encode(object, for: key), key: key)
     }
 
     /// Stores several objects with one call to the engine.
@@ -50,7 +50,8 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     /// - Parameter objectsAndKeys: The objects and their keys. Of two with the same key the later one wins.
     /// - Throws: A ``StorageError``. If an object could not be encoded, none was stored.
     public func store(_ objectsAndKeys: [(key: CacheKey, object: Object)]) async throws {
-        try await storage.write(objectsAndKeys.map { ($0.key, try encode($0.object, for: $0.key)) })
+        let encoded = coder.encode(each: objectsAndKeys.lazy.map { $0.object }, for: objectsAndKeys.lazy.map { $0.key })
+        try await storage.write(zip(objectsAndKeys, encoded).map { ($0.key, try $1.get()) })
     }
 
     // MARK: Removing
@@ -76,15 +77,5 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     /// - Throws: A ``StorageError`` if they could not be removed.
     public func removeAllObjects() async throws {
         try await storage.removeAllData()
-    }
-
-    // MARK: Coding
-
-    private func encode(_ object: Object, for key: CacheKey) throws(StorageError) -> Data {
-        try coder.encode(object, for: key)
-    }
-
-    func decode(_ data: Data, for key: CacheKey) throws(StorageError) -> Object {
-        try coder.decode(Object.self, from: data, for: key)
     }
 }

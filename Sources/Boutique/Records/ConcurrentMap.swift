@@ -8,13 +8,13 @@ extension Array where Element: Sendable {
     ///
     /// - Parameters:
     ///   - smallestPart: How many elements are worth a task.
-    ///   - transform: What to do with each element, given its index.
+    ///   - transform: Makes one result for each element of a part.
     func concurrentMap<Result: Sendable>(
         smallestPart: Int = 256,
-        _ transform: @escaping @Sendable (Int, Element) -> Result
+        _ transform: @escaping @Sendable (ArraySlice<Element>) -> [Result]
     ) async -> [Result] {
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        if count < smallestPart * 2 || cores == 1 { return indices.map { transform($0, self[$0]) } }
+        if count < smallestPart * 2 || cores == 1 { return transform(self[...]) }
         // Several parts a core, so that none waits long for the others at the end.
         let part = Swift.max(smallestPart, count / (cores * 4) + 1)
         // Each task initialises a part of its own, so that the results need not be copied out of parts at the end.
@@ -24,7 +24,11 @@ extension Array where Element: Sendable {
             for start in stride(from: 0, to: count, by: part) {
                 let end = Swift.min(start + part, count)
                 group.addTask {
-                    for index in start..<end { (results + index).initialize(to: transform(index, self[index])) }
+                    let transformed = transform(self[start..<end])
+                    precondition(transformed.count == end - start, "Each element has one result.")
+                    for (index, result) in transformed.enumerated() {
+                        (results + start + index).initialize(to: result)
+                    }
                 }
             }
         }

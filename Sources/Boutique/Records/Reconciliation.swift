@@ -105,7 +105,7 @@ private struct Undoing<Item: StorableItem> {
             if isThere {
                 guard let found, attempted.contains(found) || !isItem(found, key) else { return nil }
             }
-            let data = try storage.coding.encode(item, for: key)
+            let data = try storage.coding.encode([item])[0].data.get()
             return data == found ? nil : data
         }
     }
@@ -118,12 +118,7 @@ private struct Undoing<Item: StorableItem> {
     }
 
     private func isItem(_ data: Data, _ key: CacheKey) -> Bool {
-        do throws(StorageError) {
-            _ = try storage.coding.decode(data, for: key)
-            return true
-        } catch {
-            return false
-        }
+        if case .item = storage.coding.decode(data, for: key) { true } else { false }
     }
 
     /// The bytes that were to be written under each key that was to be changed.

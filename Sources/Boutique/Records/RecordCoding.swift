@@ -18,27 +18,44 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         CacheKey(item[keyPath: identifier])
     }
 
-    /// Encodes an item.
+    /// Encodes items.
     ///
-    /// - Throws: A `StorageError` with the key.
-    func encode(_ item: Item, for key: CacheKey) throws(StorageError) -> Data {
-        guard let history else { return try coder.encode(item, for: key) }
-        return try coder.encode(VersionedRecord(version: history.currentVersion, item: item), for: key)
+    /// - Returns: For each item in its place, its key, and its bytes or a `StorageError` with the key.
+    func encode(_ items: ArraySlice<Item>) -> [(key: CacheKey, data: Result<Data, StorageError>)] {
+        let keys = items.map { key(of: $0) }
+        let encoded =
+            if let version = history?.currentVersion {
+                coder.encode(each: items.lazy.map { VersionedRecord(version: version, item: $0) }, for: keys)
+            } else {
+                coder.encode(each: items, for: keys)
+            }
+        return zip(keys, encoded).map { ($0, $1) }
+    }
+
+    /// Decodes records.
+    func decode(_ records: ArraySlice<(key: CacheKey, data: Data)>) -> [DecodedRecord<Item>] {
+        guard let history else {
+            return coder.decode(Item.self, fromEach: records).map { decoded($0) { ($0, isOld: false) } }
+        }
+        return history.whileDecoding { coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) }
+            .map { decoded($0) { ($0.item, isOld: $0.version != history.currentVersion) } }
     }
 
     /// Decodes a record.
-    ///
-    /// - Returns: The item, and whether its record has an older shape.
-    /// - Throws: A `StorageError` with the key.
-    func decode(_ data: Data, for key: CacheKey) throws(StorageError) -> (item: Item, isOld: Bool) {
-        guard let history else { return (try coder.decode(Item.self, from: data, for: key), false) }
-        let result = history.whileDecoding {
-            // A typed error does not pass through the closure.
-            Result { () throws(StorageError) in
-                try coder.decode(RecordOfAnyVersion<Item>.self, from: data, for: key)
-            }
+    func decode(_ data: Data, for key: CacheKey) -> DecodedRecord<Item> {
+        decode([(key, data)][...])[0]
+    }
+
+    private func decoded<Record>(
+        _ result: Result<Record, StorageError>,
+        _ item: (Record) -> (Item, isOld: Bool)
+    ) -> DecodedRecord<Item> {
+        switch result {
+        case .success(let record):
+            let (item, isOld) = item(record)
+            return .item(item, belongsUnder: key(of: item), isOld: isOld)
+        case .failure(let error):
+            return .undecodable(error)
         }
-        let record = try result.get()
-        return (record.item, record.version != history.currentVersion)
     }
 }

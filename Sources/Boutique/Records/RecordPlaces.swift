@@ -132,11 +132,7 @@ struct RecordPlaces<Item: StorableItem> {
     }
 
     private func holds(_ key: CacheKey, _ data: Data, _ record: CacheKey) -> Bool {
-        do throws(StorageError) {
-            return storage.coding.key(of: try storage.coding.decode(data, for: record).item) == key
-        } catch {
-            return false
-        }
+        if case .item(_, key, _) = storage.coding.decode(data, for: record) { true } else { false }
     }
 
     /// Whether an item is under its own key, as far as the batch has not touched it.

@@ -40,11 +40,12 @@ extension RecordStorage {
     func load() async throws -> LoadedRecords<Item> {
         let records = try await engine.fetchAll()
         let others = Locked<[Int: DecodedRecord<Item>]>([:])
-        let items = await records.concurrentMap { [self] index, record -> Item? in
-            let decoded = decode(record.data, record.key)
-            if case .item(let item, record.key, false) = decoded { return item }
-            others.withLock { $0[index] = decoded }
-            return nil
+        let items = await records.concurrentMap { [coding] part -> [Item?] in
+            zip(part.indices, coding.decode(part)).map { index, decoded in
+                if case .item(let item, records[index].key, false) = decoded { return item }
+                others.withLock { $0[index] = decoded }
+                return nil
+            }
         }
         let decoded = DecodedRecords(keys: records.map { $0.key }, items: items, others: others.withLock { $0 })
         if coding.history != nil { await rewriteOld(records, decoded) }
@@ -56,16 +57,7 @@ extension RecordStorage {
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         let records = try await engine.fetch(keys: keys)
-        return await records.concurrentMap { [self] _, record in (record.key, decode(record.data, record.key)) }
-    }
-
-    private func decode(_ data: Data, _ key: CacheKey) -> DecodedRecord<Item> {
-        do throws(StorageError) {
-            let (item, isOld) = try coding.decode(data, for: key)
-            return .item(item, belongsUnder: coding.key(of: item), isOld: isOld)
-        } catch {
-            return .undecodable(error)
-        }
+        return await records.concurrentMap { [coding] part in zip(part, coding.decode(part)).map { ($0.key, $1) } }
     }
 
     /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one with the
@@ -120,9 +112,7 @@ extension RecordStorage {
     }
 
     private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws {
-        let encoded = await batch.concurrentMap { [coding] _, record in
-            Result { () throws(StorageError) in try coding.encode(record.item, for: record.key) }
-        }
+        let encoded = await batch.map(\.item).concurrentMap { [coding] part in coding.encode(part).map { $0.data } }
         // What somebody else has changed or removed since it was read is theirs.
         let current = Dictionary(try await engine.fetch(keys: batch.map { $0.key }).map { ($0.key, $0.data) }) { $1 }
         var operations: [StorageOperation] = []

@@ -154,14 +154,16 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
             for step in steps { if items.isEmpty { items = step.insertedItems } else { items += step.insertedItems } }
         }
         let failures = Locked<[Int: StorageError]>([:])
-        writes = await items.concurrentMap { index, item in
-            let key = coding.key(of: item)
-            do throws(StorageError) {
-                return .write(key: key, data: try coding.encode(item, for: key))
-            } catch {
-                failures.withLock { $0[index] = error }
-                // In its place, and never carried out.
-                return .remove(key: key)
+        writes = await items.concurrentMap { part in
+            zip(part.indices, coding.encode(part)).map { index, encoded in
+                switch encoded.data {
+                case .success(let data):
+                    return .write(key: encoded.key, data: data)
+                case .failure(let error):
+                    failures.withLock { $0[index] = error }
+                    // In its place, and never carried out.
+                    return .remove(key: encoded.key)
+                }
             }
         }
         self.failures = failures.withLock { $0 }

@@ -13,12 +13,12 @@ extension Store {
         let coding = RecordCoding(identifier: cacheIdentifier, coder: .json, history: nil)
         var loaded = LoadedRecords<Item>()
         var records: [(key: CacheKey, data: Data)] = []
-        for item in items {
-            let key = coding.key(of: item)
-            loaded.contents.insert(item, under: key)
-            do {
-                records.append((key, try coding.encode(item, for: key)))
-            } catch {
+        for (item, encoded) in zip(items, coding.encode(items[...])) {
+            loaded.contents.insert(item, under: encoded.key)
+            switch encoded.data {
+            case .success(let data):
+                records.append((encoded.key, data))
+            case .failure(let error):
                 boutiqueLogger.error("An item of a preview could not be encoded.", metadata: ["error": "\(error)"])
             }
         }

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// What is stored for a value: an object with the member `value`, because not every JSON reader takes a bare one.
 struct StoredEnvelope<Value: Codable>: Codable {
@@ -37,7 +38,7 @@ extension StoredEnvelope {
     /// - Throws: A ``StorageError`` with the code `encodingFailed`.
     static func encode(_ value: Value, key: String) throws(StorageError) -> Data {
         do {
-            return try JSONEncoder().encode(StoredEnvelope(value: value))
+            return try RecordEncoder().encode(StoredEnvelope(value: value))
         } catch {
             throw StorageError(
                 .encodingFailed,
@@ -53,7 +54,7 @@ extension StoredEnvelope {
     /// - Throws: A ``StorageError`` with the code `decodingFailed`.
     static func decode(_ data: Data, key: String) throws(StorageError) -> Value {
         do {
-            return try JSONDecoder().decode(StoredEnvelope.self, from: data).value
+            return try RecordDecoder().decode(StoredEnvelope.self, from: data).value
         } catch {
             throw StorageError(
                 .decodingFailed,

@@ -13,12 +13,12 @@ struct ByteWord {
     }
 
     @inline(__always)
-    private static func repeating(_ byte: UInt8) -> UInt64 {
+    static func repeating(_ byte: UInt8) -> UInt64 {
         0x0101_0101_0101_0101 &* UInt64(byte)
     }
 
     @inline(__always)
-    private static var highBits: UInt64 { repeating(0x80) }
+    static var highBits: UInt64 { repeating(0x80) }
 
     /// Marks bytes that are not ASCII.
     @inline(__always)

@@ -1,0 +1,74 @@
+public import Foundation
+import RecordCoder
+
+/// JSON: with `RecordEncoder` and `RecordDecoder`, which do what Foundation's coders do in a fraction of the time, or with
+/// coders of Foundation's that you have configured.
+public struct JSONObjectCoder: ObjectCoder {
+    private enum Coders {
+        case record(RecordEncoder, RecordDecoder)
+        case foundation(JSONEncoder, JSONDecoder)
+    }
+
+    private let coders: Coders
+
+    /// Creates a coder with the default strategies of Foundation's coders.
+    ///
+    /// - Parameter userInfo: What `encode(to:)` and `init(from:)` find in `userInfo`.
+    public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+        coders = .record(RecordEncoder(userInfo: userInfo), RecordDecoder(userInfo: userInfo))
+    }
+
+    /// Creates a coder that uses Foundation's coders.
+    ///
+    /// - Parameters:
+    ///   - encoder: An encoder, not to be changed any more.
+    ///   - decoder: A decoder that understands what it writes, not to be changed any more.
+    public init(encoder: JSONEncoder, decoder: JSONDecoder) {
+        coders = .foundation(encoder, decoder)
+    }
+
+    public func encode<Object: Encodable>(_ object: Object) throws -> Data {
+        switch coders {
+        case .record(let encoder, _): try encoder.encode(object)
+        case .foundation(let encoder, _): try encoder.encode(object)
+        }
+    }
+
+    public func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object {
+        switch coders {
+        case .record(_, let decoder): try decoder.decode(type, from: data)
+        case .foundation(_, let decoder): try decoder.decode(type, from: data)
+        }
+    }
+
+    public func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>] {
+        switch coders {
+        case .record(let encoder, _): encoder.encode(each: objects)
+        case .foundation(let encoder, _): objects.map { object in Result { try encoder.encode(object) } }
+        }
+    }
+
+    public func decode<Object: Decodable>(
+        _ type: Object.Type,
+        fromEach records: some Sequence<Data>
+    ) -> [Result<Object, any Error>] {
+        switch coders {
+        case .record(_, let decoder): decoder.decode(type, fromEach: records)
+        case .foundation(_, let decoder): records.map { record in Result { try decoder.decode(type, from: record) } }
+        }
+    }
+}
+
+extension ObjectCoder where Self == JSONObjectCoder {
+    /// JSON with the default strategies of Foundation's coders.
+    public static var json: JSONObjectCoder { JSONObjectCoder() }
+
+    /// JSON with coders of your own.
+    ///
+    /// - Parameters:
+    ///   - encoder: An encoder, not to be changed any more.
+    ///   - decoder: A decoder that understands what it writes, not to be changed any more.
+    public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> JSONObjectCoder {
+        JSONObjectCoder(encoder: encoder, decoder: decoder)
+    }
+}

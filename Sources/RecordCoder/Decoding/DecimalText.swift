@@ -1,0 +1,96 @@
+/// A number in decimal digits: `significand × 10^exponent`, with its sign.
+struct DecimalText {
+    private(set) var significand: UInt64 = 0
+    private(set) var exponent = 0
+    let isNegative: Bool
+    /// Whether all digits that count are in the significand.
+    private(set) var isExact = true
+
+    /// Reads a number as RFC 8259 defines it.
+    ///
+    /// - Parameters:
+    ///   - text: The number. Nothing outside of its `count` bytes is read.
+    ///   - count: How many bytes it has, at least one.
+    @inline(__always)
+    init(_ text: UnsafePointer<UInt8>, count: Int) {
+        var place = text
+        let end = text + count
+        isNegative = place.pointee == UInt8(ascii: "-")
+        if isNegative { place += 1 }
+        readDigits(&place, end)
+        if place < end, place.pointee == UInt8(ascii: ".") {
+            place += 1
+            let fraction = place
+            readDigits(&place, end)
+            exponent &-= place - fraction
+        }
+        if place < end { readExponent(place + 1, end) }
+    }
+
+    @inline(__always)
+    private mutating func readDigits(_ place: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+        while place < end {
+            let digit = place.pointee &- UInt8(ascii: "0")
+            if digit > 9 { return }
+            // With room for one digit more.
+            if significand > 999_999_999_999_999_999 { isExact = false }
+            significand = significand &* 10 &+ UInt64(digit)
+            place += 1
+        }
+    }
+
+    @inline(never)
+    private mutating func readExponent(_ place: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+        var place = place
+        let isNegative = place.pointee == UInt8(ascii: "-")
+        if isNegative || place.pointee == UInt8(ascii: "+") { place += 1 }
+        var value = 0
+        while place < end {
+            // More would not make a difference any more.
+            if value > 100_000 { isExact = false }
+            value = Swift.min(value, 100_000) &* 10 &+ Int(place.pointee &- UInt8(ascii: "0"))
+            place += 1
+        }
+        exponent &+= isNegative ? -value : value
+    }
+
+    /// The nearest `Double`, if it is found by one exact operation: if the significand and the power of ten are both exact
+    /// as `Double`, IEEE 754 rounds their product or quotient correctly (Clinger, "How to Read Floating Point Numbers
+    /// Accurately", 1990).
+    @inline(__always)
+    var exactDouble: Double? {
+        guard isExact, significand <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
+        var value = Double(significand)
+        if exponent < 0 {
+            value /= powerOfTen(-exponent)
+        } else if exponent > 0 {
+            value *= powerOfTen(exponent)
+        }
+        return isNegative ? -value : value
+    }
+}
+
+extension FixedWidthInteger {
+
+    /// Reads an integer of digits, perhaps after a minus.
+    ///
+    /// - Parameters:
+    ///   - text: The number. Nothing outside of its `count` bytes is read.
+    ///   - count: How many bytes it has, at least one.
+    /// - Returns: `nil` if it doesn't fit, or has more than 18 digits.
+    @inline(__always)
+    init?(digits text: UnsafePointer<UInt8>, count: Int) {
+        var place = text
+        let end = text + count
+        let isNegative = place.pointee == UInt8(ascii: "-")
+        if isNegative { place += 1 }
+        // So many digits can't overflow.
+        guard end - place <= 18 else { return nil }
+        var magnitude: Int64 = 0
+        while place < end {
+            magnitude = magnitude &* 10 &+ Int64(place.pointee &- UInt8(ascii: "0"))
+            place += 1
+        }
+        self.init(exactly: isNegative ? -magnitude : magnitude)
+    }
+}

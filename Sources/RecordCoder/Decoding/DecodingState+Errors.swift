@@ -1,0 +1,113 @@
+import Foundation
+
+/// A value of one kind where a type needs another.
+struct MismatchKind: Hashable {
+    let type: ObjectIdentifier
+    let kind: Token.Kind
+}
+
+/// What needs an array.
+struct ArrayProbe: Decodable {
+    init(from decoder: any Decoder) throws { _ = try decoder.unkeyedContainer() }
+}
+
+/// What needs an object.
+struct ObjectProbe: Decodable {
+    init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: PathKey.self) }
+}
+
+extension DecodingState {
+
+    /// Foundation's error for a value of the wrong kind.
+    ///
+    /// Types may catch it and go on, so it must be the same; the way to make sure is to let Foundation decode such a value.
+    @inline(never)
+    func mismatch<Value: Decodable>(_ type: Value.Type, at index: Int) -> any Error {
+        let kind = fields.pointee.tape[index].kind
+        let mismatch = MismatchKind(type: ObjectIdentifier(type), kind: kind)
+        if let known = fields.pointee.mismatches[mismatch] { return known.moved(to: path(to: index)) }
+        do {
+            _ = try JSONDecoder().decode(type, from: Data(kind.example.utf8))
+        } catch let error as DecodingError {
+            fields.pointee.mismatches[mismatch] = error
+            return error.moved(to: path(to: index))
+        } catch {
+            return error
+        }
+        // Foundation sees nothing wrong.
+        fields.pointee.isForFoundation = true
+        return UnexpectedText()
+    }
+
+    /// Lets Foundation decode one scalar.
+    @inline(never)
+    func askFoundation<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
+        let token = fields.pointee.tape[index]
+        // With the quotation marks of a string, which stand before and behind its text.
+        let marks = token.kind == .string ? 1 : 0
+        let text = Data(bytes: text(of: token) - marks, count: Int(token.count) + 2 * marks)
+        do {
+            return try JSONDecoder().decode(type, from: text)
+        } catch let error as DecodingError {
+            throw error.moved(to: path(to: index))
+        }
+    }
+
+    /// Foundation's error for a member that is not there.
+    @inline(never)
+    func absence(of key: any CodingKey, in object: Int) -> any Error {
+        DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(
+                codingPath: path(to: object),
+                debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."
+            )
+        )
+    }
+
+    /// Foundation's error for reading behind the end of an array.
+    @inline(never)
+    func end(of array: Int, expecting type: Any.Type, count: Int) -> any Error {
+        DecodingError.valueNotFound(
+            type,
+            DecodingError.Context(
+                codingPath: path(to: array) + [PathKey(index: count)],
+                debugDescription: "Unkeyed container is at end."
+            )
+        )
+    }
+}
+
+extension Token.Kind {
+    /// A value of this kind.
+    fileprivate var example: String {
+        switch self {
+        case .null: "null"
+        case .true: "true"
+        case .false: "false"
+        case .integer, .number: "0"
+        case .string, .name: "\"\""
+        case .array: "[]"
+        case .object: "{}"
+        }
+    }
+}
+
+extension DecodingError {
+    /// The same error at another place.
+    fileprivate func moved(to path: [any CodingKey]) -> DecodingError {
+        switch self {
+        case .typeMismatch(let type, let context): .typeMismatch(type, context.moved(to: path))
+        case .valueNotFound(let type, let context): .valueNotFound(type, context.moved(to: path))
+        case .keyNotFound(let key, let context): .keyNotFound(key, context.moved(to: path))
+        case .dataCorrupted(let context): .dataCorrupted(context.moved(to: path))
+        @unknown default: self
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate func moved(to path: [any CodingKey]) -> DecodingError.Context {
+        DecodingError.Context(codingPath: path, debugDescription: debugDescription, underlyingError: underlyingError)
+    }
+}

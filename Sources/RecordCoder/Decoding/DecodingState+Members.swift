@@ -1,0 +1,116 @@
+extension Token {
+    /// Whether it is the name of an object's member.
+    @inline(__always)
+    fileprivate func isName(in object: Int) -> Bool { kind == .name && Int(next) == object }
+}
+
+extension DecodingState {
+
+    /// Finds the value of an object's member. Of several with the same name, it is the first one's.
+    ///
+    /// Members are mostly asked for in the order in which they were written, so the name behind the one that was found last
+    /// is looked at first, and then the place where a member of this name was in another object.
+    ///
+    /// - Parameters:
+    ///   - name: The member's name.
+    ///   - object: The object's token.
+    ///   - advances: Whether the next member is expected to be asked for next, instead of this one.
+    /// - Returns: The value's token, or `nil`.
+    @inline(__always)
+    func member(_ name: String, of object: Int, advances: Bool) -> Int? {
+        let token = fields.pointee.tape[object]
+        if token.isIrregular { return irregularMember(name, of: object) }
+        var name = name
+        let found: Int? = name.withUTF8 { name in
+            // The object's names begin behind its token, each is followed by its value, and before `next` ends the last
+            // value. The expected name is one of them or the end.
+            let expected = Int(token.start)
+            if expected < Int(token.next), isName(expected, name) { return expected }
+            let hint = fields.pointee.hints.place(of: name)
+            let hinted = object + Int(hint.pointee)
+            if hinted < Int(token.next), fields.pointee.tape[hinted].isName(in: object), isName(hinted, name) {
+                return hinted
+            }
+            guard let found = search(name, in: object) else { return nil }
+            hint.pointee = UInt32(truncatingIfNeeded: found - object)
+            return found
+        }
+        guard let found else { return name.utf8.allSatisfy { $0 < 0x80 } ? nil : irregularMember(name, of: object) }
+        if advances { fields.pointee.tape.tokens[object].start = fields.pointee.tape[found + 1].next }
+        return found + 1
+    }
+
+    /// Whether the text of a name equals another.
+    @inline(__always)
+    private func isName(_ index: Int, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        let token = fields.pointee.tape[index]
+        guard Int(token.count) == name.count, let address = name.baseAddress else {
+            return token.count == 0 && name.isEmpty
+        }
+        return areEqual(text(of: token), address, count: name.count)
+    }
+
+    @inline(never)
+    private func search(_ name: UnsafeBufferPointer<UInt8>, in object: Int) -> Int? {
+        let end = Int(fields.pointee.tape[object].next)
+        var index = object + 1
+        while index < end {
+            if isName(index, name) { return index }
+            index = Int(fields.pointee.tape[index + 1].next)
+        }
+        return nil
+    }
+
+    // MARK: Names that can't be compared byte by byte
+
+    @inline(never)
+    private func irregularMember(_ name: String, of object: Int) -> Int? {
+        members(of: object)[name]
+    }
+
+    /// The values of an object's members by name; of several with the same name, the first one's.
+    private func members(of object: Int) -> [String: Int] {
+        if let known = fields.pointee.members[object] { return known }
+        var members: [String: Int] = [:]
+        members.reserveCapacity(Int(fields.pointee.tape[object].count))
+        forEachMember(of: object) { name, value in
+            let name = string(of: fields.pointee.tape[name])
+            if members[name] == nil { members[name] = value }
+        }
+        fields.pointee.members[object] = members
+        return members
+    }
+
+    /// The names of an object's members, each once, in the order of the text.
+    func names(of object: Int) -> [String] {
+        var names: [String] = []
+        let isIrregular = fields.pointee.tape[object].isIrregular
+        forEachMember(of: object) { name, value in
+            let name = string(of: fields.pointee.tape[name])
+            if !isIrregular || irregularMember(name, of: object) == value { names.append(name) }
+        }
+        return names
+    }
+
+    /// Calls a closure with the tokens of each member's name and value.
+    @inline(__always)
+    func forEachMember(of object: Int, _ body: (_ name: Int, _ value: Int) throws -> Void) rethrows {
+        let end = Int(fields.pointee.tape[object].next)
+        var index = object + 1
+        while index < end {
+            try body(index, index + 1)
+            index = Int(fields.pointee.tape[index + 1].next)
+        }
+    }
+
+    /// Calls a closure with the token of each element.
+    @inline(__always)
+    func forEachElement(of array: Int, _ body: (Int) throws -> Void) rethrows {
+        let end = Int(fields.pointee.tape[array].next)
+        var index = array + 1
+        while index < end {
+            try body(index)
+            index = Int(fields.pointee.tape[index].next)
+        }
+    }
+}

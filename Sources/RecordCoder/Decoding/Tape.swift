@@ -1,0 +1,93 @@
+/// A text of JSON and the tokens in it.
+///
+/// It owns a copy of the text, because a decoder may outlive the call that it was made for, and because that copy can be
+/// followed by zeros: no text of JSON contains one outside of a string, and none inside, so whatever reads on until it
+/// finds something else than it expects stops at the first zero at the latest, and reading ``padding`` bytes from any byte
+/// of the text stays in the allocation.
+struct Tape {
+    /// How many zeros follow the text.
+    static let padding = 16
+    /// How deep arrays and objects may be nested, as with Foundation.
+    static let maximumDepth = 512
+
+    /// The text: `count` bytes and then ``padding`` zeros, in an allocation of `byteCapacity`.
+    private(set) var bytes: UnsafeMutablePointer<UInt8>
+    private var byteCapacity: Int
+    /// How many bytes the text has.
+    private(set) var count = 0
+
+    /// The tokens, `tokenCount` of `tokenCapacity` being initialised. The first is a null that is nowhere in the text; the
+    /// second is the whole value.
+    private(set) var tokens: UnsafeMutablePointer<Token>
+    private var tokenCapacity: Int
+    private(set) var tokenCount = 0
+
+    /// The token of the whole value.
+    static let root = 1
+
+    init() {
+        byteCapacity = 1_024
+        bytes = .allocate(capacity: byteCapacity)
+        tokenCapacity = 128
+        tokens = .allocate(capacity: tokenCapacity)
+    }
+
+    /// Frees the memory. The tape must not be used any more.
+    func deallocate() {
+        bytes.deallocate()
+        tokens.deallocate()
+    }
+
+    /// Whether it takes so much memory that it isn't worth keeping.
+    var isLarge: Bool { byteCapacity > 1 << 18 || tokenCapacity > 1 << 14 }
+
+    /// Takes a text over, replacing the one before.
+    ///
+    /// - Parameter text: At most 4 GiB less ``padding``, so that offsets fit into a token.
+    mutating func load(_ text: UnsafeRawBufferPointer) {
+        precondition(text.count <= Int(UInt32.max) - Self.padding)
+        if text.count + Self.padding > byteCapacity {
+            bytes.deallocate()
+            byteCapacity = Swift.max(text.count + Self.padding, 2 * byteCapacity)
+            bytes = .allocate(capacity: byteCapacity)
+        }
+        // The capacity has just been made to suffice for the text and the zeros.
+        if let address = text.baseAddress {
+            UnsafeMutableRawPointer(bytes).copyMemory(from: address, byteCount: text.count)
+        }
+        UnsafeMutableRawPointer(bytes + text.count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
+        count = text.count
+        tokenCount = 0
+    }
+
+    /// A token. Its index is one that the tape gave out: a container's own index, one behind it and before its `next`.
+    @inline(__always)
+    subscript(index: Int) -> Token {
+        get {
+            assert(index >= 0 && index < tokenCount)
+            return tokens[index]
+        }
+        nonmutating set {
+            assert(index >= 0 && index < tokenCount)
+            tokens[index] = newValue
+        }
+    }
+
+    /// Adds a token.
+    @inline(__always)
+    mutating func append(_ token: Token) {
+        if tokenCount == tokenCapacity { growTokens() }
+        // There is room for one more, or there has just been made.
+        (tokens + tokenCount).initialize(to: token)
+        tokenCount &+= 1
+    }
+
+    @inline(never)
+    private mutating func growTokens() {
+        let larger = UnsafeMutablePointer<Token>.allocate(capacity: 2 * tokenCapacity)
+        larger.moveInitialize(from: tokens, count: tokenCount)
+        tokens.deallocate()
+        tokens = larger
+        tokenCapacity *= 2
+    }
+}

@@ -1,0 +1,126 @@
+/// A type that is decoded without its `init(from:)`: because Foundation treats it in its own way, or because the detour over
+/// generic containers costs more than the value.
+protocol TapeDecodable {
+    /// Decodes a value.
+    ///
+    /// - Parameters:
+    ///   - index: The value's token.
+    ///   - state: Where the token is.
+    static func decode(at index: Int, from state: DecodingState) throws -> Self
+
+    /// Decodes the elements of an array.
+    ///
+    /// It has the default implementation everywhere. It is a requirement so that each type has code of its own for it.
+    ///
+    /// - Parameters:
+    ///   - array: The array's token.
+    ///   - state: Where the token is.
+    static func decodeElements(of array: Int, from state: DecodingState) throws -> [Self]
+
+    /// Decodes the members of an object, as ``decodeElements(of:from:)``.
+    static func decodeMembers(of object: Int, from state: DecodingState) throws -> [String: Self]
+}
+
+extension TapeDecodable {
+    static func decodeElements(of array: Int, from state: DecodingState) throws -> [Self] {
+        var elements: [Self] = []
+        elements.reserveCapacity(Int(state.fields.pointee.tape[array].count))
+        try state.forEachElement(of: array) { elements.append(try decode(at: $0, from: state)) }
+        return elements
+    }
+
+    static func decodeMembers(of object: Int, from state: DecodingState) throws -> [String: Self] {
+        try state.members(of: object) { try decode(at: $0, from: state) }
+    }
+}
+
+/// Which types are ``TapeDecodable``: a cache, because a cast that has to look at conditional conformances is slow.
+struct TypeTable {
+    private struct Entry {
+        let type: ObjectIdentifier
+        let decodable: (any TapeDecodable.Type)?
+    }
+
+    private static let capacity = 128
+    /// Initialised: ``capacity`` places, in one of which a type is or is not.
+    private let entries: UnsafeMutablePointer<Entry?>
+
+    init() {
+        entries = .allocate(capacity: Self.capacity)
+        entries.initialize(repeating: nil, count: Self.capacity)
+    }
+
+    /// Frees the memory. The table must not be used any more.
+    func deallocate() {
+        entries.deinitialize(count: Self.capacity)
+        entries.deallocate()
+    }
+
+    @inline(__always)
+    func decodable<Value>(_ type: Value.Type) -> (any TapeDecodable.Type)? {
+        let identifier = ObjectIdentifier(type)
+        let bits = UInt(bitPattern: identifier)
+        // Addresses of types differ in the bits above the lowest few. The remainder is a place in the table.
+        let place = Int((bits >> 4 ^ bits >> 11) % UInt(Self.capacity))
+        if let entry = entries[place], entry.type == identifier { return entry.decodable }
+        let decodable = type as? any TapeDecodable.Type
+        entries[place] = Entry(type: identifier, decodable: decodable)
+        return decodable
+    }
+}
+
+extension DecodingState {
+
+    /// Decodes a value of any type.
+    func decode<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
+        guard let decodable = fields.pointee.types.decodable(type) else {
+            return try Value(from: ValueDecoder(state: self, index: index))
+        }
+        return try decode(decodable, as: type, at: index)
+    }
+
+    /// Decodes a value of a type that is known twice, as what it conforms to and as what the caller calls it.
+    @inline(__always)
+    private func decode<Known: TapeDecodable, Value>(
+        _: Known.Type,
+        as type: Value.Type,
+        at index: Int
+    ) throws -> Value {
+        // Both are the same type.
+        unsafeBitCast(try Known.decode(at: index, from: self), to: type)
+    }
+
+    /// Decodes the elements of an array whose type is known twice.
+    func decodeElements<Known: TapeDecodable, Element>(
+        _: Known.Type,
+        as type: Element.Type,
+        of array: Int
+    ) throws -> [Element] {
+        // Both are the same type.
+        unsafeBitCast(try Known.decodeElements(of: array, from: self), to: [Element].self)
+    }
+
+    /// Decodes the members of an object whose type is known twice.
+    func decodeMembers<Known: TapeDecodable, Value>(
+        _: Known.Type,
+        as type: Value.Type,
+        of object: Int
+    ) throws -> [String: Value] {
+        // Both are the same type.
+        unsafeBitCast(try Known.decodeMembers(of: object, from: self), to: [String: Value].self)
+    }
+
+    /// Decodes the members of an object with a closure.
+    @inline(__always)
+    func members<Value>(of object: Int, _ decode: (Int) throws -> Value) throws -> [String: Value] {
+        var members: [String: Value] = [:]
+        members.reserveCapacity(Int(fields.pointee.tape[object].count))
+        try forEachMember(of: object) { name, value in
+            let value = try decode(value)
+            let replaced = members.updateValue(value, forKey: string(of: fields.pointee.tape[name]))
+            // The first of several with the same name counts.
+            if replaced != nil { fields.pointee.isForFoundation = true }
+        }
+        return members
+    }
+}
