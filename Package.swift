@@ -98,7 +98,7 @@ let package = Package(
         .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
-        .testTarget(name: "RecordCoderTests", dependencies: ["RecordCoder"]),
+        .testTarget(name: "RecordCoderTests", dependencies: ["BodegaTesting", "RecordCoder"]),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],
