@@ -9,10 +9,12 @@ final class DecodingState {
     struct Fields {
         /// The text and its tokens.
         var tape = Tape()
-        /// What is known about the types that were decoded.
-        var types = TypeTable()
+        /// How types are decoded without their `init(from:)`.
+        let types = TypeCache<(any TapeDecodable.Type)?>()
+        /// An ``ObjectContainerMaker`` for each type of keys.
+        let makers = TypeCache<AnyObject>()
         /// Where members may be.
-        var hints = NameHints()
+        let hints = NameHints()
         /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Whether something was met that only Foundation knows how to treat, so that the result doesn't count.
@@ -36,6 +38,7 @@ final class DecodingState {
     deinit {
         fields.pointee.tape.deallocate()
         fields.pointee.types.deallocate()
+        fields.pointee.makers.deallocate()
         fields.pointee.hints.deallocate()
         fields.deinitialize(count: 1)
         fields.deallocate()
