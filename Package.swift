@@ -80,6 +80,7 @@ let package = Package(
             dependencies: [
                 "Bodega",
                 "BodegaTesting",
+                "RecordCoder",
                 "TestChild",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
