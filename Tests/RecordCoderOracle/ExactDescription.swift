@@ -35,8 +35,7 @@ private let leaves: [ObjectIdentifier: @Sendable (Any) -> String] = {
         leaves[ObjectIdentifier(type)] = { ($0 as? Leaf).map(spell) ?? "" }
     }
     add(String.self) { text in
-        let scalars = text.unicodeScalars.lazy.map { $0.escaped(asASCII: true) }
-        return "\"\(scalars.joined())\""
+        "\"" + text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined(separator: "") + "\""
     }
     add(Bool.self, \.description)
     add(Int.self, \.description)

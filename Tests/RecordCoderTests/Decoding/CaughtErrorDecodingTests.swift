@@ -18,12 +18,12 @@ import Testing
                 do {
                     elements.append(try container.decode(Element.self))
                 } catch {
-                    errors.append("at \(container.currentIndex): \(exactDescription(ofError: error))")
+                    errors.append("at \(container.currentIndex): \(exactDescription(ofError: error, withKeyTypes: false))")
                     // A skip that itself fails ends the loop, as it would without it forever.
                     do {
                         _ = try container.decode(Skipped.self)
                     } catch {
-                        errors.append(exactDescription(ofError: error))
+                        errors.append(exactDescription(ofError: error, withKeyTypes: false))
                         break
                     }
                 }

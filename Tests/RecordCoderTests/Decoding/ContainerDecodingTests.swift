@@ -23,7 +23,7 @@ struct Notes<Steps: Procedure>: Decodable {
 extension [String] {
     /// Notes what came of an attempt, error included.
     mutating func note<Value>(_ attempt: () throws -> Value) {
-        append(exactDescription(of: Result { try attempt() }))
+        append(exactDescription(of: Result { try attempt() }, withKeyTypes: false))
     }
 }
 
