@@ -18,7 +18,8 @@ import Testing
                 do {
                     elements.append(try container.decode(Element.self))
                 } catch {
-                    errors.append("at \(container.currentIndex): \(exactDescription(ofError: error, withKeyTypes: false))")
+                    errors.append(
+                        "at \(container.currentIndex): \(exactDescription(ofError: error, withKeyTypes: false))")
                     // A skip that itself fails ends the loop, as it would without it forever.
                     do {
                         _ = try container.decode(Skipped.self)
