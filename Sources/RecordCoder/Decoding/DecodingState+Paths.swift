@@ -22,7 +22,7 @@ extension DecodingState {
             let place = fields.pointee.places[index]
             let container = Int(place.container)
             if container == 0 { break }
-            if let key = fields.pointee.numberedKeys[index] {
+            if let key = fields.pointee.keys[index] {
                 path.append(key)
             } else if fields.pointee.tape[container].kind == .array {
                 path.append(PathKey(index: Int(place.element)))

@@ -21,8 +21,8 @@ final class DecodingState {
         var isForFoundation = false
         /// The members of objects whose names can't be compared byte by byte, by the object's token.
         var members: [Int: [String: Int]] = [:]
-        /// The keys with numbers by which members were decoded, by the members' values.
-        var numberedKeys: [Int: any CodingKey] = [:]
+        /// The keys by which members were decoded, by the members' values, where the names don't tell all.
+        var keys: [Int: any CodingKey] = [:]
         /// Where each token stands, if anybody has asked.
         var places: [TokenPlace] = []
         /// How Foundation describes a value of the wrong kind.
@@ -81,7 +81,7 @@ final class DecodingState {
     private func forget() {
         fields.pointee.isForFoundation = false
         if !fields.pointee.members.isEmpty { fields.pointee.members = [:] }
-        if !fields.pointee.numberedKeys.isEmpty { fields.pointee.numberedKeys = [:] }
+        if !fields.pointee.keys.isEmpty { fields.pointee.keys = [:] }
         if !fields.pointee.places.isEmpty { fields.pointee.places = [] }
     }
 

@@ -22,8 +22,11 @@ struct ObjectContainer<Key: CodingKey> {
 
     /// Remembers a key that the coding paths of what is in a member could not tell from its name.
     @inline(__always)
-    private func note(_ key: Key, at index: Int) {
-        if key.intValue != nil { state.fields.pointee.numberedKeys[index] = key }
+    private func note(_ key: some CodingKey, at index: Int) {
+        // It has a number, or is perhaps spelled in another way.
+        if key.intValue != nil || state.fields.pointee.tape[object].isIrregular {
+            state.fields.pointee.keys[index] = key
+        }
     }
 
     /// Decodes a scalar.
