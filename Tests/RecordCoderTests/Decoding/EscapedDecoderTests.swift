@@ -9,21 +9,14 @@ private typealias Name = KeyDecodingTests.Name
 /// What decoders give to types works longer than the call in which they gave it.
 @Suite struct EscapedDecoderTests {
 
-    /// Keeps its decoder and a container of each kind, and reads from them only when it is looked at.
-    ///
-    /// Foundation's decoder for a nested value is one object with that for the whole document, so when it is read later it
-    /// reads the latter. Ours goes on to read its value; so what is compared is only what containers read.
+    /// Keeps a container of each kind, and reads from them only when it is looked at.
     struct Keeper: Decodable, CustomReflectable {
-        private let decoder: any Decoder
-        private let single: Result<any SingleValueDecodingContainer, any Error>
         private let keyed: Result<KeyedDecodingContainer<Name>, any Error>
         private let unkeyed: Result<any UnkeyedDecodingContainer, any Error>
         private let nested: Result<KeyedDecodingContainer<Name>, any Error>
         private let base: Result<any Decoder, any Error>
 
         init(from decoder: any Decoder) throws {
-            self.decoder = decoder
-            single = Result { try decoder.singleValueContainer() }
             let keyed = Result { try decoder.container(keyedBy: Name.self) }
             self.keyed = keyed
             unkeyed = Result { try decoder.unkeyedContainer() }
@@ -31,15 +24,7 @@ private typealias Name = KeyDecodingTests.Name
             base = Result { try keyed.get().superDecoder() }
         }
 
-        /// Reads from the decoder.
-        func readFromDecoder() -> [String] {
-            var notes = [exactDescription(ofPath: decoder.codingPath)]
-            notes.note { try JSONValue(from: decoder) }
-            notes.note { try single.get().decode(JSONValue.self) }
-            return notes
-        }
-
-        /// Reads from the containers.
+        /// Reads from all that was kept.
         func read() -> [String] {
             var notes: [String] = []
             notes.note { try keyed.get().allKeys.map(\.stringValue).sorted() }
@@ -61,7 +46,7 @@ private typealias Name = KeyDecodingTests.Name
     }
 
     @Test(
-        "A decoder and its containers can be read after their call, and after other calls",
+        "Containers can be read after their call, and after other calls",
         arguments: [
             #"{"a":{"x":1,"y":null},"b":"text é\n","super":{"z":1}}"#, #"{"b":[1,"2",{}],"a":[]}"#, "[1,[2],{\"a\":3}]",
             "1",
@@ -73,17 +58,33 @@ private typealias Name = KeyDecodingTests.Name
         #expect(expectSameAsFoundation([String: Keeper].self, "{\"k\":\(json)}") != nil)
     }
 
-    @Test(
-        "A decoder reads its own value, also in a batch in which others follow",
+    /// Keeps its decoder and does not look at its value.
+    ///
+    /// Foundation's decoder for a nested value is one object with that for the whole document, so when it is read later it
+    /// reads the latter. Ours goes on to read its value.
+    struct LateReader: Decodable {
+        private let decoder: any Decoder
+
+        init(from decoder: any Decoder) throws { self.decoder = decoder }
+
+        func read() -> [String] {
+            var notes = [exactDescription(ofPath: decoder.codingPath)]
+            notes.note { try JSONValue(from: decoder) }
+            notes.note { try decoder.singleValueContainer().decode(JSONValue.self) }
+            return notes
+        }
+    }
+
+    @Test("A decoder reads its own value, also in a batch in which others follow",
         arguments: ["1", "[1,[2]]", #"{"a":"é\n"}"#])
     func ownValue(json: String) throws {
         let expected = exactDescription(of: try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)))
         let records = ["[\(json)]", "[[]]", #"["other"]"#, "[\(json)"].map { Data($0.utf8) }
-        let outcomes = RecordDecoder().decode([Keeper].self, fromEach: records)
-        #expect(try outcomes[0].get()[0].readFromDecoder() == [#"["Index 0"/0]"#, expected, expected])
-        let single = try RecordDecoder().decode(Keeper.self, from: Data(json.utf8))
+        let outcomes = RecordDecoder().decode([LateReader].self, fromEach: records)
+        #expect(try outcomes[0].get()[0].read() == [#"["Index 0"/0]"#, expected, expected])
+        let single = try RecordDecoder().decode(LateReader.self, from: Data(json.utf8))
         _ = try RecordDecoder().decode([Int].self, from: Data("[3,4,5]".utf8))
-        #expect(single.readFromDecoder() == ["[]", expected, expected])
+        #expect(single.read() == ["[]", expected, expected])
     }
 
     @Test("What is read later doesn't depend on the bytes that were decoded")
