@@ -99,11 +99,7 @@ let package = Package(
         .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
-        .testTarget(
-            name: "RecordCoderTests",
-            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
-        ),
-        // Foundation's coders as the measure of the record coder, for tests and for the fuzzer.
+        // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
             name: "RecordCoderOracle",
             dependencies: ["BodegaTesting", "RecordCoder"],
@@ -113,6 +109,10 @@ let package = Package(
             name: "RecordCoderFuzz",
             dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderOracle"],
             path: "Tests/RecordCoderFuzz"
+        ),
+        .testTarget(
+            name: "RecordCoderTests",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
         ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
