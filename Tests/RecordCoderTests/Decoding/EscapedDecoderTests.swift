@@ -75,7 +75,8 @@ private typealias Name = KeyDecodingTests.Name
         }
     }
 
-    @Test("A decoder reads its own value, also in a batch in which others follow",
+    @Test(
+        "A decoder reads its own value, also in a batch in which others follow",
         arguments: ["1", "[1,[2]]", #"{"a":"é\n"}"#])
     func ownValue(json: String) throws {
         let expected = exactDescription(of: try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)))
