@@ -80,6 +80,7 @@ let package = Package(
             dependencies: [
                 "Bodega",
                 "BodegaTesting",
+                "RecordCoder",
                 "TestChild",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -98,7 +99,21 @@ let package = Package(
         .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
-        .testTarget(name: "RecordCoderTests", dependencies: ["BodegaTesting", "RecordCoder"]),
+        // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
+        .target(
+            name: "RecordCoderOracle",
+            dependencies: ["BodegaTesting", "RecordCoder"],
+            path: "Tests/RecordCoderOracle"
+        ),
+        .executableTarget(
+            name: "RecordCoderFuzz",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderOracle"],
+            path: "Tests/RecordCoderFuzz"
+        ),
+        .testTarget(
+            name: "RecordCoderTests",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
+        ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],

@@ -1,6 +1,7 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import RecordCoder
 import TestSupport
 import Testing
 
@@ -57,6 +58,28 @@ import Testing
         }
     }
 
+    @Test("The snippets of the coders bring an object back, and use the coders that are given")
+    func coders() async throws {
+        let quote = Quote(text: "Find out who you are.", date: Date(timeIntervalSince1970: 1_655_922_600))
+        let engine = MemoryStorageEngine()
+        do {
+            let data = try RecordEncoder().encode(quote)
+            let copy = try RecordDecoder().decode(Quote.self, from: data)
+            #expect(copy == quote)
+        }
+
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let storage = ObjectStorage<Quote>(storage: engine, coder: .json(encoder: encoder, decoder: decoder))
+
+        try await storage.store(quote, forKey: CacheKey("dolly"))
+        #expect(try await storage.fetchObject(forKey: CacheKey("dolly")) == quote)
+        let stored = try #require(try await engine.fetch(key: CacheKey("dolly")))
+        #expect(String(decoding: stored, as: UTF8.self).contains("2022-06-22T17:10:00Z"))
+    }
+
     /// Whether a source has the snippet's imports, and the rest of it in one piece.
     private func contains(_ source: [String], _ snippet: [String]) -> Bool {
         let imports = snippet.filter { $0.hasPrefix("import ") }
@@ -73,6 +96,11 @@ import Testing
     private func lines(of text: String) -> [String] {
         text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
+}
+
+private struct Quote: Codable, Equatable {
+    var text: String
+    var date: Date
 }
 
 private typealias MyStorageEngine = MemoryStorageEngine

@@ -77,7 +77,7 @@ extension FixedWidthInteger {
     /// - Parameters:
     ///   - text: The number. Nothing outside of its `count` bytes is read.
     ///   - count: How many bytes it has, at least one.
-    /// - Returns: `nil` if it doesn't fit, or has more than 18 digits.
+    /// - Returns: `nil` if it doesn't fit, or has more than 19 digits.
     @inline(__always)
     init?(digits text: UnsafePointer<UInt8>, count: Int) {
         var place = text
@@ -85,12 +85,17 @@ extension FixedWidthInteger {
         let isNegative = place.pointee == UInt8(ascii: "-")
         if isNegative { place += 1 }
         // So many digits can't overflow.
-        guard end - place <= 18 else { return nil }
-        var magnitude: Int64 = 0
+        guard end - place <= 19 else { return nil }
+        var magnitude: UInt64 = 0
         while place < end {
-            magnitude = magnitude &* 10 &+ Int64(place.pointee &- UInt8(ascii: "0"))
+            magnitude = magnitude &* 10 &+ UInt64(place.pointee &- UInt8(ascii: "0"))
             place += 1
         }
-        self.init(exactly: isNegative ? -magnitude : magnitude)
+        if isNegative {
+            guard magnitude <= Int64.min.magnitude else { return nil }
+            self.init(exactly: Int64(bitPattern: 0 &- magnitude))
+        } else {
+            self.init(exactly: magnitude)
+        }
     }
 }

@@ -16,6 +16,21 @@ struct ObjectProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: PathKey.self) }
 }
 
+/// What becomes of a value: the error that the value's container sees, which `JSONDecoder` may replace before its caller does.
+private struct Outcome<Value: Decodable>: Decodable {
+    let result: Result<Value, any Error>
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        result = Result { try container.decode(Value.self) }
+    }
+
+    /// Lets Foundation decode a text.
+    static func decode(_ text: Data) throws -> Value {
+        try JSONDecoder().decode(Self.self, from: text).result.get()
+    }
+}
+
 extension DecodingState {
 
     /// Foundation's error for a value of the wrong kind.
@@ -27,7 +42,7 @@ extension DecodingState {
         let mismatch = MismatchKind(type: ObjectIdentifier(type), kind: kind)
         if let known = fields.pointee.mismatches[mismatch] { return known.moved(to: path(to: index)) }
         do {
-            _ = try JSONDecoder().decode(type, from: Data(kind.example.utf8))
+            _ = try Outcome<Value>.decode(Data(kind.example.utf8))
         } catch let error as DecodingError {
             fields.pointee.mismatches[mismatch] = error
             return error.moved(to: path(to: index))
@@ -47,10 +62,17 @@ extension DecodingState {
         let marks = token.kind == .string ? 1 : 0
         let text = Data(bytes: text(of: token) - marks, count: Int(token.count) + 2 * marks)
         do {
-            return try JSONDecoder().decode(type, from: text)
+            return try Outcome<Value>.decode(text)
         } catch let error as DecodingError {
             throw error.moved(to: path(to: index))
         }
+    }
+
+    /// An error in a member, with the very key that was asked for at the end of its path.
+    @inline(never)
+    func error(_ error: any Error, in object: Int, at key: any CodingKey) -> any Error {
+        guard let error = error as? DecodingError else { return error }
+        return error.moved(to: path(to: object) + [key])
     }
 
     /// Foundation's error for a member that is not there.
@@ -67,12 +89,13 @@ extension DecodingState {
 
     /// Foundation's error for reading behind the end of an array.
     @inline(never)
-    func end(of array: Int, expecting type: Any.Type, count: Int) -> any Error {
+    func end(of array: Int, expecting type: Any.Type, count: Int, isSuper: Bool) -> any Error {
         DecodingError.valueNotFound(
             type,
             DecodingError.Context(
                 codingPath: path(to: array) + [PathKey(index: count)],
-                debugDescription: "Unkeyed container is at end."
+                debugDescription: isSuper
+                    ? "Cannot get superDecoder() -- unkeyed container is at end." : "Unkeyed container is at end."
             )
         )
     }

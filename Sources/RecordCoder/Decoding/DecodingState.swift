@@ -9,16 +9,20 @@ final class DecodingState {
     struct Fields {
         /// The text and its tokens.
         var tape = Tape()
-        /// What is known about the types that were decoded.
-        var types = TypeTable()
+        /// How types are decoded without their `init(from:)`.
+        let types = TypeCache<(any TapeDecodable.Type)?>()
+        /// An ``ObjectContainerMaker`` for each type of keys.
+        let makers = TypeCache<AnyObject>()
         /// Where members may be.
-        var hints = NameHints()
+        let hints = NameHints()
         /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Whether something was met that only Foundation knows how to treat, so that the result doesn't count.
         var isForFoundation = false
         /// The members of objects whose names can't be compared byte by byte, by the object's token.
         var members: [Int: [String: Int]] = [:]
+        /// The keys by which members were decoded, by the members' values, where the names don't tell all.
+        var keys: [Int: any CodingKey] = [:]
         /// Where each token stands, if anybody has asked.
         var places: [TokenPlace] = []
         /// How Foundation describes a value of the wrong kind.
@@ -36,6 +40,7 @@ final class DecodingState {
     deinit {
         fields.pointee.tape.deallocate()
         fields.pointee.types.deallocate()
+        fields.pointee.makers.deallocate()
         fields.pointee.hints.deallocate()
         fields.deinitialize(count: 1)
         fields.deallocate()
@@ -76,6 +81,7 @@ final class DecodingState {
     private func forget() {
         fields.pointee.isForFoundation = false
         if !fields.pointee.members.isEmpty { fields.pointee.members = [:] }
+        if !fields.pointee.keys.isEmpty { fields.pointee.keys = [:] }
         if !fields.pointee.places.isEmpty { fields.pointee.places = [] }
     }
 

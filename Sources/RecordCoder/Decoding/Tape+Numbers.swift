@@ -13,6 +13,8 @@ extension Tape {
         if end.pointee == UInt8(ascii: "-") { end += 1 }
         if end.pointee == UInt8(ascii: "0") {
             end += 1
+            // Foundation doesn't take an exponent here, which the RFC does.
+            if end.pointee | 0x20 == UInt8(ascii: "e") { return false }
         } else {
             guard end.skipDigits() else { return false }
         }

@@ -1,7 +1,7 @@
 extension Array: TapeDecodable where Element: Decodable {
     static func decode(at index: Int, from state: DecodingState) throws -> [Element] {
         _ = try state.array(at: index, as: Self.self)
-        if let decodable = state.fields.pointee.types.decodable(Element.self) {
+        if let decodable = state.decodable(Element.self) {
             return try state.decodeElements(decodable, as: Element.self, of: index)
         }
         var elements: [Element] = []
@@ -16,7 +16,7 @@ extension Array: TapeDecodable where Element: Decodable {
 extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
     static func decode(at index: Int, from state: DecodingState) throws -> [String: Value] {
         _ = try state.object(at: index, as: Self.self)
-        if let decodable = state.fields.pointee.types.decodable(Value.self) {
+        if let decodable = state.decodable(Value.self) {
             return try state.decodeMembers(decodable, as: Value.self, of: index)
         }
         return try state.members(of: index) { try Value(from: ValueDecoder(state: state, index: $0)) }

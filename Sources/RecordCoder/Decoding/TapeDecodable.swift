@@ -34,46 +34,18 @@ extension TapeDecodable {
     }
 }
 
-/// Which types are ``TapeDecodable``: a cache, because a cast that has to look at conditional conformances is slow.
-struct TypeTable {
-    private struct Entry {
-        let type: ObjectIdentifier
-        let decodable: (any TapeDecodable.Type)?
-    }
+extension DecodingState {
 
-    private static let capacity = 128
-    /// Initialised: ``capacity`` places, in one of which a type is or is not.
-    private let entries: UnsafeMutablePointer<Entry?>
-
-    init() {
-        entries = .allocate(capacity: Self.capacity)
-        entries.initialize(repeating: nil, count: Self.capacity)
-    }
-
-    /// Frees the memory. The table must not be used any more.
-    func deallocate() {
-        entries.deinitialize(count: Self.capacity)
-        entries.deallocate()
-    }
-
+    /// The type as what is decoded without its `init(from:)`, if it is that.
     @inline(__always)
     func decodable<Value>(_ type: Value.Type) -> (any TapeDecodable.Type)? {
-        let identifier = ObjectIdentifier(type)
-        let bits = UInt(bitPattern: identifier)
-        // Addresses of types differ in the bits above the lowest few. The remainder is a place in the table.
-        let place = Int((bits >> 4 ^ bits >> 11) % UInt(Self.capacity))
-        if let entry = entries[place], entry.type == identifier { return entry.decodable }
-        let decodable = type as? any TapeDecodable.Type
-        entries[place] = Entry(type: identifier, decodable: decodable)
-        return decodable
+        // A cast that has to look at conditional conformances is slow.
+        fields.pointee.types.fact(about: type) { type as? any TapeDecodable.Type }
     }
-}
-
-extension DecodingState {
 
     /// Decodes a value of any type.
     func decode<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
-        guard let decodable = fields.pointee.types.decodable(type) else {
+        guard let decodable = decodable(type) else {
             return try Value(from: ValueDecoder(state: self, index: index))
         }
         return try decode(decodable, as: type, at: index)

@@ -10,7 +10,7 @@ struct ValueDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         _ = try state.object(at: index, as: ObjectProbe.self)
-        return KeyedDecodingContainer(ObjectContainer<Key>(state: state, object: index))
+        return state.maker(for: type).container(state: state, object: index)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

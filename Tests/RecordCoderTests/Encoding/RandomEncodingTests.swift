@@ -9,18 +9,18 @@ import Testing
         "Random values that use containers at random are what Foundation makes of them",
         arguments: 1...300 as ClosedRange<UInt64>)
     func random(seed: UInt64) {
-        expectSameEncoding(RandomValue(seed: seed, depth: 0, isRegular: false), by: nil)
+        expectSameEncoding(EncodedValue(seed: seed, depth: 0, isRegular: false), by: nil)
     }
 
     @Test("Random values that write in order are, too", arguments: 1...300 as ClosedRange<UInt64>)
     func randomRegular(seed: UInt64) {
-        expectSameEncoding(RandomValue(seed: seed, depth: 0, isRegular: true))
-        expectSameEncoding([RandomValue(seed: seed, depth: 1, isRegular: true)])
+        expectSameEncoding(EncodedValue(seed: seed, depth: 0, isRegular: true))
+        expectSameEncoding([EncodedValue(seed: seed, depth: 1, isRegular: true)])
     }
 }
 
 /// A value that encodes itself at random, the same way each time.
-private struct RandomValue: Encodable {
+private struct EncodedValue: Encodable {
     var seed: UInt64
     var depth: Int
     /// Whether nothing irregular is done, such as to write a key twice or to a container that isn't the last one.
@@ -42,7 +42,7 @@ private struct RandomValue: Encodable {
             try writer.write(&random)
         case 8:
             var container = encoder.singleValueContainer()
-            try container.encode(RandomValue(seed: random.next(), depth: depth + 1, isRegular: isRegular))
+            try container.encode(EncodedValue(seed: random.next(), depth: depth + 1, isRegular: isRegular))
         default:
             var container = encoder.singleValueContainer()
             try container.encode(scalar(&random))
@@ -118,7 +118,7 @@ private struct ObjectWriter {
         case 1: try container.encode(Int(random.next() % 100), forKey: key)
         case 2: try container.encodeIfPresent(Bool.random(using: &random) ? "x" : nil, forKey: key)
         case 3, 4:
-            try container.encode(RandomValue(seed: random.next(), depth: depth + 1, isRegular: isRegular), forKey: key)
+            try container.encode(EncodedValue(seed: random.next(), depth: depth + 1, isRegular: isRegular), forKey: key)
         case 5:
             let nested = container.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey(stringValue: "o\(keys)"))
             var writer = ObjectWriter(container: nested, depth: depth + 1, isRegular: isRegular)
@@ -130,7 +130,7 @@ private struct ObjectWriter {
             try writer.write(&random)
             openArrays.append(writer)
         case 7:
-            let value = RandomValue(seed: random.next(), depth: depth + 1, isRegular: isRegular)
+            let value = EncodedValue(seed: random.next(), depth: depth + 1, isRegular: isRegular)
             try value.encode(to: container.superEncoder(forKey: AnyKey(stringValue: "s\(keys)")))
         default:
             if isRegular { return }
@@ -162,7 +162,7 @@ private struct ArrayWriter {
         case 0: try container.encode(scalar(&random))
         case 1: try container.encode(container.count)
         case 2: try container.encodeNil()
-        case 3, 4: try container.encode(RandomValue(seed: random.next(), depth: depth + 1, isRegular: isRegular))
+        case 3, 4: try container.encode(EncodedValue(seed: random.next(), depth: depth + 1, isRegular: isRegular))
         case 5:
             let nested = container.nestedContainer(keyedBy: AnyKey.self)
             var writer = ObjectWriter(container: nested, depth: depth + 1, isRegular: isRegular)
