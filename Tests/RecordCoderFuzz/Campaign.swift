@@ -38,7 +38,7 @@ final class Campaign {
             }
             tried += 1
             let others = (0..<2).map { _ in targets[Int(random.next() % UInt64(targets.count))] }
-            for target in [subject.target] + others {
+            for target in subject.isAlone ? [subject.target] : [subject.target] + others {
                 decodings += 1
                 switch target.compare(json) {
                 case .same(let hasValue): values += hasValue ? 1 : 0

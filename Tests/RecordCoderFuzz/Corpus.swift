@@ -5,9 +5,14 @@ import RecordCoderOracle
 struct Subject {
     let json: Data
     let target: Target
+    /// Whether it is only decoded as its own type.
+    ///
+    /// In deep documents it takes Foundation seconds to try one type after the other, as each error has a path.
+    let isAlone: Bool
 
-    init<Value: Codable>(_ type: Value.Type, _ json: String) {
+    init<Value: Codable>(_ type: Value.Type, _ json: String, isAlone: Bool = false) {
         self.json = Data(json.utf8)
+        self.isAlone = isAlone
         target = Target(type)
     }
 }
@@ -29,7 +34,16 @@ enum Corpus {
                 #"{"value":1,"children":[{"value":null},{"children":[],"value":-0},{"named":{"a":{"value":2},"":{}}}],"named":{}}"#
             ),
             Subject(
-                Tree.self, String(repeating: #"{"children":["#, count: 255) + "{}" + String(repeating: "]}", count: 255)
+                Tree.self, String(repeating: #"{"children":["#, count: 20) + "{}" + String(repeating: "]}", count: 20)
+            ),
+            Subject(
+                Tree.self,
+                String(repeating: #"{"children":["#, count: 255) + "{}" + String(repeating: "]}", count: 255),
+                isAlone: true
+            ),
+            Subject(
+                Empty.self, #"{"a":"# + String(repeating: "[", count: 511) + String(repeating: "]", count: 511) + "}",
+                isAlone: true
             ),
             Subject(JSONValue.self, #"[null,true,false,0,-1.5,1e2,"",[[]],{},{"a":{"b":[1,2,{"c":"d"}]}}]"#),
             Subject(JSONValue.self, String(repeating: "[", count: 40) + "1" + String(repeating: "]", count: 40)),
