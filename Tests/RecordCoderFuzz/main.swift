@@ -1,1 +1,22 @@
-print("fuzz")
+import Foundation
+
+// Changes JSON documents at random and expects `RecordDecoder` to make of them what Foundation makes of them, and
+// `RecordEncoder` to write what Foundation reads as the same.
+do {
+    let options = try Options(CommandLine.arguments.dropFirst())
+    if options.wantsHelp {
+        print(Options.help)
+        exit(0)
+    }
+    print("fuzzing: --mutations \(options.mutations) --seed \(options.seed) --first \(options.first)")
+    let campaign = Campaign(options)
+    let difference = campaign.run()
+    print(campaign.summary)
+    if let difference {
+        print(difference)
+        exit(1)
+    }
+} catch let error as Options.Misuse {
+    FileHandle.standardError.write(Data("RecordCoderFuzz: \(error.message) Try --help.\n".utf8))
+    exit(64)
+}

@@ -2,7 +2,7 @@ package import Foundation
 import RecordCoder
 
 /// Lets Foundation's decoder say what `RecordDecoder` should have made of the same bytes.
-package struct Oracle {
+package struct Oracle: Sendable {
     private let foundation: JSONDecoder
     private let ours: RecordDecoder
 
@@ -40,6 +40,13 @@ package struct Oracle {
         package let json: Data
         package let ours: String
         package let foundations: String
+
+        package init(type: String, json: Data, ours: String, foundations: String) {
+            self.type = type
+            self.json = json
+            self.ours = ours
+            self.foundations = foundations
+        }
 
         /// All that is needed to repeat it, in ASCII.
         package var description: String {
