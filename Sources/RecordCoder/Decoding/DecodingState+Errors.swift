@@ -6,6 +6,9 @@ struct MismatchKind: Hashable {
     let kind: Token.Kind
 }
 
+/// Stands for an error that nobody sees, because the value is given to Foundation.
+private struct GivenToFoundation: Error {}
+
 /// What needs an array.
 struct ArrayProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.unkeyedContainer() }
@@ -51,7 +54,7 @@ extension DecodingState {
         }
         // Foundation sees nothing wrong.
         fields.pointee.isForFoundation = true
-        return UnexpectedText()
+        return GivenToFoundation()
     }
 
     /// Lets Foundation decode one scalar.

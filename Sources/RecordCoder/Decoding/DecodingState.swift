@@ -55,11 +55,11 @@ final class DecodingState {
         _ body: (inout DecodingState) throws -> Result
     ) rethrows -> Result {
         var state = pool.take() ?? DecodingState()
-        state.fields.pointee.userInfo = userInfo
+        if !userInfo.isEmpty { state.fields.pointee.userInfo = userInfo }
         defer {
             // A decoder or container that has escaped keeps it.
             if isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge {
-                state.fields.pointee.userInfo = [:]
+                if !userInfo.isEmpty { state.fields.pointee.userInfo = [:] }
                 state.forget()
                 pool.put(state)
             }
