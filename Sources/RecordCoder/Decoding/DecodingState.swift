@@ -13,8 +13,6 @@ final class DecodingState {
         let types = TypeCache<(any TapeDecodable.Type)?>()
         /// An ``ObjectContainerMaker`` for each type of keys.
         let makers = TypeCache<AnyObject>()
-        /// Where members may be.
-        let hints = NameHints()
         /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Whether something was met that only Foundation knows how to treat, so that the result doesn't count.
@@ -41,7 +39,6 @@ final class DecodingState {
         fields.pointee.tape.deallocate()
         fields.pointee.types.deallocate()
         fields.pointee.makers.deallocate()
-        fields.pointee.hints.deallocate()
         fields.deinitialize(count: 1)
         fields.deallocate()
     }

@@ -27,26 +27,17 @@ extension TapeScanner {
         guard place.pointee == UInt8(ascii: "\""), scanString(.name, next: object.token) else { return false }
         let name = tokens[index]
         if name.isIrregular || !name.isASCII || object.count >= Self.comparableNames { object.isIrregular = true }
-        let bit = Self.bit(of: text(of: name), Int(name.count))
-        if object.seen & bit != 0, !object.isIrregular {
+        let hash = NameHash(inTape: text(of: name), Int(name.count))
+        if object.seen & hash.bit != 0, !object.isIrregular {
             object.isIrregular = Self.isRepeated(index, since: object.token + 1, tokens, text(of: name))
         }
-        object.seen |= bit
+        object.seen |= hash.bit
+        // In bounds: so many places there are.
+        names[hash.place(in: object.token)] = UInt32(truncatingIfNeeded: index)
         skipWhiteSpace()
         guard place.pointee == UInt8(ascii: ":") else { return false }
         place += 1
         return true
-    }
-
-    /// One of 64 bits, chosen by the length and by the last eight bytes.
-    @inline(__always)
-    private static func bit(of name: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
-        // Of a short name, the bytes behind it are shifted out; they are of the text or the zeros behind it.
-        let bytes =
-            count < 8
-            ? ByteWord(at: name).bits << UInt64(truncatingIfNeeded: 64 &- 8 &* count)
-            : ByteWord(at: name + (count &- 8)).bits
-        return 1 &<< (((bytes &+ UInt64(truncatingIfNeeded: count)) &* 0xD6E8_FEB8_6659_FD93) >> 58)
     }
 
     /// Whether an object has had a name before.

@@ -24,6 +24,12 @@ struct Tape {
     /// Memory for the containers around the one that is scanned: ``maximumDepth`` of them, not initialised.
     let containers: UnsafeMutablePointer<OpenContainer>
 
+    /// How many names can be found by their hash: a power of two.
+    static let nameCapacity = 256
+    /// The tokens of names by ``NameHash``, as far as they haven't had to leave their places to others, and what is left of
+    /// the texts before: ``nameCapacity`` of them, initialised.
+    let names: UnsafeMutablePointer<UInt32>
+
     /// The token of the whole value.
     static let root = 1
 
@@ -33,6 +39,8 @@ struct Tape {
         tokenCapacity = 128
         tokens = .allocate(capacity: tokenCapacity)
         containers = .allocate(capacity: Self.maximumDepth)
+        names = .allocate(capacity: Self.nameCapacity)
+        names.initialize(repeating: 0, count: Self.nameCapacity)
     }
 
     /// Frees the memory. The tape must not be used any more.
@@ -40,6 +48,7 @@ struct Tape {
         bytes.deallocate()
         tokens.deallocate()
         containers.deallocate()
+        names.deallocate()
     }
 
     /// Whether it takes so much memory that it isn't worth keeping.

@@ -14,6 +14,8 @@ struct TapeScanner {
     private(set) var tokens: UnsafeMutablePointer<Token>
     private(set) var tokenCapacity: Int
     private(set) var tokenCount = 0
+    /// The tape's names by their hash.
+    let names: UnsafeMutablePointer<UInt32>
 
     /// Starts at the beginning of a text.
     ///
@@ -21,11 +23,18 @@ struct TapeScanner {
     ///   - text: The text, followed by zeros.
     ///   - tokens: Memory for tokens, which the scanner may replace by more.
     ///   - tokenCapacity: How many there is memory for, at least one.
-    init(_ text: UnsafePointer<UInt8>, tokens: UnsafeMutablePointer<Token>, tokenCapacity: Int) {
+    ///   - names: The tape's names by their hash.
+    init(
+        _ text: UnsafePointer<UInt8>,
+        tokens: UnsafeMutablePointer<Token>,
+        tokenCapacity: Int,
+        names: UnsafeMutablePointer<UInt32>
+    ) {
         self.text = text
         place = text
         self.tokens = tokens
         self.tokenCapacity = tokenCapacity
+        self.names = names
     }
 
     /// Scans the text.
@@ -45,6 +54,10 @@ struct TapeScanner {
 
         nextValue: while true {
             skipWhiteSpace()
+            if container.isObject {
+                guard scanName(of: &container) else { return false }
+                skipWhiteSpace()
+            }
             let byte = place.pointee
             if byte == UInt8(ascii: "\"") {
                 guard scanString(.string, next: tokenCount + 1) else { return false }
@@ -58,10 +71,7 @@ struct TapeScanner {
                 append(isObject ? .object : .array, at: text + (tokenCount &+ 1), count: 0)
                 place += 1
                 skipWhiteSpace()
-                if place.pointee != container.closing {
-                    if isObject { guard scanName(of: &container) else { return false } }
-                    continue nextValue
-                }
+                if place.pointee != container.closing { continue nextValue }
                 place += 1
                 close(container)
                 depth &-= 1
@@ -76,9 +86,6 @@ struct TapeScanner {
                 container.count &+= 1
                 if place.pointee == UInt8(ascii: ",") {
                     place += 1
-                    guard container.isObject else { continue nextValue }
-                    skipWhiteSpace()
-                    guard scanName(of: &container) else { return false }
                     continue nextValue
                 }
                 guard place.pointee == container.closing else { return false }
@@ -123,7 +130,8 @@ struct TapeScanner {
     @inline(__always)
     mutating func skipWhiteSpace() {
         while place.pointee <= 0x20 {
-            guard [0x20, 0x0A, 0x0D, 0x09].contains(place.pointee) else { return }
+            let byte = place.pointee
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
             place += 1
         }
     }
@@ -180,7 +188,7 @@ extension Tape {
     ///
     /// - Returns: Whether the text is one value as RFC 8259 defines it, not nested deeper than ``maximumDepth``.
     mutating func scan() -> Bool {
-        var scanner = TapeScanner(UnsafePointer(bytes), tokens: tokens, tokenCapacity: tokenCapacity)
+        var scanner = TapeScanner(UnsafePointer(bytes), tokens: tokens, tokenCapacity: tokenCapacity, names: names)
         let isValue = scanner.scan(count: count, outer: containers)
         (tokens, tokenCapacity, tokenCount) = (scanner.tokens, scanner.tokenCapacity, scanner.tokenCount)
         return isValue
