@@ -57,7 +57,7 @@ enum Corpus {
             Subject([UInt8].self, "[0,1,255,128,1e2,2.55e2,0.0]"),
             Subject([Float?].self, "[null,0.1,16777217,3.4028235e38,1.4e-45,-0.0]"),
             Subject([String: [Int]?].self, #"{"a":[1,2],"b":null,"c":[],"\u0064":[3],"é":[4],"e\u0301":null,"a":[5]}"#),
-            Subject([Int: Bool].self, #"{"1":true,"-2":false,"9223372036854775807":true}"#),
+            Subject([Letter: Bool].self, #"{"a":true,"quite a long name":false,"\u00e9":true}"#),
             Subject(String.self, #""plain text, é 漢字 😀 \" \\ \/ \b\f\n\r\t \u0041\u00e9\u6f22\ud83d\ude00""#),
             Subject(
                 [String].self,

@@ -41,7 +41,7 @@ struct Target {
             Target(Decimal.self),
             Target([Decimal].self), Target(Double.self), Target([Float?].self), Target([UInt8].self),
             Target([String: String].self),
-            Target([Int: Bool].self), Target([URL].self), Target([UUID].self), Target([Date?].self),
+            Target([Letter: Bool].self), Target([URL].self), Target([UUID].self), Target([Date?].self),
             Target([Data].self),
             Target(Shape.self), Target([Shape].self), Target(Lenient.self), Target(Empty.self), Target(Bool?.self),
         ]
@@ -81,6 +81,13 @@ indirect enum Shape: Codable {
     case circle(radius: Double)
     case line(Int, Int)
     case group([Shape], name: String?)
+}
+
+/// A key of a dictionary.
+///
+/// Not a number: "1" and "+1" are one key, and which of two values it gets is not the same each time with Foundation.
+enum Letter: String, Codable, CodingKeyRepresentable {
+    case a, b, long = "quite a long name", é
 }
 
 /// A type without members.

@@ -70,6 +70,23 @@ import Testing
         #expect((value.sign == .minus) == text.hasPrefix("-"))
     }
 
+    @Test("Zeros with exponents, of which Foundation rejects some")
+    func zerosWithExponents() {
+        for sign in ["", "-"] {
+            for digits in ["0", "0.0", "0.00", "0.000", "0.0000000", "0.00000000000000000000"] {
+                for mark in ["e", "E", "e+", "e-"] {
+                    for exponent in ["0", "1", "3", "9", "03", "10", "33", "400", "0000", "1000000000000000000000"] {
+                        expectSameAsFoundation(Double.self, sign + digits + mark + exponent)
+                        expectSameAsFoundation([Float].self, "[1,\(sign)\(digits)\(mark)\(exponent),2]")
+                        expectSameAsFoundation([Int].self, "[1,\(sign)\(digits)\(mark)\(exponent),2]")
+                        expectSameAsFoundation([Date?].self, "[null, \(sign)\(digits)\(mark)\(exponent) ]")
+                        expectSameAsFoundation(Decimal.self, sign + digits + mark + exponent)
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "Fractions of any length and size",
         arguments: [
