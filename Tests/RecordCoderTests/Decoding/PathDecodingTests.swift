@@ -89,6 +89,37 @@ import Testing
         #expect(value?.tenants.first == "someone of 1")
     }
 
+    /// Notes the paths of all that can be had from a container by keys spelled in another way than in the document.
+    enum OtherSpelling: Procedure {
+        static func run(_ decoder: any Decoder, _ notes: inout [String]) throws {
+            typealias Name = KeyDecodingTests.Name
+            let container = try decoder.container(keyedBy: Name.self)
+            for key in ["\u{E9}", "e\u{301}", "K", "\u{212A}"].map({ Name($0) }) {
+                notes.note { exactDescription(ofPath: try container.superDecoder(forKey: key).codingPath) }
+                notes.note { try container.superDecoder(forKey: key).container(keyedBy: Name.self).allKeys.count }
+                notes.note { try container.superDecoder(forKey: key).singleValueContainer().decode(Int.self) }
+                notes.note {
+                    exactDescription(ofPath: try container.nestedContainer(keyedBy: Name.self, forKey: key).codingPath)
+                }
+                notes.note { exactDescription(ofPath: try container.nestedUnkeyedContainer(forKey: key).codingPath) }
+                notes.note { try container.decode(Place.self, forKey: key).paths }
+                notes.note { try container.decode([Place].self, forKey: key).map(\.paths) }
+                notes.note { try container.decode(Bool.self, forKey: key) }
+                notes.note { try container.decodeIfPresent([Int].self, forKey: key) }
+                notes.note { try container.decode(StructDecodingTests.Inner.self, forKey: key) }
+            }
+        }
+    }
+
+    @Test(
+        "Paths have the keys that were asked for, not those of the document",
+        arguments: ["1", "[]", "[1]", "[[1]]", "{}", #"{"x":"y"}"#, "null", #""text""#])
+    func otherSpelling(json: String) {
+        expectSameAsFoundation(Notes<OtherSpelling>.self, "{\"\u{E9}\":\(json),\"\u{212A}\":\(json)}")
+        expectSameAsFoundation(Notes<OtherSpelling>.self, "{\"e\u{301}\":\(json),\"K\":\(json)}")
+        expectSameAsFoundation(Notes<OtherSpelling>.self, #"{"\u00e9":\#(json),"\u212a":\#(json)}"#)
+    }
+
     @Test(
         "Errors tell where they happened",
         arguments: [
