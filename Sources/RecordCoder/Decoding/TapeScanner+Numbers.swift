@@ -1,15 +1,16 @@
 extension TapeScanner {
 
-    /// Scans a number: one as RFC 8259 defines it, without an exponent behind a single zero, which Foundation doesn't take.
+    /// Scans a number: one as RFC 8259 defines it, but without an exponent if it begins with a zero, because Foundation
+    /// doesn't take some of those.
     @inline(__always)
     mutating func scanNumber() -> Bool {
         // Nothing is read behind a byte that isn't a part of the number, so nothing behind the first zero.
         let start = place
         var kind = Token.Kind.integer
         if place.pointee == UInt8(ascii: "-") { place += 1 }
-        if place.pointee == UInt8(ascii: "0") {
+        let beginsWithZero = place.pointee == UInt8(ascii: "0")
+        if beginsWithZero {
             place += 1
-            if place.pointee | 0x20 == UInt8(ascii: "e") { return false }
         } else {
             guard skipDigits() else { return false }
         }
@@ -19,6 +20,7 @@ extension TapeScanner {
             guard skipDigits() else { return false }
         }
         if place.pointee | 0x20 == UInt8(ascii: "e") {
+            if beginsWithZero { return false }
             kind = .number
             place += 1
             if place.pointee == UInt8(ascii: "+") || place.pointee == UInt8(ascii: "-") { place += 1 }
