@@ -2,6 +2,11 @@ import BodegaTesting
 import Foundation
 import RecordCoderOracle
 
+/// Writes a line at once, also into a pipe or a file, where `print` would keep it and lose it in a crash.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+}
+
 /// A run over many documents.
 final class Campaign {
     private let options: Options
@@ -45,7 +50,7 @@ final class Campaign {
                 case .different: return report(target, json, number)
                 }
             }
-            if tried.isMultiple(of: 100_000) { print(summary) }
+            if tried.isMultiple(of: 100_000) { say(summary) }
         }
         return nil
     }

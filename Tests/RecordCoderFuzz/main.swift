@@ -5,15 +5,15 @@ import Foundation
 do {
     let options = try Options(CommandLine.arguments.dropFirst())
     if options.wantsHelp {
-        print(Options.help)
+        say(Options.help)
         exit(0)
     }
-    print("fuzzing: --mutations \(options.mutations) --seed \(options.seed) --first \(options.first)")
+    say("fuzzing: --mutations \(options.mutations) --seed \(options.seed) --first \(options.first)")
     let campaign = Campaign(options)
     let difference = campaign.run()
-    print(campaign.summary)
+    say(campaign.summary)
     if let difference {
-        print(difference)
+        say(difference)
         exit(1)
     }
 } catch let error as Options.Misuse {
