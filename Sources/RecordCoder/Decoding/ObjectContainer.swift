@@ -86,12 +86,13 @@ extension ObjectContainer: KeyedDecodingContainerProtocol {
         try decoder(key).unkeyedContainer()
     }
 
-    func superDecoder() -> any Decoder { decoder(forMember: PathKey.super.stringValue) }
+    func superDecoder() -> any Decoder { superDecoder(at: PathKey.super) }
 
-    func superDecoder(forKey key: Key) -> any Decoder { decoder(forMember: key.stringValue) }
+    func superDecoder(forKey key: Key) -> any Decoder { superDecoder(at: key) }
 
-    private func decoder(forMember name: String) -> any Decoder {
-        if let index = state.member(name, of: object, advances: true) {
+    private func superDecoder(at key: some CodingKey) -> any Decoder {
+        if let index = state.member(key.stringValue, of: object, advances: true) {
+            note(key, at: index)
             return ValueDecoder(state: state, index: index)
         }
         // Of a null that is nowhere, only Foundation knows the coding path.
