@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "Bodega", targets: ["Bodega"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
+        .library(name: "CodableStoreKit", targets: ["CodableStoreKit"]),
         .library(name: "RecordCoder", targets: ["RecordCoder"]),
         .executable(name: "bodega", targets: ["BodegaCLI"]),
     ],
@@ -64,6 +65,16 @@ let package = Package(
             ]
         ),
         .target(
+            name: "CodableStoreKit",
+            dependencies: [
+                "Bodega",
+                "RecordCoder",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
@@ -89,6 +100,10 @@ let package = Package(
         .testTarget(
             name: "BoutiqueTests",
             dependencies: ["Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine]
+        ),
+        .testTarget(
+            name: "CodableStoreKitTests",
+            dependencies: ["Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "TestChild", "TestSupport"]
         ),
         .testTarget(
             name: "BoutiqueCompatibilityTests",

@@ -1,0 +1,44 @@
+public import Bodega
+public import Foundation
+
+/// A place with containers and collections of objects of any types: a folder, an SQLite file, or memory.
+///
+/// Equal media are the same place: stores on them see the same objects and each other's changes.
+public struct CodableStoreMedium: Sendable, Hashable {
+
+    enum Place: Sendable, Hashable {
+        case folder(URL)
+        case sqliteFile(URL)
+        case sqliteEngine(SharedEngine)
+        case memory(MemoryPlace)
+    }
+
+    let place: Place
+
+    /// One file an object, in `<container>/<collection>` below a folder.
+    ///
+    /// - Parameter directory: The folder. It is created when something is saved.
+    public static func fileSystem(in directory: FileManager.Directory) -> CodableStoreMedium {
+        CodableStoreMedium(place: .folder(directory.url.standardizedFileURL))
+    }
+
+    /// One SQLite file for all containers and collections, `CodableStoreKit.sqlite3` in a folder.
+    ///
+    /// - Parameter directory: The folder. It is created with the first operation.
+    public static func sqlite(in directory: FileManager.Directory) -> CodableStoreMedium {
+        let file = directory.url.appendingPathComponent("CodableStoreKit.sqlite3", isDirectory: false)
+        return CodableStoreMedium(place: .sqliteFile(file.standardizedFileURL))
+    }
+
+    /// The collection of an SQLite engine; see ``CodableStore/Engine/sqlite(_:)``.
+    ///
+    /// - Parameter engine: The engine.
+    public static func sqlite(_ engine: SQLiteStorageEngine) -> CodableStoreMedium {
+        CodableStoreMedium(place: .sqliteEngine(SharedEngine(engine: engine)))
+    }
+
+    /// Memory of its own, which no other medium shares, for a test or a preview. What it holds is gone with its last copy.
+    public static func memory() -> CodableStoreMedium {
+        CodableStoreMedium(place: .memory(MemoryPlace()))
+    }
+}
