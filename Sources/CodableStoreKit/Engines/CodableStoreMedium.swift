@@ -13,7 +13,23 @@ public struct CodableStoreMedium: Sendable, Hashable {
         case memory(MemoryPlace)
     }
 
+    /// An SQLite engine that is shared with others, told apart by its identity.
+    struct SharedEngine: Sendable, Hashable {
+        let engine: SQLiteStorageEngine
+
+        static func == (left: SharedEngine, right: SharedEngine) -> Bool {
+            left.engine === right.engine
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(engine))
+        }
+    }
+
     let place: Place
+
+    /// The memory that all stores share.
+    static let sharedMemory = CodableStoreMedium(place: .memory(.shared))
 
     /// One file an object, in `<container>/<collection>` below a folder.
     ///

@@ -1,4 +1,6 @@
 import Bodega
+import Foundation
+import Logging
 
 /// Who observes the objects of one type in one collection.
 final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
@@ -16,23 +18,31 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     private let observers = Locked<[Observer]>([])
     private let deliveries: DeliveryQueue
+    private weak let core: CollectionCore?
 
+    /// Observers of a collection that nobody else can change.
     init(_ deliveries: DeliveryQueue) {
         self.deliveries = deliveries
+        core = nil
     }
 
-    /// Whether there is nobody to tell.
-    var isEmpty: Bool { observers.withLock { $0.isEmpty } }
+    /// Observers of a collection that holds these.
+    init(_ core: CollectionCore) {
+        deliveries = core.deliveries
+        self.core = core
+    }
 
     /// Adds an observer of the changes from now on.
     func add(_ call: @escaping Call) -> ObserverableCodableStoreSubscription {
         nonisolated(unsafe) let observer = Observer(call)
         observers.withLock { $0.append(observer) }
+        core?.beginObservation()
         return ObserverableCodableStoreSubscription {
             self.observers.withLock { observers in
                 observer.isActive = false
                 observers.removeAll { $0 === observer }
             }
+            self.core?.endObservation()
         }
     }
 
@@ -51,5 +61,29 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     private func isActive(_ observer: Observer) -> Bool {
         observers.withLock { _ in observer.isActive }
+    }
+}
+
+extension Observers: RecordObservers {
+
+    func enqueue(_ effect: SQLiteEffect) {
+        enqueue {
+            switch effect {
+            case .written(let key, let data): Self.object(data, key).map { .saved($0) }
+            case .removed(let key, let data): Self.object(data, key).map { .deleted($0) }
+            }
+        }
+    }
+
+    private static func object(_ data: Data, _ key: CacheKey) -> Object? {
+        do {
+            return try Object.codableStoreCoder.decoder.decode(Object.self, from: data)
+        } catch {
+            codableStoreLogger.error(
+                "What others have changed is not an object that could be decoded, so nobody is told of it.",
+                metadata: ["key": "\(key)", "error": "\(error)"]
+            )
+            return nil
+        }
     }
 }

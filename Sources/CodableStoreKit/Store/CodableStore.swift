@@ -41,7 +41,7 @@ public final class CodableStore<Object: BaseCodableStoreable> {
     func collection() throws -> OpenCollection {
         try opened.withLock { opened in
             if let opened { return opened }
-            let collection = try engine.open(Object.self, in: container)
+            let collection = try engine.open(in: container)
             opened = collection
             return collection
         }

@@ -1,0 +1,77 @@
+import Bodega
+import Foundation
+
+/// The collections that are open in this process, so that all stores on one share its core.
+///
+/// What lies at a place of its own stays open as long as the process: a store is often made for one operation only. An
+/// SQLite engine that was handed in belongs to its owner, so its collections are open as long as somebody has a store on
+/// them or observes them.
+enum CollectionRegistry {
+
+    private struct WeakCore: Sendable {
+        weak let core: CollectionCore?
+    }
+
+    private struct State: Sendable {
+        var folders: [URL: CollectionCore] = [:]
+        var files: [URL: [String: CollectionCore]] = [:]
+        var engines: [URL: SQLiteStorageEngine] = [:]
+        var shared: [SQLiteCollection.Identity: WeakCore] = [:]
+    }
+
+    private static let state = Locked(State())
+
+    /// A collection of a type, opened if it isn't.
+    static func core(
+        of type: (some BaseCodableStoreable).Type,
+        in container: CodableStoreContainer,
+        on medium: CodableStoreMedium
+    ) throws -> CollectionCore {
+        let name = CollectionName(of: type)
+        let folder = FolderName.name(of: container.name)
+        let path = folder + "/" + name.folder
+        let core =
+            switch medium.place {
+            case .memory(let place): place.core(at: path)
+            case .folder(let url): files(in: url.appendingPathComponent(path, isDirectory: true))
+            case .sqliteFile(let url): try table(path, in: url)
+            case .sqliteEngine(let engine): try table(container == .default ? nil : path, of: engine.engine)
+            }
+        try core.claim(by: type, name)
+        return core
+    }
+
+    private static func files(in url: URL) -> CollectionCore {
+        state.withLock { state in
+            if let core = state.folders[url] { return core }
+            let core = CollectionCore(FileCollection(url))
+            state.folders[url] = core
+            return core
+        }
+    }
+
+    private static func table(_ path: String, in url: URL) throws -> CollectionCore {
+        try state.withLock { state in
+            if let core = state.files[url]?[path] { return core }
+            let engine =
+                try state.engines[url]?.collection(named: path)
+                ?? SQLiteStorageEngine(openingFile: url, collection: path)
+            state.engines[url] = engine
+            let core = CollectionCore(SQLiteRecords(SQLiteCollection(of: engine)))
+            state.files[url, default: [:]][path] = core
+            return core
+        }
+    }
+
+    private static func table(_ path: String?, of engine: SQLiteStorageEngine) throws -> CollectionCore {
+        let collection = SQLiteCollection(of: try path.map { try engine.collection(named: $0) } ?? engine)
+        return state.withLock { state in
+            if let core = state.shared[collection.identity]?.core { return core }
+            let core = CollectionCore(SQLiteRecords(collection))
+            // Those that are gone leave their entries, which are few.
+            state.shared = state.shared.filter { $0.value.core != nil }
+            state.shared[collection.identity] = WeakCore(core: core)
+            return core
+        }
+    }
+}
