@@ -111,7 +111,8 @@ let package = Package(
         ),
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
         // What the tests run as another process, to kill it, limit it or race with it.
-        .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
+        .executableTarget(
+            name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         .testTarget(name: "RecordCoderTests", dependencies: ["RecordCoder"]),

@@ -11,8 +11,6 @@ import RecordCoder
 ///     static var codableStoreIdentifier: KeyPath<User, String> { \.id }
 /// }
 /// ```
-///
-/// A type that is `Identifiable` need not say what identifies its objects.
 public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
 
     /// What identifies an object in its collection.
@@ -56,12 +54,6 @@ extension BaseCodableStoreable {
 
     public static var codableStoreCoder: Coder {
         (RecordEncoder(), RecordDecoder())
-    }
-}
-
-extension BaseCodableStoreable where Self: Identifiable {
-    public static var codableStoreIdentifier: KeyPath<Self, ID> {
-        \.id
     }
 }
 
