@@ -13,9 +13,11 @@ import Testing
     func relaunch(kind: String) async throws {
         let said = await (try Child("save-letters", kind, folder.path, "p", "3")).lines()
         #expect(said.last == "done")
-        let expected = Set((0..<4).flatMap { writer in
-            (0..<3).flatMap { ["p-\(writer)-\($0)", "p-\(writer)-\($0)-a", "p-\(writer)-\($0)-b"] }
-        }).subtracting((0..<4).map { "p-\($0)-0" })
+        let expected = Set(
+            (0..<4).flatMap { writer in
+                (0..<3).flatMap { ["p-\(writer)-\($0)", "p-\(writer)-\($0)-a", "p-\(writer)-\($0)-b"] }
+            }
+        ).subtracting((0..<4).map { "p-\($0)-0" })
         #expect(Set(await (try Child("list-letters", kind, folder.path)).lines()) == expected)
         let store = CodableStore<Letter>(
             engine: kind == "sqlite" ? .sqlite(in: folder.directory) : .fileSystem(in: folder.directory))
@@ -56,7 +58,9 @@ import Testing
         static var codableStoreCollectionName: String { "AB" }
     }
 
-    @Test("Defect 14: a collection whose name begins like another's holds nothing of that one", arguments: Medium.ofRecords)
+    @Test(
+        "Defect 14: a collection whose name begins like another's holds nothing of that one",
+        arguments: Medium.ofRecords)
     func prefixes(medium: Medium) throws {
         let memory = CodableStoreMedium.memory()
         let short = CodableStore<Entry>(engine: medium == .memory ? .at(memory) : try medium.engine(in: folder))
@@ -134,7 +138,9 @@ import Testing
         }
     }
 
-    @Test("Two processes and several threads of this one save at once, and all of it survives", arguments: ["files", "sqlite"])
+    @Test(
+        "Two processes and several threads of this one save at once, and all of it survives",
+        arguments: ["files", "sqlite"])
     func twoProcesses(kind: String) async throws {
         let children = try ["p", "q"].map { try Child("save-letters", kind, folder.path, $0, "10") }
         let engine: CodableStore<Letter>.Engine =

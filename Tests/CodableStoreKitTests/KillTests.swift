@@ -7,7 +7,9 @@ import Testing
 /// Another process saves and deletes objects and says what was done; it is killed at random moments.
 @Suite struct KillTests {
 
-    @Test("What was saved before a kill is there, what was deleted is not, and arrays are whole", arguments: ["files", "sqlite"])
+    @Test(
+        "What was saved before a kill is there, what was deleted is not, and arrays are whole",
+        arguments: ["files", "sqlite"])
     func kill(kind: String) async throws {
         print("kill test of a CodableStore on \(kind): EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)

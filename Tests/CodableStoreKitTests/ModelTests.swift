@@ -102,7 +102,8 @@ import Testing
             if let note = model[id] { try check(store.get(identifier: id) == note, "getting \(id)") }
         default:
             let mine = try store.get { $0.id / 1000 == thread }
-            try check(Dictionary(mine.map { ($0.id, $0) }) { $1 } == model && mine.count == model.count, "the collection")
+            try check(
+                Dictionary(mine.map { ($0.id, $0) }) { $1 } == model && mine.count == model.count, "the collection")
         }
     }
 }

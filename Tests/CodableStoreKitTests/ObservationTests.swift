@@ -8,7 +8,9 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    @Test("Observers of the collection, an object, an identifier and a condition are told what concerns them", arguments: Medium.allCases)
+    @Test(
+        "Observers of the collection, an object, an identifier and a condition are told what concerns them",
+        arguments: Medium.allCases)
     func kinds(medium: Medium) throws {
         let store = CodableStore<User>(engine: try medium.engine(in: folder))
         let (all, object, identifier, condition) = (Events<User>(), Events<User>(), Events<User>(), Events<User>())
@@ -26,7 +28,9 @@ import Testing
         #expect(condition.all == ["saved 3", "deleted 3"])
     }
 
-    @Test("Changes through any store on the same engine and container are told, and no others", arguments: Medium.ofRecords)
+    @Test(
+        "Changes through any store on the same engine and container are told, and no others",
+        arguments: Medium.ofRecords)
     func places(medium: Medium) throws {
         let engine: CodableStore<User>.Engine = try medium.engine(in: folder)
         let events = Events<User>()
@@ -63,7 +67,9 @@ import Testing
         #expect(events.all.isEmpty)
     }
 
-    @Test("When an observer is called, the change can be read, also by another process's reading", arguments: Medium.ofRecords)
+    @Test(
+        "When an observer is called, the change can be read, also by another process's reading",
+        arguments: Medium.ofRecords)
     func durability(medium: Medium) throws {
         let store = CodableStore<User>(engine: try medium.engine(in: folder))
         let seen = Locked<[Bool]>([])
@@ -76,7 +82,9 @@ import Testing
         #expect(seen.withLock { $0 } == [true, false])
     }
 
-    @Test("Ending an observation within a callback, one's own or another's, is safe and takes effect at once", arguments: Medium.allCases)
+    @Test(
+        "Ending an observation within a callback, one's own or another's, is safe and takes effect at once",
+        arguments: Medium.allCases)
     func unsubscribingInside(medium: Medium) throws {
         let store = CodableStore<User>(engine: try medium.engine(in: folder))
         let (first, second, third) = (Events<User>(), Events<User>(), Events<User>())
@@ -95,7 +103,9 @@ import Testing
         one.unsubscribe()
     }
 
-    @Test("An observer may save and observe, and what it saves is told after what it was told of", arguments: Medium.allCases)
+    @Test(
+        "An observer may save and observe, and what it saves is told after what it was told of",
+        arguments: Medium.allCases)
     func savingInside(medium: Medium) throws {
         let store = CodableStore<User>(engine: try medium.engine(in: folder))
         let (events, late) = (Events<User>(), Events<User>())
@@ -129,7 +139,9 @@ import Testing
         #expect(kept.all == ["saved 1", "saved 2"])
     }
 
-    @Test("Changes by many threads are told once each, in the order in which they happened to each object", arguments: Medium.allCases)
+    @Test(
+        "Changes by many threads are told once each, in the order in which they happened to each object",
+        arguments: Medium.allCases)
     func order(medium: Medium) throws {
         let store = CodableStore<Note>(engine: try medium.engine(in: folder))
         let told = Locked<[Int: [String]]>([:])

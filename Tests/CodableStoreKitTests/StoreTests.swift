@@ -98,6 +98,33 @@ import Testing
         #expect(try CodableStore<User>(engine: try medium.engine(in: folder)).getCollection() == [User(1)])
     }
 
+    @Test("A folder is one place, however it is written", arguments: Medium.onDisk)
+    func placeSpellings(medium: Medium) throws {
+        func store(_ url: URL) -> CodableStore<User> {
+            let directory = FileManager.Directory(url: url)
+            return CodableStore(engine: medium == .sqlite ? .sqlite(in: directory) : .fileSystem(in: directory))
+        }
+        let events = Events<User>()
+        store(URL(fileURLWithPath: folder.path, isDirectory: true)).observeCollection { events.add($0) }
+        try store(URL(fileURLWithPath: folder.path, isDirectory: false)).save(User(1))
+        try store(URL(fileURLWithPath: folder.path + "/x/../")).save(User(2))
+        #expect(events.all == ["saved 1", "saved 2"])
+    }
+
+    @Test("When the folder was removed, a new store begins anew", arguments: Medium.onDisk)
+    func removedFolder(medium: Medium) throws {
+        let place = FileManager.Directory(url: folder.file("place"))
+        func store() -> CodableStore<User> {
+            CodableStore(engine: medium == .sqlite ? .sqlite(in: place) : .fileSystem(in: place))
+        }
+        try store().save(User(1))
+        try FileManager.default.removeItem(at: place.url)
+        #expect(try store().getCollection().isEmpty)
+        try store().save(User(2))
+        #expect(try store().getCollection() == [User(2)])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.url.path).isEmpty == false)
+    }
+
     @Test("Objects are copied into other containers and engines, all of them or those that meet a condition")
     func copying() throws {
         let files = CodableStore<User>(engine: .fileSystem(in: folder.directory))

@@ -7,10 +7,10 @@ enum IdentifierText {
     /// The text of an identifier.
     ///
     /// - Throws: ``Bodega/StorageError/Code/unsupportedIdentifier`` if it has none.
-    static func text(of identifier: some Hashable) throws -> String {
+    static func text<ID: Hashable>(of identifier: ID) throws -> String {
         // The common ones first, because this is asked for each object.
-        if let text = identifier as? String { return text }
-        if let text = try stableText(of: identifier) { return text }
+        if ID.self == String.self, let text = identifier as? String { return text }
+        if let text = try stableText(of: identifier, isOptional: ID.self is any OptionalType.Type) { return text }
         throw StorageError(
             .unsupportedIdentifier,
             """
@@ -30,8 +30,11 @@ enum IdentifierText {
         }
     }
 
-    private static func stableText(of value: Any) throws -> String? {
+    private static func stableText(of value: Any, isOptional: Bool = false) throws -> String? {
         switch value {
+        // The cases after it would take an optional for what is in it, and none for a word.
+        case let value as any Encodable where isOptional:
+            return hasUnstableOrder(value) ? nil : try canonicalJSON(of: value)
         case let value as UUID: return value.uuidString
         case let value as URL: return value.absoluteString
         case let value as any LosslessStringConvertible: return value.description
@@ -68,3 +71,8 @@ enum IdentifierText {
         }
     }
 }
+
+/// What tells optional types from others.
+private protocol OptionalType {}
+
+extension Optional: OptionalType {}

@@ -7,8 +7,8 @@ public import Foundation
 public struct CodableStoreMedium: Sendable, Hashable {
 
     enum Place: Sendable, Hashable {
-        case folder(URL)
-        case sqliteFile(URL)
+        case folder(path: String)
+        case sqliteFile(path: String)
         case sqliteEngine(SharedEngine)
         case memory(MemoryPlace)
     }
@@ -35,15 +35,14 @@ public struct CodableStoreMedium: Sendable, Hashable {
     ///
     /// - Parameter directory: The folder. It is created when something is saved.
     public static func fileSystem(in directory: FileManager.Directory) -> CodableStoreMedium {
-        CodableStoreMedium(place: .folder(directory.url.standardizedFileURL))
+        CodableStoreMedium(place: .folder(path: path(of: directory)))
     }
 
     /// One SQLite file for all containers and collections, `CodableStoreKit.sqlite3` in a folder.
     ///
     /// - Parameter directory: The folder. It is created with the first operation.
     public static func sqlite(in directory: FileManager.Directory) -> CodableStoreMedium {
-        let file = directory.url.appendingPathComponent("CodableStoreKit.sqlite3", isDirectory: false)
-        return CodableStoreMedium(place: .sqliteFile(file.standardizedFileURL))
+        CodableStoreMedium(place: .sqliteFile(path: path(of: directory) + "/CodableStoreKit.sqlite3"))
     }
 
     /// The collection of an SQLite engine; see ``CodableStore/Engine/sqlite(_:)``.
@@ -56,5 +55,11 @@ public struct CodableStoreMedium: Sendable, Hashable {
     /// Memory of its own, which no other medium shares, for a test or a preview. What it holds is gone with its last copy.
     public static func memory() -> CodableStoreMedium {
         CodableStoreMedium(place: .memory(MemoryPlace()))
+    }
+
+    /// A folder's path in the one form that all ways to write it have in common: URLs with and without a slash at the end
+    /// are not equal.
+    private static func path(of directory: FileManager.Directory) -> String {
+        directory.url.standardizedFileURL.path
     }
 }

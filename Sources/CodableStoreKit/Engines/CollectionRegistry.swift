@@ -13,9 +13,9 @@ enum CollectionRegistry {
     }
 
     private struct State: Sendable {
-        var folders: [URL: CollectionCore] = [:]
-        var files: [URL: [String: CollectionCore]] = [:]
-        var engines: [URL: SQLiteStorageEngine] = [:]
+        var folders: [String: CollectionCore] = [:]
+        var files: [String: [String: CollectionCore]] = [:]
+        var engines: [String: SQLiteStorageEngine] = [:]
         var shared: [SQLiteCollection.Identity: WeakCore] = [:]
     }
 
@@ -33,32 +33,37 @@ enum CollectionRegistry {
         let core =
             switch medium.place {
             case .memory(let place): place.core(at: path)
-            case .folder(let url): files(in: url.appendingPathComponent(path, isDirectory: true))
-            case .sqliteFile(let url): try table(path, in: url)
+            case .folder(let base): files(in: base + "/" + path)
+            case .sqliteFile(let file): try table(path, in: file)
             case .sqliteEngine(let engine): try table(container == .default ? nil : path, of: engine.engine)
             }
         try core.claim(by: type, name)
         return core
     }
 
-    private static func files(in url: URL) -> CollectionCore {
+    private static func files(in folder: String) -> CollectionCore {
         state.withLock { state in
-            if let core = state.folders[url] { return core }
-            let core = CollectionCore(FileCollection(url))
-            state.folders[url] = core
+            if let core = state.folders[folder] { return core }
+            let core = CollectionCore(FileCollection(URL(fileURLWithPath: folder, isDirectory: true)))
+            state.folders[folder] = core
             return core
         }
     }
 
-    private static func table(_ path: String, in url: URL) throws -> CollectionCore {
+    private static func table(_ path: String, in file: String) throws -> CollectionCore {
         try state.withLock { state in
-            if let core = state.files[url]?[path] { return core }
+            if state.engines[file] != nil, !FileManager.default.fileExists(atPath: file) {
+                // Somebody has removed it, so what is open has no name any more, and nobody would find what is saved there.
+                state.engines[file] = nil
+                state.files[file] = nil
+            }
+            if let core = state.files[file]?[path] { return core }
             let engine =
-                try state.engines[url]?.collection(named: path)
-                ?? SQLiteStorageEngine(openingFile: url, collection: path)
-            state.engines[url] = engine
+                try state.engines[file]?.collection(named: path)
+                ?? SQLiteStorageEngine(openingFile: URL(fileURLWithPath: file), collection: path)
+            state.engines[file] = engine
             let core = CollectionCore(SQLiteRecords(SQLiteCollection(of: engine)))
-            state.files[url, default: [:]][path] = core
+            state.files[file, default: [:]][path] = core
             return core
         }
     }

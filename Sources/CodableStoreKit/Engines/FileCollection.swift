@@ -27,7 +27,9 @@ final class FileCollection: RecordCollection {
         try reading(orElse: []) { try $0.allItems() }
     }
 
-    func strays() throws -> [(key: CacheKey, data: Data)]? {
+    var canHoldStrays: Bool { true }
+
+    func strays() throws -> [(key: CacheKey, data: Data)] {
         try reading(orElse: []) { try $0.strays() }
     }
 

@@ -16,10 +16,11 @@ protocol RecordCollection: AnyObject, Sendable {
     /// All records in insertion order.
     func items() throws -> [(key: CacheKey, data: Data)]
 
-    /// The records that others have put there under keys of their own choice, if the medium lets them.
-    ///
-    /// - Returns: `nil` if it doesn't.
-    func strays() throws -> [(key: CacheKey, data: Data)]?
+    /// Whether others can put records there under keys of their own choice.
+    var canHoldStrays: Bool { get }
+
+    /// The records that others have put there under keys of their own choice.
+    func strays() throws -> [(key: CacheKey, data: Data)]
 
     /// The file that holds the record under a key, for errors.
     func file(of key: CacheKey) throws -> URL?
@@ -54,7 +55,9 @@ extension DiskContents: RecordContents {}
 extension SQLiteContents: RecordContents {}
 
 extension RecordCollection {
-    func strays() throws -> [(key: CacheKey, data: Data)]? { nil }
+    var canHoldStrays: Bool { false }
+
+    func strays() throws -> [(key: CacheKey, data: Data)] { [] }
 
     func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
 }

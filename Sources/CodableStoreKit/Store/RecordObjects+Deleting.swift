@@ -31,10 +31,19 @@ extension RecordObjects {
         nonisolated(unsafe) let this = self
         try records.update { contents in
             outcomes = []
+            var indices: [CacheKey: Int] = [:]
             return try contents.allItems().compactMap { key, data in
                 // What can't be decoded can't be told, so it stays.
                 guard case .success(let object) = decoded.object(key, data, this) else { return nil }
-                outcomes.append(Outcome(identifier: object.codableStoreID, result: .success(object)))
+                let outcome = Outcome(identifier: object.codableStoreID, result: .success(object))
+                let own = this.ownKey(of: object) ?? key
+                if let index = indices[own] {
+                    // Of several records of one object, its own counts.
+                    if own == key { outcomes[index] = outcome }
+                } else {
+                    indices[own] = outcomes.count
+                    outcomes.append(outcome)
+                }
                 return .remove(key: key)
             }
         } committed: {

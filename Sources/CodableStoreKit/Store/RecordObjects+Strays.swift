@@ -14,11 +14,8 @@ extension RecordObjects {
     /// The files are looked through once; if there are none, they are looked through again only after reading the
     /// collection has come by one.
     func strays() throws -> [CacheKey: Stray<Object>] {
-        if core.hasStrays == false { return [:] }
-        guard let items = try records.strays() else {
-            core.hasStrays = false
-            return [:]
-        }
+        if core.hasStrays == false || !records.canHoldStrays { return [:] }
+        let items = try records.strays()
         var strays: [CacheKey: Stray<Object>] = [:]
         for (item, result) in zip(items, Codec<Object>().decode(items)) {
             guard case .success(let object) = result, let own = ownKey(of: object), own != item.key else { continue }
@@ -30,8 +27,7 @@ extension RecordObjects {
 
     /// Leaves out objects in files of other names where there is one in a file of its own, or another one before.
     func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
-        // Elsewhere than in folders there are none, and this would cost as much as a tenth of the decoding.
-        if core.hasStrays == false, !(records is FileCollection) { return found }
+        if !records.canHoldStrays { return found }
         var strayIndices: [Int] = []
         for (index, entry) in found.objectsAndKeys.enumerated() {
             if let own = ownKey(of: entry.object), own != entry.key { strayIndices.append(index) }
@@ -52,7 +48,8 @@ extension RecordObjects {
         )
     }
 
-    private func ownKey(of object: Object) -> CacheKey? {
+    /// The key that an object belongs under.
+    func ownKey(of object: Object) -> CacheKey? {
         do {
             return try key(of: object.codableStoreID)
         } catch {
