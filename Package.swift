@@ -115,7 +115,21 @@ let package = Package(
             name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
-        .testTarget(name: "RecordCoderTests", dependencies: ["RecordCoder"]),
+        // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
+        .target(
+            name: "RecordCoderOracle",
+            dependencies: ["BodegaTesting", "RecordCoder"],
+            path: "Tests/RecordCoderOracle"
+        ),
+        .executableTarget(
+            name: "RecordCoderFuzz",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderOracle"],
+            path: "Tests/RecordCoderFuzz"
+        ),
+        .testTarget(
+            name: "RecordCoderTests",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
+        ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],
