@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "Bodega", targets: ["Bodega"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
+        .library(name: "CodableStoreKit", targets: ["CodableStoreKit"]),
         .library(name: "RecordCoder", targets: ["RecordCoder"]),
         .executable(name: "bodega", targets: ["BodegaCLI"]),
     ],
@@ -64,6 +65,16 @@ let package = Package(
             ]
         ),
         .target(
+            name: "CodableStoreKit",
+            dependencies: [
+                "Bodega",
+                "RecordCoder",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
@@ -91,12 +102,17 @@ let package = Package(
             dependencies: ["Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine]
         ),
         .testTarget(
+            name: "CodableStoreKitTests",
+            dependencies: ["Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "TestChild", "TestSupport"]
+        ),
+        .testTarget(
             name: "BoutiqueCompatibilityTests",
             dependencies: ["BodegaTesting", "Boutique", "CompatibilityChild", "TestSupport"]
         ),
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
         // What the tests run as another process, to kill it, limit it or race with it.
-        .executableTarget(name: "TestChild", dependencies: ["Bodega", "Boutique"], path: "Tests/TestChild"),
+        .executableTarget(
+            name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.

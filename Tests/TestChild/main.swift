@@ -16,6 +16,8 @@ case ("say-secret", let rest): try sayAsSecret(rest)
 case ("count-in-secret", let rest): try countInSecret(rest)
 case ("unprivileged-secrets", let rest): useSecretsUnprivileged(rest)
 case ("default-secret", let rest): try useDefaultSecret(rest)
+case ("save-letters", let rest): saveLetters(rest)
+case ("list-letters", let rest): try listLetters(rest)
 case ("values", let rest): try await useValues(rest)
 default: fatalError("No such task: \(arguments)")
 }

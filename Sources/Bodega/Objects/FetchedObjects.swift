@@ -10,6 +10,11 @@ public struct FetchedObjects<Object> {
     /// ``StorageError/cause``, what the decoder said.
     public var undecodable: [StorageError] = []
 
+    package init(objectsAndKeys: [(key: CacheKey, object: Object)] = [], undecodable: [StorageError] = []) {
+        self.objectsAndKeys = objectsAndKeys
+        self.undecodable = undecodable
+    }
+
     /// The objects without their keys.
     public var objects: [Object] { objectsAndKeys.map(\.object) }
 }

@@ -42,6 +42,20 @@ extension DiskFolder {
         }
     }
 
+    /// The items whose files don't tell their keys, in insertion order: nobody has written them through this type.
+    package func strays() throws -> [(key: CacheKey, data: Data)] {
+        try readingMany { folder in
+            try inOrder(folder) { file in file.record?.key == nil ? (file.key, try file.read(self)) : nil }
+        }
+    }
+
+    /// Where the file of an item is, `nil` if there is none.
+    package func file(of key: CacheKey) throws -> URL? {
+        try readingOne { folder in
+            try withFile(of: key, in: folder) { URL(fileURLWithPath: self.path + "/" + $0.name) }
+        }
+    }
+
     /// The number of items.
     package func count() throws -> Int {
         try readingMany { folder in try names(in: folder).count }
@@ -83,14 +97,19 @@ extension DiskFolder {
 
     /// Opens every item's file and returns what a closure makes of them, in insertion order.
     private func inOrder<Element>(_ element: (DiskFile) throws -> Element) throws -> [Element] {
-        try readingMany { folder in
-            let found = try concurrently(try names(in: folder)) { name -> (Int64, String, Element)? in
-                // An item that is removed meanwhile has no file any more.
-                guard let file = try DiskFile.open(name, in: folder, self) else { return nil }
-                return (file.recordOrTimes.order, name, try element(file))
+        try readingMany { folder in try inOrder(folder, element) }
+    }
+
+    /// The same in a folder that is open, and in which no batch is carried out.
+    func inOrder<Element>(_ folder: Int32, _ element: (DiskFile) throws -> Element?) throws -> [Element] {
+        let found = try concurrently(try names(in: folder)) { name -> (Int64, String, Element)? in
+            // An item that is removed meanwhile has no file any more.
+            guard let file = try DiskFile.open(name, in: folder, self), let element = try element(file) else {
+                return nil
             }
-            return found.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+            return (file.recordOrTimes.order, name, element)
         }
+        return found.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 }
 

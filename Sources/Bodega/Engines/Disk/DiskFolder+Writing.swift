@@ -14,20 +14,39 @@ extension DiskFolder {
     /// Applies operations in order, all or nothing.
     package func apply(_ operations: [StorageOperation], at date: Date) throws {
         if operations.isEmpty { return }
+        try writing { folder, control in try apply(operations, at: date, in: folder, control) }
+    }
+
+    /// Reads items and applies what follows from them, all or nothing, without another writer in between.
+    ///
+    /// - Parameters:
+    ///   - date: The date of the writes.
+    ///   - body: Finds out what is to be done. It must not use the folder otherwise.
+    package func update(at date: Date, _ body: (DiskContents) throws -> [StorageOperation]) throws {
         try writing { folder, control in
-            readOrder(folder)
-            let plan = try DiskPlan(operations, at: date, in: folder, self)
-            writeOrder(folder)
-            if plan.actions.isEmpty { return }
-            if plan.actions.count == 1 { return try carryOutOneByOne(plan, in: folder, control) }
-            do {
-                try DiskBatch.commit(plan, in: self, folder, control)
-            } catch let error as StorageError where error.code == .storageFull && plan.writes == 0 {
-                // There is no room for the list of a batch, and removals are how room is made.
-                bodegaLogger.notice(
-                    "The volume is full, so items are removed one by one.", metadata: ["folder": "\(path)"])
-                try carryOutOneByOne(plan, in: folder, control)
-            }
+            let operations = try body(DiskContents(owner: self, folder: folder))
+            if !operations.isEmpty { try apply(operations, at: date, in: folder, control) }
+        }
+    }
+
+    private func apply(
+        _ operations: [StorageOperation],
+        at date: Date,
+        in folder: Int32,
+        _ control: Int32
+    ) throws {
+        readOrder(folder)
+        let plan = try DiskPlan(operations, at: date, in: folder, self)
+        writeOrder(folder)
+        if plan.actions.isEmpty { return }
+        if plan.actions.count == 1 { return try carryOutOneByOne(plan, in: folder, control) }
+        do {
+            try DiskBatch.commit(plan, in: self, folder, control)
+        } catch let error as StorageError where error.code == .storageFull && plan.writes == 0 {
+            // There is no room for the list of a batch, and removals are how room is made.
+            bodegaLogger.notice(
+                "The volume is full, so items are removed one by one.", metadata: ["folder": "\(path)"])
+            try carryOutOneByOne(plan, in: folder, control)
         }
     }
 

@@ -59,6 +59,14 @@ package final class DiskFolder: Sendable {
         removeControlFolderIfIdle()
     }
 
+    /// Whether the folder is there.
+    package func exists() throws -> Bool {
+        var status = stat()
+        if stat(path, &status) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw StorageError.system(errno, path, "examined")
+    }
+
     /// Opens the folder for the time of a closure, without a lock.
     func withFolder<Result>(_ body: (Int32) throws -> Result) throws -> Result {
         let folder = try FileSystem.check(path, "opened") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

@@ -14,6 +14,7 @@ package final class SQLiteFile: Sendable {
 
     let pool: DatabasePool
     let lockTimeout: TimeInterval
+    let changes = SQLiteChangeFeed()
     private let commits: SQLiteGroupCommit
     private let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
@@ -83,13 +84,65 @@ package final class SQLiteFile: Sendable {
 
     /// Changes the file in a transaction, which may be shared with other writers, and returns when it is committed.
     ///
-    /// The closure may run more than once.
-    func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    /// - Parameters:
+    ///   - change: What is changed, and by whom, for those who follow the changes.
+    ///   - work: Changes the file. It may run more than once.
+    func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws {
+        let (work, committed) = followed(change, work)
         do {
-            try await commits.commit(body)
+            try await commits.commit(work, committed: committed)
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
+    }
+
+    /// The same on the caller's thread, which waits.
+    ///
+    /// - Parameters:
+    ///   - change: What is changed, and by whom, for those who follow the changes.
+    ///   - work: Changes the file. It may run more than once.
+    ///   - afterwards: Is called when it is committed, in the order of the commits. It must not use the file.
+    func writeHere(
+        _ change: SQLiteChange,
+        _ work: @escaping SQLiteGroupCommit.Work,
+        committed afterwards: @escaping @Sendable () -> Void
+    ) throws {
+        let (work, committed) = followed(change, work)
+        try mapped {
+            try commits.commitHere(work) {
+                committed()
+                afterwards()
+            }
+        }
+    }
+
+    /// Adds to a change that those who follow are told.
+    private func followed(
+        _ change: SQLiteChange,
+        _ work: @escaping SQLiteGroupCommit.Work
+    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void) {
+        guard changes.needsEffects(of: change) else { return (work, { self.changes.post(change) }) }
+        let effects = Locked<[SQLiteEffect]>([])
+        return (
+            { db in
+                let found = try change.effects(in: db)
+                effects.withLock { $0 = found }
+                try work(db)
+            },
+            { self.changes.post(change, effects: effects.withLock { $0 }) }
+        )
+    }
+
+    /// Reads a row or two on the caller's thread, which waits if no connection is free.
+    ///
+    /// It runs outside of a transaction, so it must be a single statement.
+    func readOneHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try mapped { try pool.unsafeRead(body) }
+    }
+
+    /// Reads any number of rows as they were at one moment, on the caller's thread, which waits if no connection is free.
+    func readManyHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try mapped { try pool.read(body) }
     }
 
     /// Does something slow with the file, on a thread that may wait.

@@ -16,6 +16,8 @@ final class SQLiteGroupCommit: Sendable {
 
     private struct Job {
         let work: Work
+        /// Called at once when it is committed, in the order of the commits.
+        let committed: @Sendable () -> Void
         let finish: @Sendable (Result<Void, any Error>) -> Void
     }
 
@@ -32,10 +34,29 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     /// Applies a work and returns when it is committed. A work that throws changes nothing.
-    func commit(_ work: @escaping Work) async throws {
+    ///
+    /// - Parameters:
+    ///   - work: The work.
+    ///   - committed: Is called when it is committed, before the next commit. It must not use the file.
+    func commit(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            submit(Job(work: work) { continuation.resume(with: $0) })
+            submit(Job(work: work, committed: committed) { continuation.resume(with: $0) })
         }
+    }
+
+    /// The same on the caller's thread, which waits.
+    ///
+    /// Every caller takes the writing connection in its turn. Whoever has it works for all that have come, so that most
+    /// find their work done when it is theirs.
+    func commitHere(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws {
+        let outcome = Locked<Result<Void, any Error>?>(nil)
+        waiting.withLock { waiting in
+            waiting.jobs.append(Job(work: work, committed: committed) { result in outcome.withLock { $0 = result } })
+        }
+        pool.writeWithoutTransaction { db in
+            if outcome.withLock({ $0 == nil }) { runWaiting(in: db) }
+        }
+        try outcome.withLock { $0 }?.get()
     }
 
     private func submit(_ job: Job) {
@@ -51,17 +72,23 @@ final class SQLiteGroupCommit: Sendable {
     /// connection get their turn.
     private func schedule() {
         pool.asyncWriteWithoutTransaction { db in
-            let group = self.waiting.withLock { waiting in
-                defer { waiting.jobs = [] }
-                return waiting.jobs
-            }
-            Self.run(group, in: db)
+            self.runWaiting(in: db)
             let isMoreWaiting = self.waiting.withLock { waiting in
                 waiting.isScheduled = !waiting.jobs.isEmpty
                 return waiting.isScheduled
             }
             if isMoreWaiting { self.schedule() }
         }
+    }
+
+    /// Commits all that waits.
+    private func runWaiting(in db: Database) {
+        let group = waiting.withLock { waiting in
+            defer { waiting.jobs = [] }
+            return waiting.jobs
+        }
+        // Somebody who waits for it himself may have been here.
+        if !group.isEmpty { Self.run(group, in: db) }
     }
 
     private static func run(_ jobs: Deque<Job>, in db: Database) {
@@ -86,6 +113,9 @@ final class SQLiteGroupCommit: Sendable {
             )
             for job in jobs { run([job], in: db) }
         } else {
+            if case .success = outcome {
+                for job in jobs { job.committed() }
+            }
             for job in jobs { job.finish(outcome) }
         }
     }

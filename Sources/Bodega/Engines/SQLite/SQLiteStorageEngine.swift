@@ -18,7 +18,7 @@ public import Foundation
 public final class SQLiteStorageEngine: ThrowingStorageEngine {
 
     let core: SQLiteFile
-    private let table: SQLiteTable
+    let table: SQLiteTable
     private let now: @Sendable () -> Date
 
     init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) throws {
@@ -71,23 +71,28 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     // MARK: Writing
 
     public func write(_ data: Data, key: CacheKey) async throws {
-        try await core.write { [table, date = now()] db in
+        try await core.write(change { [.write(key: key, data: data)] }) { [table, date = now()] db in
             try table.write(data, key: key, at: date, in: db)
         }
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
         if dataAndKeys.isEmpty { return }
-        try await core.write { [table, date = now()] db in
+        let change = change { dataAndKeys.map { .write(key: $0.key, data: $0.data) } }
+        try await core.write(change) { [table, date = now()] db in
             try table.write(dataAndKeys, at: date, in: db)
         }
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
         if operations.isEmpty { return }
-        try await core.write { [table, date = now()] db in
+        try await core.write(change { operations }) { [table, date = now()] db in
             try table.apply(operations, at: date, in: db)
         }
+    }
+
+    private func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
+        SQLiteChange(table: table, origin: ObjectIdentifier(self), operations: operations)
     }
 
     // MARK: Collections

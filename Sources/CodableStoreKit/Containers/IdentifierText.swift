@@ -1,0 +1,78 @@
+import Bodega
+import Foundation
+
+/// The form of an identifier that is the same in every process.
+enum IdentifierText {
+
+    /// The text of an identifier.
+    ///
+    /// - Throws: ``Bodega/StorageError/Code/unsupportedIdentifier`` if it has none.
+    static func text<ID: Hashable>(of identifier: ID) throws -> String {
+        // The common ones first, because this is asked for each object.
+        if ID.self == String.self, let text = identifier as? String { return text }
+        if let text = try stableText(of: identifier, isOptional: ID.self is any OptionalType.Type) { return text }
+        throw StorageError(
+            .unsupportedIdentifier,
+            """
+            Identifiers of the type \(String(reflecting: type(of: identifier))) have no form that is the same in every \
+            process. Use a string, a number, a UUID or a URL, or make the type Codable, without a Set or an unordered \
+            dictionary inside.
+            """
+        )
+    }
+
+    /// A key to report an identifier by that need not be found again.
+    static func looseKey(of identifier: some Hashable) -> CacheKey {
+        do {
+            return CacheKey(try text(of: identifier))
+        } catch {
+            return CacheKey(String(reflecting: identifier))
+        }
+    }
+
+    private static func stableText(of value: Any, isOptional: Bool = false) throws -> String? {
+        switch value {
+        // The cases after it would take an optional for what is in it, and none for a word.
+        case let value as any Encodable where isOptional:
+            return hasUnstableOrder(value) ? nil : try canonicalJSON(of: value)
+        case let value as UUID: return value.uuidString
+        case let value as URL: return value.absoluteString
+        case let value as any LosslessStringConvertible: return value.description
+        case let value as any RawRepresentable: return try stableText(ofRawValue: value)
+        case let value as any Encodable: return hasUnstableOrder(value) ? nil : try canonicalJSON(of: value)
+        default: return nil
+        }
+    }
+
+    private static func stableText(ofRawValue value: some RawRepresentable) throws -> String? {
+        try stableText(of: value.rawValue)
+    }
+
+    /// Whether there is something inside that is encoded in an order which differs from process to process.
+    private static func hasUnstableOrder(_ value: Any) -> Bool {
+        let mirror = Mirror(reflecting: value)
+        if mirror.displayStyle == .set || mirror.displayStyle == .dictionary && !(value is [String: Any]) {
+            return true
+        }
+        return mirror.children.contains { hasUnstableOrder($0.value) }
+    }
+
+    private static func canonicalJSON(of value: any Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            throw StorageError(
+                .unsupportedIdentifier,
+                "The identifier \(String(reflecting: value)) could not be encoded.",
+                cause: error
+            )
+        }
+    }
+}
+
+/// What tells optional types from others.
+private protocol OptionalType {}
+
+extension Optional: OptionalType {}

@@ -1,0 +1,79 @@
+import Bodega
+import Foundation
+
+/// The objects that an engine of the user's keeps.
+final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @unchecked Sendable {
+    // @unchecked because every call of the engine holds the lock.
+
+    private let engine: any CodableStoreEngine<Object>
+    // Recursive, because an engine may use a store that stands on it.
+    private let lock = NSRecursiveLock()
+    private let deliveries: DeliveryQueue
+    let observers: Observers<Object>
+
+    init(_ engine: any CodableStoreEngine<Object>) {
+        self.engine = engine
+        deliveries = DeliveryQueue()
+        observers = Observers(deliveries)
+    }
+
+    func withEngine<Result>(_ body: (any CodableStoreEngine<Object>) throws -> Result) rethrows -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(engine)
+    }
+
+    func object(_ identifier: Object.ID) throws -> Object? {
+        do {
+            return try withEngine { try $0.get(identifier: identifier) }
+        } catch let error as StorageError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    func objects() throws -> FetchedObjects<Object> {
+        let objects: [Object] = try withEngine { try $0.getCollection() }
+        // A custom engine need not be able to name its objects.
+        return FetchedObjects(objectsAndKeys: objects.map { (IdentifierText.looseKey(of: $0.codableStoreID), $0) })
+    }
+
+    func contains(_ identifier: Object.ID) throws -> Bool {
+        try object(identifier) != nil
+    }
+
+    func save(_ objects: [Object]) -> [Outcome<Object>] {
+        let outcomes = objects.map { object in
+            change(object.codableStoreID, { .saved($0) }) { try $0.save(object) }
+        }
+        deliveries.deliver()
+        return outcomes
+    }
+
+    func delete(_ identifiers: [Object.ID]) -> [Outcome<Object>] {
+        let outcomes = identifiers.map { identifier in
+            change(identifier, { .deleted($0) }) { try $0.delete(identifier: identifier) }
+        }
+        deliveries.deliver()
+        return outcomes
+    }
+
+    func deleteAll() throws -> [Outcome<Object>] {
+        let objects: [Object] = try withEngine { try $0.getCollection() }
+        return delete(objects.map { $0.codableStoreID })
+    }
+
+    private func change(
+        _ identifier: Object.ID,
+        _ change: @escaping (Object) -> ObjectChange<Object>,
+        _ operation: (any CodableStoreEngine<Object>) throws -> Object
+    ) -> Outcome<Object> {
+        let result = Result {
+            try withEngine { engine in
+                let object = try operation(engine)
+                observers.enqueue { change(object) }
+                return object
+            }
+        }
+        return Outcome(identifier: identifier, result: result)
+    }
+}

@@ -1,0 +1,28 @@
+import Bodega
+
+/// Memory that collections are in, told apart by its identity.
+final class MemoryPlace: Sendable, Hashable {
+
+    /// The memory of ``CodableStore/Engine/inMemory``.
+    static let shared = MemoryPlace()
+
+    private let cores = Locked<[String: CollectionCore]>([:])
+
+    /// A collection.
+    func core(at path: String) -> CollectionCore {
+        cores.withLock { cores in
+            if let core = cores[path] { return core }
+            let core = CollectionCore(MemoryCollection())
+            cores[path] = core
+            return core
+        }
+    }
+
+    static func == (left: MemoryPlace, right: MemoryPlace) -> Bool {
+        left === right
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}

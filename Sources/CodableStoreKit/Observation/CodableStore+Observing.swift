@@ -1,0 +1,104 @@
+import Logging
+
+extension CodableStore {
+
+    /// What is called with each event.
+    public typealias Observer = @Sendable (ObserveEvent) -> Void
+
+    /// Observes the object with the identifier of this one.
+    ///
+    /// See ``observeCollection(_:)`` for when and where the observer is called.
+    ///
+    /// - Parameters:
+    ///   - object: The object. It need not be stored.
+    ///   - observer: What is called when it was saved or deleted.
+    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    @preconcurrency
+    @discardableResult
+    public func observe(
+        _ object: Object,
+        _ observer: @escaping Observer
+    ) -> ObserverableCodableStoreSubscription {
+        observe(identifier: object.codableStoreID, observer)
+    }
+
+    /// Observes the object with an identifier.
+    ///
+    /// See ``observeCollection(_:)`` for when and where the observer is called.
+    ///
+    /// - Parameters:
+    ///   - identifier: What identifies it. No object need have it.
+    ///   - observer: What is called when it was saved or deleted.
+    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    @preconcurrency
+    @discardableResult
+    public func observe(
+        identifier: Object.ID,
+        _ observer: @escaping Observer
+    ) -> ObserverableCodableStoreSubscription {
+        subscribe(where: { $0.codableStoreID == identifier }, observer)
+    }
+
+    /// Observes the objects that meet a condition.
+    ///
+    /// See ``observeCollection(_:)`` for when and where the observer is called.
+    ///
+    /// - Parameters:
+    ///   - predicate: The condition, asked of an object as it was saved, or as it was stored before it was deleted.
+    ///   - observer: What is called when such an object was saved or deleted.
+    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    @preconcurrency
+    @discardableResult
+    public func observe(
+        where predicate: @escaping @Sendable (Object) -> Bool,
+        _ observer: @escaping Observer
+    ) -> ObserverableCodableStoreSubscription {
+        subscribe(where: predicate, observer)
+    }
+
+    /// Observes all objects of the collection.
+    ///
+    /// The observer is called for changes by any store of the process on the same engine and container: after the change
+    /// is durable, once, in the order of the changes. It is called on the thread that made the change or on one that made
+    /// another change at the same time, one call at a time, outside of any lock: it may use stores and subscriptions as it
+    /// likes. When a save returns, its observers have been called, unless observers were being called just then, which
+    /// then get to it.
+    ///
+    /// - Parameter observer: What is called when an object was saved or deleted.
+    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    @preconcurrency
+    @discardableResult
+    public func observeCollection(_ observer: @escaping Observer) -> ObserverableCodableStoreSubscription {
+        subscribe(where: { _ in true }, observer)
+    }
+
+    private func subscribe(
+        where predicate: @escaping (Object) -> Bool,
+        _ observer: @escaping Observer
+    ) -> ObserverableCodableStoreSubscription {
+        let (container, engine) = (container, engine)
+        do {
+            return try collection().observers.add { change in
+                guard predicate(change.object) else { return }
+                observer(ObserveEvent(change, container, engine))
+            }
+        } catch {
+            // Every operation throws the same, so there will be nothing to observe.
+            codableStoreLogger.error("A collection can't be observed.", metadata: ["error": "\(error)"])
+            return ObserverableCodableStoreSubscription {}
+        }
+    }
+}
+
+extension CodableStore.ObserveEvent {
+    fileprivate init(
+        _ change: ObjectChange<Object>,
+        _ container: CodableStoreContainer,
+        _ engine: CodableStore<Object>.Engine
+    ) {
+        switch change {
+        case .saved(let object): self = .saved(object: object, container: container, engine: engine)
+        case .deleted(let object): self = .deleted(object: object, container: container, engine: engine)
+        }
+    }
+}

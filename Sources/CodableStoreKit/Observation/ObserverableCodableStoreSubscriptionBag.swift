@@ -1,0 +1,30 @@
+import Bodega
+
+/// Ends observations when it is released.
+public final class ObserverableCodableStoreSubscriptionBag: Sendable {
+
+    private let subscriptions = Locked<[ObserverableCodableStoreSubscription]>([])
+
+    /// Creates an empty bag.
+    public init() {}
+
+    deinit {
+        dispose()
+    }
+
+    /// Adds an observation, to be ended with the bag.
+    ///
+    /// - Parameter subscription: The observation.
+    public func add(_ subscription: ObserverableCodableStoreSubscription) {
+        subscriptions.withLock { $0.append(subscription) }
+    }
+
+    /// Ends the observations now. The bag can be used again.
+    public func dispose() {
+        let ended = subscriptions.withLock { subscriptions in
+            defer { subscriptions = [] }
+            return subscriptions
+        }
+        for subscription in ended { subscription.unsubscribe() }
+    }
+}

@@ -1,0 +1,89 @@
+import Bodega
+import Foundation
+import Logging
+
+/// Who observes the objects of one type in one collection.
+final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
+    // @unchecked because of the objects in the calls. One that is not safe to share is handed to its observers by one
+    // thread, after the one that saved it has handed it in.
+
+    typealias Call = (ObjectChange<Object>) -> Void
+
+    private final class Observer {
+        let call: Call
+        // Read and written under the lock of `observers`.
+        var isActive = true
+        init(_ call: @escaping Call) { self.call = call }
+    }
+
+    private let observers = Locked<[Observer]>([])
+    private let deliveries: DeliveryQueue
+    private weak let core: CollectionCore?
+
+    /// Observers of a collection that nobody else can change.
+    init(_ deliveries: DeliveryQueue) {
+        self.deliveries = deliveries
+        core = nil
+    }
+
+    /// Observers of a collection that holds these.
+    init(_ core: CollectionCore) {
+        deliveries = core.deliveries
+        self.core = core
+    }
+
+    /// Adds an observer of the changes from now on.
+    func add(_ call: @escaping Call) -> ObserverableCodableStoreSubscription {
+        nonisolated(unsafe) let observer = Observer(call)
+        observers.withLock { $0.append(observer) }
+        core?.beginObservation()
+        return ObserverableCodableStoreSubscription {
+            self.observers.withLock { observers in
+                observer.isActive = false
+                observers.removeAll { $0 === observer }
+            }
+            self.core?.endObservation()
+        }
+    }
+
+    /// Hands in a change, in the order of the changes. Those who observe now are told, if they still observe then.
+    ///
+    /// - Parameter change: Finds out what has changed, if there is anything to tell; it is called with the delivery.
+    func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
+        let observers = observers.withLock { $0 }
+        if observers.isEmpty { return }
+        nonisolated(unsafe) let told = (observers: observers, change: change)
+        deliveries.enqueue {
+            guard let change = told.change() else { return }
+            for observer in told.observers where self.isActive(observer) { observer.call(change) }
+        }
+    }
+
+    private func isActive(_ observer: Observer) -> Bool {
+        observers.withLock { _ in observer.isActive }
+    }
+}
+
+extension Observers: RecordObservers {
+
+    func enqueue(_ effect: SQLiteEffect) {
+        enqueue {
+            switch effect {
+            case .written(let key, let data): Self.object(data, key).map { .saved($0) }
+            case .removed(let key, let data): Self.object(data, key).map { .deleted($0) }
+            }
+        }
+    }
+
+    private static func object(_ data: Data, _ key: CacheKey) -> Object? {
+        do {
+            return try Object.codableStoreCoder.decoder.decode(Object.self, from: data)
+        } catch {
+            codableStoreLogger.error(
+                "What others have changed is not an object that could be decoded, so nobody is told of it.",
+                metadata: ["key": "\(key)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+}

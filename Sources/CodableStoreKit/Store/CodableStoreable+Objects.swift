@@ -1,0 +1,61 @@
+extension CodableStoreable {
+
+    /// Saves the object, as ``CodableStore/save(_:)-(Object)``.
+    ///
+    /// - Parameters:
+    ///   - container: The section of the engine.
+    ///   - engine: What keeps the objects.
+    /// - Returns: The object.
+    /// - Throws: A ``Bodega/StorageError``.
+    @discardableResult
+    public func save(
+        container: CodableStoreContainer = .default,
+        engine: CodableStore<Self>.Engine = .fileSystem
+    ) throws -> Self {
+        try CodableStore(container: container, engine: engine).save(self)
+    }
+
+    /// Deletes the object, as ``CodableStore/delete(_:)-(Object)``.
+    ///
+    /// - Parameters:
+    ///   - container: The section of the engine.
+    ///   - engine: What keeps the objects.
+    /// - Returns: The object as it was stored.
+    /// - Throws: A ``Bodega/StorageError``.
+    @discardableResult
+    public func delete(
+        container: CodableStoreContainer = .default,
+        engine: CodableStore<Self>.Engine = .fileSystem
+    ) throws -> Self {
+        try CodableStore(container: container, engine: engine).delete(self)
+    }
+
+    /// Whether an object with this one's identifier is stored, as ``CodableStore/exists(_:)``.
+    ///
+    /// - Parameters:
+    ///   - container: The section of the engine.
+    ///   - engine: What keeps the objects.
+    public func exists(
+        container: CodableStoreContainer = .default,
+        engine: CodableStore<Self>.Engine = .fileSystem
+    ) -> Bool {
+        CodableStore(container: container, engine: engine).exists(self)
+    }
+
+    /// Observes the object with this one's identifier, as ``CodableStore/observe(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - container: The section of the engine.
+    ///   - engine: What keeps the objects.
+    ///   - observer: What is called when it was saved or deleted.
+    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    @preconcurrency
+    @discardableResult
+    public func observe(
+        container: CodableStoreContainer = .default,
+        engine: CodableStore<Self>.Engine = .fileSystem,
+        _ observer: @escaping CodableStore<Self>.Observer
+    ) -> ObserverableCodableStoreSubscription {
+        CodableStore(container: container, engine: engine).observe(self, observer)
+    }
+}

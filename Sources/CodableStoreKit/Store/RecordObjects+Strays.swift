@@ -1,0 +1,60 @@
+import Bodega
+import Foundation
+
+/// An object in files whose names are not its identifier's, because another program has put them there.
+struct Stray<Object> {
+    let object: Object
+    var keys: [CacheKey]
+}
+
+extension RecordObjects {
+
+    /// The objects in files of other names, by the keys of their identifiers.
+    ///
+    /// The files are looked through once; if there are none, they are looked through again only after reading the
+    /// collection has come by one.
+    func strays() throws -> [CacheKey: Stray<Object>] {
+        if core.hasStrays == false || !records.canHoldStrays { return [:] }
+        let items = try records.strays()
+        var strays: [CacheKey: Stray<Object>] = [:]
+        for (item, result) in zip(items, Codec<Object>().decode(items)) {
+            guard case .success(let object) = result, let own = ownKey(of: object), own != item.key else { continue }
+            strays[own, default: Stray(object: object, keys: [])].keys.append(item.key)
+        }
+        core.hasStrays = !strays.isEmpty
+        return strays
+    }
+
+    /// Leaves out objects in files of other names where there is one in a file of its own, or another one before.
+    func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
+        if !records.canHoldStrays { return found }
+        var strayIndices: [Int] = []
+        for (index, entry) in found.objectsAndKeys.enumerated() {
+            if let own = ownKey(of: entry.object), own != entry.key { strayIndices.append(index) }
+        }
+        if strayIndices.isEmpty { return found }
+        core.hasStrays = true
+        var known = Set(found.objectsAndKeys.map(\.key)).subtracting(strayIndices.map { found.objectsAndKeys[$0].key })
+        var shadowed: Set<Int> = []
+        for index in strayIndices {
+            guard let own = ownKey(of: found.objectsAndKeys[index].object) else { continue }
+            if !known.insert(own).inserted { shadowed.insert(index) }
+        }
+        return FetchedObjects(
+            objectsAndKeys: found.objectsAndKeys.indices.filter { !shadowed.contains($0) }.map {
+                found.objectsAndKeys[$0]
+            },
+            undecodable: found.undecodable
+        )
+    }
+
+    /// The key that an object belongs under.
+    func ownKey(of object: Object) -> CacheKey? {
+        do {
+            return try key(of: object.codableStoreID)
+        } catch {
+            // An object that can't be saved can be read all the same.
+            return nil
+        }
+    }
+}

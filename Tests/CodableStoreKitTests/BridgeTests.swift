@@ -1,0 +1,141 @@
+import Boutique
+import CodableStoreKit
+import Foundation
+import TestSupport
+import Testing
+
+/// A CodableStore and a Boutique store on one SQLite engine.
+@MainActor
+@Suite struct BridgeTests {
+
+    /// Both ways to keep it: an identifier that is a string, and JSON.
+    private struct Chore: CodableStoreable, Identifiable, Equatable, Sendable {
+        let id: String
+        var title: String
+
+        static var codableStoreIdentifier: KeyPath<Chore, String> { \.id }
+    }
+
+    private let folder = TemporaryFolder()
+
+    private func engine() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
+
+    @Test("Either reads what the other has written")
+    func reading() async throws {
+        let engine = try engine()
+        let sync = CodableStore<Chore>(engine: .sqlite(engine))
+        try sync.save(Chore(id: "1", title: "saved"))
+        let store = try await Store<Chore>(storage: engine)
+        #expect(store.items == [Chore(id: "1", title: "saved")])
+        try await store.insert(Chore(id: "2", title: "inserted"))
+        #expect(try sync.getCollection() == [Chore(id: "1", title: "saved"), Chore(id: "2", title: "inserted")])
+        try await store.remove(id: "1")
+        #expect(!sync.exists(identifier: "1"))
+        let closed = engine
+        try await closed.close()
+    }
+
+    @Test("A Boutique store shows what a CodableStore saves and deletes")
+    func storeFollows() async throws {
+        let engine = try engine()
+        let store = try await Store<Chore>(storage: engine)
+        var events = store.events.makeAsyncIterator()
+        #expect(await events.next()?.operation == .loaded)
+        let sync = CodableStore<Chore>(engine: .sqlite(engine))
+        try sync.save(Chore(id: "1", title: "a"))
+        #expect(await events.next()?.inserted == ["1"])
+        sync.save([Chore(id: "2", title: "b"), Chore(id: "1", title: "c")])
+        let change = await events.next()
+        #expect(change?.inserted == ["2"] && change?.updated == ["1"])
+        #expect(store.items == [Chore(id: "1", title: "c"), Chore(id: "2", title: "b")])
+        try sync.delete(identifier: "1")
+        #expect(await events.next()?.removed == ["1"])
+        try sync.deleteCollection()
+        #expect(await events.next()?.removed == ["2"])
+        #expect(store.items.isEmpty)
+    }
+
+    @Test("Observers of a CodableStore are told of what a Boutique store inserts and removes, once and in order")
+    func observersFollow() async throws {
+        let engine = try engine()
+        let store = try await Store<Chore>(storage: engine)
+        let sync = CodableStore<Chore>(engine: .sqlite(engine))
+        var events = sync.events().map { event in
+            switch event {
+            case .saved(let chore, _, _): "saved \(chore.id) \(chore.title)"
+            case .deleted(let chore, _, _): "deleted \(chore.id) \(chore.title)"
+            }
+        }.makeAsyncIterator()
+        try await store.insert(Chore(id: "1", title: "a"))
+        try sync.save(Chore(id: "2", title: "b"))
+        try await store.insert([Chore(id: "1", title: "c"), Chore(id: "3", title: "d")])
+        try await store.remove(id: "1").insert(Chore(id: "4", title: "e")).run()
+        try await store.removeAll()
+        for event in ["saved 1 a", "saved 2 b", "saved 1 c", "saved 3 d", "deleted 1 c", "saved 4 e"] {
+            #expect(await events.next() == event)
+        }
+        var removed: Set<String> = []
+        for _ in 0..<3 { if let event = await events.next() { removed.insert(event) } }
+        #expect(removed == ["deleted 2 b", "deleted 3 d", "deleted 4 e"])
+        try await store.insert(Chore(id: "5", title: "f"))
+        #expect(await events.next() == "saved 5 f")
+    }
+
+    @Test("An observation of a shared engine goes on when nobody keeps the store, and then ends with the subscription")
+    func observationsStay() async throws {
+        let engine = try engine()
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        let subscription = CodableStore<Chore>(engine: .sqlite(engine)).observeCollection {
+            continuation.yield($0.object.id)
+        }
+        let store = try await Store<Chore>(storage: engine)
+        try await store.insert(Chore(id: "1", title: ""))
+        var iterator = stream.makeAsyncIterator()
+        #expect(await iterator.next() == "1")
+        subscription.unsubscribe()
+        try await store.insert(Chore(id: "2", title: ""))
+        try CodableStore<Chore>(engine: .sqlite(engine)).save(Chore(id: "3", title: ""))
+        continuation.finish()
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test("Other containers of an engine and its named collections are apart from its own")
+    func apart() async throws {
+        let engine = try engine()
+        let own = CodableStore<Chore>(engine: .sqlite(engine))
+        let container = CodableStore<Chore>(container: "c", engine: .sqlite(engine))
+        let named = CodableStore<Chore>(engine: .sqlite(try engine.collection(named: "n")))
+        try own.save(Chore(id: "1", title: ""))
+        try container.save(Chore(id: "2", title: ""))
+        try named.save(Chore(id: "3", title: ""))
+        #expect(try own.getCollection().map(\.id) == ["1"])
+        #expect(try container.getCollection().map(\.id) == ["2"])
+        #expect(try named.getCollection().map(\.id) == ["3"])
+        let again = CodableStore<Chore>(engine: .sqlite(try engine.collection(named: "n")))
+        let events = Events<Chore>()
+        again.observeCollection { events.add($0) }
+        try named.delete(identifier: "3")
+        #expect(events.all == ["deleted 3"])
+    }
+
+    @Test("A second type on an engine that holds objects of another is an error, not a mixture")
+    func secondType() throws {
+        let engine = try engine()
+        let tasks = CodableStore<Chore>(engine: .sqlite(engine))
+        try tasks.save(Chore(id: "1", title: ""))
+        let users = CodableStore<User>(engine: .sqlite(engine))
+        #expect { try users.save(User(1)) } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
+        #expect(try tasks.getCollection().count == 1)
+    }
+
+    @Test("A store's own changes are not followed, so that nothing is read twice")
+    func ownChanges() async throws {
+        let engine = try engine()
+        var changes = engine.changes().makeAsyncIterator()
+        try await engine.write(Data("own".utf8), key: CacheKey("own"))
+        let other = try engine.collection(named: "other")
+        try await other.write(Data("other".utf8), key: CacheKey("other"))
+        try CodableStore<Chore>(engine: .sqlite(engine)).save(Chore(id: "theirs", title: ""))
+        #expect(try await changes.next() == .items([CacheKey("theirs")]))
+    }
+}

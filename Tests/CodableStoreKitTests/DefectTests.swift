@@ -1,0 +1,179 @@
+import CodableStoreKit
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+/// Number 14 of the defects that are known of the library of this name.
+@Suite struct DefectTests {
+
+    private let folder = TemporaryFolder()
+
+    @Test("Defect 14: what one process saves is found by the next", arguments: ["files", "sqlite"])
+    func relaunch(kind: String) async throws {
+        let said = await (try Child("save-letters", kind, folder.path, "p", "3")).lines()
+        #expect(said.last == "done")
+        let expected = Set(
+            (0..<4).flatMap { writer in
+                (0..<3).flatMap { ["p-\(writer)-\($0)", "p-\(writer)-\($0)-a", "p-\(writer)-\($0)-b"] }
+            }
+        ).subtracting((0..<4).map { "p-\($0)-0" })
+        #expect(Set(await (try Child("list-letters", kind, folder.path)).lines()) == expected)
+        let store = CodableStore<Letter>(
+            engine: kind == "sqlite" ? .sqlite(in: folder.directory) : .fileSystem(in: folder.directory))
+        for id in expected { #expect(try store.get(identifier: id).id == id) }
+    }
+
+    private enum One {
+        struct Item: CodableStoreable, Sendable {
+            let id: Int, one: Int
+            static var codableStoreIdentifier: KeyPath<Item, Int> { \.id }
+        }
+    }
+    private enum Two {
+        struct Item: CodableStoreable, Sendable {
+            let id: Int, two: Int
+            static var codableStoreIdentifier: KeyPath<Item, Int> { \.id }
+        }
+    }
+
+    @Test("Defect 14: two nested types of one name are different collections", arguments: Medium.ofRecords)
+    func nestedTypes(medium: Medium) throws {
+        let ones = CodableStore<One.Item>(engine: try medium.engine(in: folder))
+        let twos = CodableStore<Two.Item>(engine: try medium.engine(in: folder))
+        try ones.save(One.Item(id: 1, one: 1))
+        try twos.save(Two.Item(id: 1, two: 2))
+        #expect(try ones.fetchCollection().undecodable.isEmpty && ones.getCollection().map(\.one) == [1])
+        #expect(try twos.fetchCollection().undecodable.isEmpty && twos.getCollection().map(\.two) == [2])
+    }
+
+    private struct Entry: CodableStoreable, Sendable {
+        static var codableStoreIdentifier: KeyPath<Entry, String> { \.id }
+        let id: String
+        static var codableStoreCollectionName: String { "A" }
+    }
+    private struct LongerEntry: CodableStoreable, Sendable {
+        static var codableStoreIdentifier: KeyPath<LongerEntry, String> { \.id }
+        let id: String
+        static var codableStoreCollectionName: String { "AB" }
+    }
+
+    @Test(
+        "Defect 14: a collection whose name begins like another's holds nothing of that one",
+        arguments: Medium.ofRecords)
+    func prefixes(medium: Medium) throws {
+        let memory = CodableStoreMedium.memory()
+        let short = CodableStore<Entry>(engine: medium == .memory ? .at(memory) : try medium.engine(in: folder))
+        let long = CodableStore<LongerEntry>(engine: medium == .memory ? .at(memory) : try medium.engine(in: folder))
+        try long.save(LongerEntry(id: "1"))
+        #expect(try short.getCollection().isEmpty)
+        try short.save(Entry(id: "B1"))
+        try short.deleteCollection()
+        #expect(try long.getCollection().map(\.id) == ["1"])
+    }
+
+    @Test("Defect 14: a file that can't be decoded is told with its path and key, stays, and hides no other")
+    func undecodable() throws {
+        let store = CodableStore<Listed>(engine: .fileSystem(in: folder.directory))
+        store.save([Listed(id: "a", number: 1), Listed(id: "b", number: 2)])
+        let file = folder.file("Default/Listed/a")
+        try Data("?".utf8).write(to: file)
+
+        let found = try store.fetchCollection()
+        #expect(found.objects == [Listed(id: "b", number: 2)])
+        #expect(found.undecodable.map(\.key?.rawValue) == ["a"])
+        #expect(found.undecodable.map(\.file?.standardizedFileURL) == [file.standardizedFileURL])
+        #expect(try store.getCollection().count == 1)
+        #expect(store.exists(identifier: "a"))
+        for operation in [{ _ = try store.get(identifier: "a") }, { _ = try store.delete(identifier: "a") }] {
+            #expect { try operation() } throws: { error in
+                let error = error as? StorageError
+                return error?.code == .decodingFailed && error?.file?.lastPathComponent == "a"
+            }
+        }
+        #expect(try store.deleteCollection().compactMap(\.object?.id) == ["b"])
+        #expect(try Data(contentsOf: file) == Data("?".utf8))
+        try store.save(Listed(id: "a", number: 3))
+        #expect(try store.getCollection() == [Listed(id: "a", number: 3)])
+    }
+
+    @Test("Defect 14: of many saves at once from many threads, all survive", arguments: Medium.allCases)
+    func concurrentSaves(medium: Medium) throws {
+        let engine: CodableStore<Note>.Engine = try medium.engine(in: folder)
+        let threads = 8
+        let each = 25
+        let failures = Locked<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+            let store = CodableStore<Note>(engine: engine)
+            for number in 0..<each {
+                do {
+                    try store.save(Note(id: thread * each + number, text: "\(thread)"))
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 }.isEmpty)
+        let found = try CodableStore<Note>(engine: engine).getCollection()
+        #expect(Set(found.map(\.id)) == Set(0..<threads * each))
+    }
+
+    @Test("Defect 14: of several threads that delete one object, one gets it", arguments: Medium.allCases)
+    func concurrentDeletions(medium: Medium) throws {
+        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+        for _ in 0..<10 {
+            try store.save(User(1))
+            let winners = Locked(0)
+            DispatchQueue.concurrentPerform(iterations: 6) { _ in
+                do {
+                    try store.delete(identifier: "1")
+                    winners.withLock { $0 += 1 }
+                } catch let error as StorageError where error.code == .notFound {
+                    // As it should be for all but one.
+                } catch {
+                    winners.withLock { $0 += 100 }
+                }
+            }
+            #expect(winners.withLock { $0 } == 1)
+        }
+    }
+
+    @Test(
+        "Two processes and several threads of this one save at once, and all of it survives",
+        arguments: ["files", "sqlite"])
+    func twoProcesses(kind: String) async throws {
+        let children = try ["p", "q"].map { try Child("save-letters", kind, folder.path, $0, "10") }
+        let engine: CodableStore<Letter>.Engine =
+            kind == "sqlite" ? .sqlite(in: folder.directory) : .fileSystem(in: folder.directory)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                    for number in 0..<20 {
+                        let result = CodableStore<Letter>(engine: engine).save([Letter(id: "here-\(thread)-\(number)")])
+                        #expect(result[0].error == nil)
+                    }
+                }
+            }
+            for child in children { group.addTask { #expect(await child.lines().last == "done") } }
+        }
+        // A child's threads save three objects in each of ten rounds and delete four.
+        let ids = try CodableStore<Letter>(engine: engine).getCollection().map(\.id)
+        let expected: Int = 2 * 4 * (30 - 4) + 4 * 20
+        #expect(ids.count == expected)
+        #expect(Set(ids).count == ids.count)
+    }
+}
+
+/// An object as the other process saves it.
+struct Letter: CodableStoreable, Sendable {
+    static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
+    let id: String
+    var text: String
+
+    static var codableStoreCollectionName: String { "Letters" }
+
+    init(id: String) {
+        self.id = id
+        text = String(repeating: id, count: 50)
+    }
+}

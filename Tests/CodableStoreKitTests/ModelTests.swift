@@ -1,0 +1,109 @@
+import BodegaTesting
+import CodableStoreKit
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+/// Random operations from several threads, checked against a dictionary.
+@Suite struct ModelTests {
+
+    private let folder = TemporaryFolder()
+
+    /// What a thread believes: it alone changes the objects with its numbers.
+    private struct Model {
+        var objects: [Int: Note] = [:]
+    }
+
+    private enum Mistake: Error, CustomStringConvertible {
+        case differs(String)
+        var description: String { if case .differs(let text) = self { text } else { "" } }
+    }
+
+    @Test("Whatever several threads do at once, each finds what a dictionary would hold", arguments: Medium.allCases)
+    func model(medium: Medium) throws {
+        print("model test of a CodableStore in \(medium): EMPORIUM_SEED=\(Seed.current)")
+        let engine: CodableStore<Note>.Engine = try medium.engine(in: folder)
+        let threads = 4
+        let mistakes = Locked<[String]>([])
+        let models = Locked<[Int: [Int: Note]]>([:])
+        let told = Locked<[Int: Note]>([:])
+        CodableStore<Note>(engine: engine).observeCollection { event in
+            told.withLock { told in
+                switch event {
+                case .saved(let note, _, _): told[note.id] = note
+                case .deleted(let note, _, _): told[note.id] = nil
+                }
+            }
+        }
+        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+            var random = SeededGenerator(seed: Seed.current &+ UInt64(thread))
+            var model: [Int: Note] = [:]
+            // A store of its own now and then, as users make them.
+            var store = CodableStore<Note>(engine: engine)
+            do {
+                for step in 0..<60 {
+                    if step.isMultiple(of: 10) { store = CodableStore(engine: engine) }
+                    try Self.step(step, thread, store, &model, &random)
+                }
+            } catch {
+                mistakes.withLock { $0.append("thread \(thread): \(error)") }
+            }
+            models.withLock { $0[thread] = model }
+        }
+        #expect(mistakes.withLock { $0 } == [])
+        let expected = models.withLock { $0.values.reduce(into: [:]) { $0.merge($1) { $1 } } }
+        let found = try CodableStore<Note>(engine: engine).getCollection()
+        #expect(found.count == expected.count)
+        #expect(Dictionary(found.map { ($0.id, $0) }) { $1 } == expected)
+        #expect(told.withLock { $0 } == expected)
+    }
+
+    private static func step(
+        _ step: Int,
+        _ thread: Int,
+        _ store: CodableStore<Note>,
+        _ model: inout [Int: Note],
+        _ random: inout SeededGenerator
+    ) throws {
+        func id() -> Int { thread * 1000 + Int.random(in: 0..<12, using: &random) }
+        func check(_ isRight: Bool, _ what: String) throws {
+            if !isRight { throw Mistake.differs("\(what) in step \(step)") }
+        }
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0, 1:
+            let note = Note(id: id(), text: "\(step)")
+            try store.save(note)
+            model[note.id] = note
+        case 2:
+            let notes = (0..<Int.random(in: 0...5, using: &random)).map { Note(id: id(), text: "\(step)-\($0)") }
+            for (note, result) in zip(notes, store.save(notes)) {
+                try check(result.object == note, "saving \(note)")
+                model[note.id] = note
+            }
+        case 3:
+            let id = id()
+            do {
+                let deleted = try store.delete(identifier: id)
+                try check(deleted == model[id], "deleting \(id)")
+            } catch let error as StorageError where error.code == .notFound {
+                try check(model[id] == nil, "not deleting \(id)")
+            }
+            model[id] = nil
+        case 4:
+            let ids = (0..<Int.random(in: 0...5, using: &random)).map { _ in id() }
+            for (id, result) in zip(ids, store.delete(identifiers: ids)) {
+                try check(result.object == model[id], "deleting \(id) of several")
+                model[id] = nil
+            }
+        case 5:
+            let id = id()
+            try check(store.fetchExistence(identifier: id) == (model[id] != nil), "existence of \(id)")
+            if let note = model[id] { try check(store.get(identifier: id) == note, "getting \(id)") }
+        default:
+            let mine = try store.get { $0.id / 1000 == thread }
+            try check(
+                Dictionary(mine.map { ($0.id, $0) }) { $1 } == model && mine.count == model.count, "the collection")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import CodableStoreKit
+import Foundation
+import TestSupport
+import Testing
+
+/// Files that another program has put into a collection's folder, under names of its own: the reference's, say.
+@Suite struct StrayFileTests {
+
+    private let folder = TemporaryFolder()
+    private var store: CodableStore<Card> { CodableStore(engine: .fileSystem(in: folder.directory)) }
+
+    private struct Card: CodableStoreable, Equatable, Sendable {
+        let id: Int
+        var text: String
+
+        static var codableStoreIdentifier: KeyPath<Card, Int> { \.id }
+        static var codableStoreCollectionName: String { "Cards" }
+    }
+
+    /// Writes a file as the reference does: what `JSONEncoder` makes of it, under a number.
+    private func put(_ card: Card, _ name: String) throws {
+        let cards = folder.file("Default/Cards")
+        try FileManager.default.createDirectory(at: cards, withIntermediateDirectories: true)
+        try JSONEncoder().encode(card).write(to: cards.appendingPathComponent(name))
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.file("Default/Cards").path)
+            .filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    @Test("Objects in files of other names are read, found, replaced and deleted like others")
+    func strays() throws {
+        try put(Card(id: 1, text: "a"), "-8829374650")
+        try put(Card(id: 2, text: "b"), "7512.json")
+        try put(Card(id: 3, text: "c"), "3")
+        #expect(try store.get(identifier: 1) == Card(id: 1, text: "a"))
+        #expect(store.exists(identifier: 2) && store.exists(identifier: 3) && !store.exists(identifier: 4))
+        #expect(Set(try store.getCollection().map(\.id)) == [1, 2, 3])
+
+        try store.save(Card(id: 1, text: "new"))
+        #expect(try store.getCollection().filter { $0.id == 1 } == [Card(id: 1, text: "new")])
+        #expect(try store.delete(identifier: 1) == Card(id: 1, text: "new"))
+        #expect(!store.exists(identifier: 1))
+        #expect(try store.delete(identifier: 2) == Card(id: 2, text: "b"))
+        #expect(try store.getCollection() == [Card(id: 3, text: "c")])
+        #expect(try names() == ["3"])
+    }
+
+    @Test("Two files of one object are one object, and go together")
+    func twins() throws {
+        try put(Card(id: 1, text: "a"), "x")
+        try put(Card(id: 1, text: "a"), "y")
+        #expect(try store.getCollection().count == 1)
+        #expect(try store.deleteCollection().count == 1)
+        #expect(try store.getCollection().isEmpty)
+        #expect(try names().isEmpty)
+    }
+
+    @Test("A file that comes later is found as soon as the collection has been read")
+    func later() throws {
+        try store.save(Card(id: 1, text: "a"))
+        #expect(!store.exists(identifier: 2))
+        try put(Card(id: 2, text: "b"), "copied here")
+        #expect(try store.getCollection().count == 2)
+        #expect(try store.get(identifier: 2) == Card(id: 2, text: "b"))
+        try store.delete(identifier: 2)
+        #expect(try names() == ["1"])
+    }
+
+    @Test("Subfolders and what cannot be decoded are left alone")
+    func others() throws {
+        try store.save(Card(id: 1, text: "a"))
+        let cards = folder.file("Default/Cards")
+        try FileManager.default.createDirectory(
+            at: cards.appendingPathComponent("subfolder"), withIntermediateDirectories: true)
+        try Data("?".utf8).write(to: cards.appendingPathComponent("readme.txt"))
+        let found = try store.fetchCollection()
+        #expect(found.objects.count == 1)
+        #expect(found.undecodable.map(\.file?.lastPathComponent) == ["readme.txt"])
+        try store.deleteCollection()
+        #expect(try names() == ["readme.txt", "subfolder"])
+    }
+}

@@ -1,0 +1,58 @@
+import Bodega
+import CodableStoreKit
+import Dispatch
+import Foundation
+
+/// An object of the stores in the child process.
+struct Letter: CodableStoreable, Sendable {
+    let id: String
+    /// Long, so that a torn record is recognised.
+    var text: String
+
+    static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
+    static var codableStoreCollectionName: String { "Letters" }
+
+    init(id: String) {
+        self.id = id
+        text = String(repeating: id, count: 50)
+    }
+}
+
+private func letters(_ kind: String, _ path: String) -> CodableStore<Letter> {
+    let folder = FileManager.Directory(url: URL(fileURLWithPath: path))
+    return CodableStore(engine: kind == "sqlite" ? .sqlite(in: folder) : .fileSystem(in: folder))
+}
+
+/// Saves objects from several threads, one by one and several at once, deletes some, and says what is done.
+///
+/// Arguments: medium, path, prefix of the identifiers, how many rounds a thread does, 0 for no end.
+func saveLetters(_ arguments: [String]) {
+    let rounds = Int(arguments[3]) ?? 0
+    DispatchQueue.concurrentPerform(iterations: 4) { writer in
+        let store = letters(arguments[0], arguments[1])
+        do {
+            for number in 0..<(rounds == 0 ? Int.max : rounds) {
+                let id = "\(arguments[2])-\(writer)-\(number)"
+                try store.save(Letter(id: id))
+                say("saved \(id)")
+                let batch = ["a", "b"].map { Letter(id: "\(id)-\($0)") }
+                for result in store.save(batch) { if let error = result.error { throw error } }
+                say("batch \(id)")
+                if number.isMultiple(of: 3) {
+                    try store.delete(identifier: id)
+                    say("deleted \(id)")
+                }
+            }
+        } catch {
+            say("error \(error)")
+        }
+    }
+    say("done")
+}
+
+/// Says the identifiers of all objects.
+///
+/// Arguments: medium, path.
+func listLetters(_ arguments: [String]) throws {
+    for letter in try letters(arguments[0], arguments[1]).getCollection() { say(letter.id) }
+}
