@@ -84,6 +84,17 @@ public struct RecordDecoder: Sendable {
         }
         let decoder = JSONDecoder()
         decoder.userInfo = userInfo
-        return try decoder.decode(type, from: data)
+        return try decoder.decode(type, from: Self.withoutBracketAtTheEnd(data))
+    }
+
+    /// A text that does not end with an opening bracket: when that is nested too deeply, `JSONDecoder` reads behind the
+    /// end of the text and ends the program.
+    private static func withoutBracketAtTheEnd(_ text: Data) -> Data {
+        // In UTF-16 and UTF-32, zeros stand before or behind the bracket, and before or behind the space that is added.
+        let behind = text.suffix(4).reversed().prefix { $0 == 0 }
+        let rest = text.dropLast(behind.count)
+        guard let last = rest.last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return text }
+        let before = rest.dropLast().suffix(3).reversed().prefix { $0 == 0 }
+        return text + before + [UInt8(ascii: " ")] + behind
     }
 }
