@@ -85,13 +85,14 @@ extension DecodingState {
     /// Decodes the members of an object with a closure.
     @inline(__always)
     func members<Value>(of object: Int, _ decode: (Int) throws -> Value) throws -> [String: Value] {
+        let token = fields.pointee.tape[object]
         var members: [String: Value] = [:]
-        members.reserveCapacity(Int(fields.pointee.tape[object].count))
+        members.reserveCapacity(Int(token.count))
         try forEachMember(of: object) { name, value in
-            let value = try decode(value)
-            let replaced = members.updateValue(value, forKey: string(of: fields.pointee.tape[name]))
-            // The first of several with the same name counts.
-            if replaced != nil { fields.pointee.isForFoundation = true }
+            let name = string(of: fields.pointee.tape[name])
+            // Of several with the same name the first one counts, and the others aren't even looked at.
+            if token.isIrregular, members.index(forKey: name) != nil { return }
+            members.updateValue(try decode(value), forKey: name)
         }
         return members
     }

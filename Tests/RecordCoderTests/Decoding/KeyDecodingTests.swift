@@ -1,4 +1,5 @@
 import Foundation
+import RecordCoderOracle
 import Testing
 
 @Suite struct KeyDecodingTests {
@@ -60,6 +61,13 @@ import Testing
     func duplicatesOfOtherTypes(json: String) {
         expectSameAsFoundation([String: Int].self, json)
         expectSameAsFoundation(Lookup.self, json, userInfo: [Lookup.names: ["a"]])
+    }
+
+    @Test("A duplicate that can't be decoded does no harm, also where an error would be caught")
+    func undecodableDuplicates() {
+        // Found by the fuzzer: a type that tries another way when this throws would get another value.
+        expectSameAsFoundation(JSONValue.self, #"[{"a":1,"a":{"b":1e400}}]"#)
+        expectSameAsFoundation(CaughtErrorDecodingTests.Lenient<[String: Int]>.self, #"[{"a":1,"a":"x"},{"a":"x","a":1}]"#)
     }
 
     @Test("Duplicates among many members")
