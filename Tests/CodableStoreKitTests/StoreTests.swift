@@ -111,6 +111,16 @@ import Testing
         #expect(events.all == ["saved 1", "saved 2"])
     }
 
+    @Test("Looking for what isn't there and deleting it makes no folder")
+    func nothingMade() throws {
+        let store = CodableStore<User>(engine: .fileSystem(in: folder.directory))
+        #expect(try store.getCollection().isEmpty && store.deleteCollection().isEmpty)
+        #expect(!store.exists(identifier: "1"))
+        #expect(store.delete([User(1)])[0].error != nil)
+        store.observeCollection { _ in }
+        #expect(try folder.names().isEmpty)
+    }
+
     @Test("When the folder was removed, a new store begins anew", arguments: Medium.onDisk)
     func removedFolder(medium: Medium) throws {
         let place = FileManager.Directory(url: folder.file("place"))

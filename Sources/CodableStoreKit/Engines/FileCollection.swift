@@ -51,8 +51,9 @@ final class FileCollection: RecordCollection {
         do {
             return try body(folder)
         } catch {
-            if try folder.exists() { throw error }
-            return absent
+            if try !folder.exists() { return absent }
+            // It may not have been there yet when it was looked for.
+            return try body(folder)
         }
     }
 }

@@ -25,8 +25,11 @@ extension RecordObjects {
 
     func deleteAll() throws -> [Outcome<Object>] {
         defer { core.deliveries.deliver() }
+        let items = try records.items()
+        // Where there is nothing, nothing need be locked or made.
+        if items.isEmpty { return [] }
         // Here and below: this thread waits while another one carries out what it has asked for.
-        nonisolated(unsafe) let decoded = try DecodedRecords(records.items(), self)
+        nonisolated(unsafe) let decoded = DecodedRecords(items, self)
         nonisolated(unsafe) var outcomes: [Outcome<Object>] = []
         nonisolated(unsafe) let this = self
         try records.update { contents in
@@ -59,7 +62,6 @@ extension RecordObjects {
         let found = try keys.flatMap { key in [key] + (strays[key]?.keys ?? []) }
             .compactMap { key in try records.data(of: key).map { (key: key, data: $0) } }
         for deletion in deletions { deletion.begin() }
-        // Where there is nothing, nothing need be locked or made.
         if found.isEmpty { return }
         nonisolated(unsafe) let decoded = DecodedRecords(found, self)
         nonisolated(unsafe) let this = self
