@@ -1,4 +1,4 @@
-import Foundation
+import Bodega
 
 /// The objects that a controller shows.
 @MainActor
@@ -20,11 +20,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
         let inbox = inbox
         store.observeCollection { [weak self] event in
             inbox.add(event)
-            if Thread.isMainThread {
-                MainActor.assumeIsolated { self?.applyEvents() }
-            } else {
-                DispatchQueue.main.async { self?.applyEvents() }
-            }
+            onMainActor { self?.applyEvents() }
         }.disposed(by: bag)
     }
 
