@@ -125,7 +125,21 @@ let package = Package(
             dependencies: ["CodableStoreKit"],
             path: "Tests/CodableStoreCompatibilityChild"
         ),
-        .testTarget(name: "RecordCoderTests", dependencies: ["RecordCoder"]),
+        // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
+        .target(
+            name: "RecordCoderOracle",
+            dependencies: ["BodegaTesting", "RecordCoder"],
+            path: "Tests/RecordCoderOracle"
+        ),
+        .executableTarget(
+            name: "RecordCoderFuzz",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderOracle"],
+            path: "Tests/RecordCoderFuzz"
+        ),
+        .testTarget(
+            name: "RecordCoderTests",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
+        ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
     ],

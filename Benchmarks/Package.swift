@@ -6,7 +6,8 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v14)],
     products: [
-        .executable(name: "bench", targets: ["Bench"])
+        .executable(name: "bench", targets: ["Bench"]),
+        .executable(name: "coder-allocations", targets: ["CoderAllocations"]),
     ],
     dependencies: [
         .package(name: "Emporium", path: ".."),
@@ -17,11 +18,19 @@ let package = Package(
     targets: [
         .target(name: "BenchHarness"),
         .target(name: "CSync"),
+        .target(name: "CAllocations"),
+        .target(name: "CoderInputs", dependencies: [.product(name: "BodegaTesting", package: "Emporium")]),
+        // A program of its own, as it brings a malloc that counts.
+        .executableTarget(
+            name: "CoderAllocations",
+            dependencies: ["CAllocations", "CoderInputs", .product(name: "RecordCoder", package: "Emporium")]
+        ),
         .executableTarget(
             name: "Bench",
             dependencies: [
                 "BenchHarness",
                 "CSync",
+                "CoderInputs",
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
@@ -38,7 +47,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "CSync" {
+for target in package.targets where !["CAllocations", "CSync"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

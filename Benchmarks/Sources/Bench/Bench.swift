@@ -7,7 +7,10 @@ import Foundation
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures Bodega's engines against the same work done by hand, in the same process.",
+        abstract: """
+            Measures Bodega's engines and objects, Boutique's store and the record coder against the same work done by hand, \
+            in the same process.
+            """,
         discussion: """
             Examples:
               bench                          everything, as a table

@@ -50,11 +50,13 @@ public struct JSONObjectCoder: ObjectCoder {
 
     public func decode<Object: Decodable>(
         _ type: Object.Type,
-        fromEach records: some Sequence<Data>
-    ) -> [Result<Object, any Error>] {
+        fromEach records: some Sequence<Data>,
+        receive: (consuming Result<Object, any Error>) -> Void
+    ) {
         switch coders {
-        case .record(_, let decoder): decoder.decode(type, fromEach: records)
-        case .foundation(_, let decoder): records.map { record in Result { try decoder.decode(type, from: record) } }
+        case .record(_, let decoder): decoder.decode(type, fromEach: records, receive: receive)
+        case .foundation(_, let decoder):
+            for record in records { receive(Result { try decoder.decode(type, from: record) }) }
         }
     }
 }

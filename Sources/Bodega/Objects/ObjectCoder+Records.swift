@@ -42,13 +42,24 @@ extension ObjectCoder {
 
     /// Decodes records.
     ///
-    /// - Returns: For each record in its place, the object, or ``StorageError/Code/decodingFailed`` with the key.
+    /// - Parameters:
+    ///   - type: The objects' type.
+    ///   - records: The records.
+    ///   - receive: Called for each record in order, with its index and with the object, or with
+    ///     ``StorageError/Code/decodingFailed`` and the key.
     package func decode<Object: Decodable>(
         _ type: Object.Type,
-        fromEach records: some Collection<(key: CacheKey, data: Data)>
-    ) -> [Result<Object, StorageError>] {
-        zip(records, decode(type, fromEach: records.lazy.map { $0.data })).map { record, result in
-            result.mapError { .decodingFailed(type, for: record.key, cause: $0) }
+        fromEach records: ArraySlice<(key: CacheKey, data: Data)>,
+        receive: (Int, consuming Result<Object, StorageError>) -> Void
+    ) {
+        var index = records.startIndex
+        decode(type, fromEach: records.lazy.map { $0.data }) { result in
+            switch result {
+            case .success(let object): receive(index, .success(object))
+            case .failure(let error):
+                receive(index, .failure(.decodingFailed(type, for: records[index].key, cause: error)))
+            }
+            index += 1
         }
     }
 }

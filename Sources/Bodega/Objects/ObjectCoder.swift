@@ -21,18 +21,22 @@ public protocol ObjectCoder: Sendable {
     /// - Throws: What the bytes lack to be such an object.
     func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object
 
-    /// Encodes many objects. By default, one after the other.
+    /// Encodes many objects. By default, each for itself.
     ///
     /// - Returns: For each object in its place, its bytes, or what ``encode(_:)`` would throw.
     func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>]
 
-    /// Decodes many objects. By default, one after the other.
+    /// Decodes many objects. By default, each for itself.
     ///
-    /// - Returns: For each record in its place, the object, or what ``decode(_:from:)`` would throw.
+    /// - Parameters:
+    ///   - type: The objects' type.
+    ///   - records: The records.
+    ///   - receive: To be called for each record in order, with the object, or with what ``decode(_:from:)`` would throw.
     func decode<Object: Decodable>(
         _ type: Object.Type,
-        fromEach records: some Sequence<Data>
-    ) -> [Result<Object, any Error>]
+        fromEach records: some Sequence<Data>,
+        receive: (consuming Result<Object, any Error>) -> Void
+    )
 }
 
 extension ObjectCoder {
@@ -42,8 +46,9 @@ extension ObjectCoder {
 
     public func decode<Object: Decodable>(
         _ type: Object.Type,
-        fromEach records: some Sequence<Data>
-    ) -> [Result<Object, any Error>] {
-        records.map { record in Result { try decode(type, from: record) } }
+        fromEach records: some Sequence<Data>,
+        receive: (consuming Result<Object, any Error>) -> Void
+    ) {
+        for record in records { receive(Result { try decode(type, from: record) }) }
     }
 }

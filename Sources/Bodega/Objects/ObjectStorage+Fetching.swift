@@ -57,9 +57,9 @@ extension FetchedObjects where Object: Decodable {
 
     fileprivate init(_ records: [(key: CacheKey, data: Data)], decodedBy coder: any ObjectCoder) {
         objectsAndKeys.reserveCapacity(records.count)
-        for (record, result) in zip(records, coder.decode(Object.self, fromEach: records)) {
+        coder.decode(Object.self, fromEach: records[...]) { index, result in
             switch result {
-            case .success(let object): objectsAndKeys.append((record.key, object))
+            case .success(let object): objectsAndKeys.append((records[index].key, object))
             case .failure(let error): undecodable.append(error)
             }
         }

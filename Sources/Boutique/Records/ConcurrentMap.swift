@@ -8,13 +8,18 @@ extension Array where Element: Sendable {
     ///
     /// - Parameters:
     ///   - smallestPart: How many elements are worth a task.
-    ///   - transform: Makes one result for each element of a part.
+    ///   - transform: Hands over one result for each element of a part, in order.
     func concurrentMap<Result: Sendable>(
         smallestPart: Int = 256,
-        _ transform: @escaping @Sendable (ArraySlice<Element>) -> [Result]
+        _ transform: @escaping @Sendable (ArraySlice<Element>, (consuming Result) -> Void) -> Void
     ) async -> [Result] {
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        if count < smallestPart * 2 || cores == 1 { return transform(self[...]) }
+        if count < smallestPart * 2 || cores == 1 {
+            var results: [Result] = []
+            results.reserveCapacity(count)
+            transform(self[...]) { results.append($0) }
+            return results
+        }
         // Several parts a core, so that none waits long for the others at the end.
         let part = Swift.max(smallestPart, count / (cores * 4) + 1)
         // Each task initialises a part of its own, so that the results need not be copied out of parts at the end.
@@ -24,11 +29,14 @@ extension Array where Element: Sendable {
             for start in stride(from: 0, to: count, by: part) {
                 let end = Swift.min(start + part, count)
                 group.addTask {
-                    let transformed = transform(self[start..<end])
-                    precondition(transformed.count == end - start, "Each element has one result.")
-                    for (index, result) in transformed.enumerated() {
-                        (results + start + index).initialize(to: result)
+                    var next = start
+                    transform(self[start..<end]) { result in
+                        // In bounds, and nothing has been there: so many results a part has, and no other part has these.
+                        precondition(next < end, "Each element has one result.")
+                        (results + next).initialize(to: result)
+                        next += 1
                     }
+                    precondition(next == end, "Each element has one result.")
                 }
             }
         }

@@ -118,7 +118,7 @@ private struct Undoing<Item: StorableItem> {
     }
 
     private func isItem(_ data: Data, _ key: CacheKey) -> Bool {
-        if case .item = storage.coding.decode(data, for: key) { true } else { false }
+        storage.coding.item(in: data, under: key) != nil
     }
 
     /// The bytes that were to be written under each key that was to be changed.

@@ -33,29 +33,41 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     }
 
     /// Decodes records.
-    func decode(_ records: ArraySlice<(key: CacheKey, data: Data)>) -> [DecodedRecord<Item>] {
+    ///
+    /// - Parameters:
+    ///   - records: The records.
+    ///   - receive: Called for each record in order, with its index.
+    func decode(
+        _ records: ArraySlice<(key: CacheKey, data: Data)>,
+        _ receive: (Int, consuming DecodedRecord<Item>) -> Void
+    ) {
         guard let history else {
-            return coder.decode(Item.self, fromEach: records).map { decoded($0) { ($0, isOld: false) } }
+            return coder.decode(Item.self, fromEach: records) { index, result in
+                switch result {
+                case .success(let item): receive(index, .item(item, belongsUnder: key(of: item), isOld: false))
+                case .failure(let error): receive(index, .undecodable(error))
+                }
+            }
         }
-        return history.whileDecoding { coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) }
-            .map { decoded($0) { ($0.item, isOld: $0.version != history.currentVersion) } }
+        history.whileDecoding {
+            coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) { index, result in
+                switch result {
+                case .success(let record):
+                    let isOld = record.version != history.currentVersion
+                    receive(index, .item(record.item, belongsUnder: key(of: record.item), isOld: isOld))
+                case .failure(let error):
+                    receive(index, .undecodable(error))
+                }
+            }
+        }
     }
 
-    /// Decodes a record.
-    func decode(_ data: Data, for key: CacheKey) -> DecodedRecord<Item> {
-        decode([(key, data)][...])[0]
-    }
-
-    private func decoded<Record>(
-        _ result: Result<Record, StorageError>,
-        _ item: (Record) -> (Item, isOld: Bool)
-    ) -> DecodedRecord<Item> {
-        switch result {
-        case .success(let record):
-            let (item, isOld) = item(record)
-            return .item(item, belongsUnder: key(of: item), isOld: isOld)
-        case .failure(let error):
-            return .undecodable(error)
+    /// The item in a record, or `nil` if it can't be decoded.
+    func item(in data: Data, under record: CacheKey) -> Item? {
+        var found: Item?
+        decode([(record, data)]) { _, decoded in
+            if case .item(let item, _, _) = decoded { found = item }
         }
+        return found
     }
 }

@@ -132,7 +132,7 @@ struct RecordPlaces<Item: StorableItem> {
     }
 
     private func holds(_ key: CacheKey, _ data: Data, _ record: CacheKey) -> Bool {
-        if case .item(_, key, _) = storage.coding.decode(data, for: record) { true } else { false }
+        storage.coding.item(in: data, under: record).map(storage.coding.key(of:)) == key
     }
 
     /// Whether an item is under its own key, as far as the batch has not touched it.

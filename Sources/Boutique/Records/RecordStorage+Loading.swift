@@ -40,13 +40,18 @@ extension RecordStorage {
     func load() async throws -> LoadedRecords<Item> {
         let records = try await engine.fetchAll()
         let others = Locked<[Int: DecodedRecord<Item>]>([:])
-        let items = await records.concurrentMap { [coding] part -> [Item?] in
-            zip(part.indices, coding.decode(part)).map { index, decoded in
-                if case .item(let item, records[index].key, false) = decoded { return item }
-                others.withLock { $0[index] = decoded }
-                return nil
-            }
-        }
+        let items =
+            await records.concurrentMap { [coding] part, receive in
+                coding.decode(part) { index, decoded in
+                    switch decoded {
+                    case .item(let item, records[index].key, false):
+                        receive(item)
+                    default:
+                        others.withLock { $0[index] = decoded }
+                        receive(nil)
+                    }
+                }
+            } as [Item?]
         let decoded = DecodedRecords(keys: records.map { $0.key }, items: items, others: others.withLock { $0 })
         if coding.history != nil { await rewriteOld(records, decoded) }
         return assemble(decoded)
@@ -57,7 +62,9 @@ extension RecordStorage {
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         let records = try await engine.fetch(keys: keys)
-        return await records.concurrentMap { [coding] part in zip(part, coding.decode(part)).map { ($0.key, $1) } }
+        return await records.concurrentMap { [coding] part, receive in
+            coding.decode(part) { index, decoded in receive((records[index].key, decoded)) }
+        }
     }
 
     /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one with the
@@ -112,7 +119,9 @@ extension RecordStorage {
     }
 
     private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws {
-        let encoded = await batch.map(\.item).concurrentMap { [coding] part in coding.encode(part).map { $0.data } }
+        let encoded = await batch.map(\.item).concurrentMap { [coding] part, receive in
+            for encoded in coding.encode(part) { receive(encoded.data) }
+        }
         // What somebody else has changed or removed since it was read is theirs.
         let current = Dictionary(try await engine.fetch(keys: batch.map { $0.key }).map { ($0.key, $0.data) }) { $1 }
         var operations: [StorageOperation] = []

@@ -154,15 +154,15 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
             for step in steps { if items.isEmpty { items = step.insertedItems } else { items += step.insertedItems } }
         }
         let failures = Locked<[Int: StorageError]>([:])
-        writes = await items.concurrentMap { part in
-            zip(part.indices, coding.encode(part)).map { index, encoded in
+        writes = await items.concurrentMap { part, receive in
+            for (index, encoded) in zip(part.indices, coding.encode(part)) {
                 switch encoded.data {
                 case .success(let data):
-                    return .write(key: encoded.key, data: data)
+                    receive(.write(key: encoded.key, data: data))
                 case .failure(let error):
                     failures.withLock { $0[index] = error }
                     // In its place, and never carried out.
-                    return .remove(key: encoded.key)
+                    receive(.remove(key: encoded.key))
                 }
             }
         }

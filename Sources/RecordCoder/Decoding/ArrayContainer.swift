@@ -21,9 +21,12 @@ struct ArrayContainer {
     @inline(__always)
     private mutating func decodeNext<Value>(
         _ type: Any.Type,
+        isSuper: Bool = false,
         _ body: (_ index: Int) throws -> Value
     ) throws -> Value {
-        guard !isAtEnd else { throw state.end(of: Int(array), expecting: type, count: currentIndex) }
+        guard !isAtEnd else {
+            throw state.end(of: Int(array), expecting: type, count: currentIndex, isSuper: isSuper)
+        }
         let value = try body(Int(next))
         skip()
         return value
@@ -32,7 +35,11 @@ struct ArrayContainer {
     /// The next element, as it would be decoded if it isn't null.
     @inline(__always)
     private mutating func decodeNextIfPresent<Value>(_ body: (_ index: Int) throws -> Value) throws -> Value? {
-        guard !isAtEnd else { return nil }
+        guard !isAtEnd else {
+            // Foundation counts, all the same.
+            currentIndex += 1
+            return nil
+        }
         let value = state.isNull(at: Int(next)) ? nil : try body(Int(next))
         skip()
         return value
@@ -53,7 +60,9 @@ extension ArrayContainer: UnkeyedDecodingContainer {
     var isAtEnd: Bool { next >= token.next }
 
     mutating func decodeNil() throws -> Bool {
-        guard !isAtEnd else { throw state.end(of: Int(array), expecting: Never.self, count: currentIndex) }
+        guard !isAtEnd else {
+            throw state.end(of: Int(array), expecting: Never.self, count: currentIndex, isSuper: false)
+        }
         guard state.isNull(at: Int(next)) else { return false }
         skip()
         return true
@@ -79,7 +88,7 @@ extension ArrayContainer: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder {
         let state = state
-        return try decodeNext((any Decoder).self) { ValueDecoder(state: state, index: $0) }
+        return try decodeNext((any Decoder).self, isSuper: true) { ValueDecoder(state: state, index: $0) }
     }
 
     // MARK: Values

@@ -6,6 +6,9 @@ struct MismatchKind: Hashable {
     let kind: Token.Kind
 }
 
+/// Stands for an error that nobody sees, because the value is given to Foundation.
+private struct GivenToFoundation: Error {}
+
 /// What needs an array.
 struct ArrayProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.unkeyedContainer() }
@@ -14,6 +17,21 @@ struct ArrayProbe: Decodable {
 /// What needs an object.
 struct ObjectProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: PathKey.self) }
+}
+
+/// What becomes of a value: the error that the value's container sees, which `JSONDecoder` may replace before its caller does.
+private struct Outcome<Value: Decodable>: Decodable {
+    let result: Result<Value, any Error>
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        result = Result { try container.decode(Value.self) }
+    }
+
+    /// Lets Foundation decode a text.
+    static func decode(_ text: Data) throws -> Value {
+        try JSONDecoder().decode(Self.self, from: text).result.get()
+    }
 }
 
 extension DecodingState {
@@ -27,7 +45,7 @@ extension DecodingState {
         let mismatch = MismatchKind(type: ObjectIdentifier(type), kind: kind)
         if let known = fields.pointee.mismatches[mismatch] { return known.moved(to: path(to: index)) }
         do {
-            _ = try JSONDecoder().decode(type, from: Data(kind.example.utf8))
+            _ = try Outcome<Value>.decode(Data(kind.example.utf8))
         } catch let error as DecodingError {
             fields.pointee.mismatches[mismatch] = error
             return error.moved(to: path(to: index))
@@ -36,7 +54,7 @@ extension DecodingState {
         }
         // Foundation sees nothing wrong.
         fields.pointee.isForFoundation = true
-        return UnexpectedText()
+        return GivenToFoundation()
     }
 
     /// Lets Foundation decode one scalar.
@@ -47,10 +65,17 @@ extension DecodingState {
         let marks = token.kind == .string ? 1 : 0
         let text = Data(bytes: text(of: token) - marks, count: Int(token.count) + 2 * marks)
         do {
-            return try JSONDecoder().decode(type, from: text)
+            return try Outcome<Value>.decode(text)
         } catch let error as DecodingError {
             throw error.moved(to: path(to: index))
         }
+    }
+
+    /// An error in a member, with the very key that was asked for at the end of its path.
+    @inline(never)
+    func error(_ error: any Error, in object: Int, at key: any CodingKey) -> any Error {
+        guard let error = error as? DecodingError else { return error }
+        return error.moved(to: path(to: object) + [key])
     }
 
     /// Foundation's error for a member that is not there.
@@ -67,12 +92,13 @@ extension DecodingState {
 
     /// Foundation's error for reading behind the end of an array.
     @inline(never)
-    func end(of array: Int, expecting type: Any.Type, count: Int) -> any Error {
+    func end(of array: Int, expecting type: Any.Type, count: Int, isSuper: Bool) -> any Error {
         DecodingError.valueNotFound(
             type,
             DecodingError.Context(
                 codingPath: path(to: array) + [PathKey(index: count)],
-                debugDescription: "Unkeyed container is at end."
+                debugDescription: isSuper
+                    ? "Cannot get superDecoder() -- unkeyed container is at end." : "Unkeyed container is at end."
             )
         )
     }

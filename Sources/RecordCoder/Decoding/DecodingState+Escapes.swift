@@ -8,7 +8,8 @@ extension DecodingState {
         // No escape is shorter than the UTF-8 that it stands for, so `output` never gets ahead of `place`, and `count`
         // bytes suffice.
         return String(unsafeUninitializedCapacity: Int(token.count)) { buffer in
-            guard var output = buffer.baseAddress else { return 0 }
+            guard let start = buffer.baseAddress else { return 0 }
+            var output = start
             while place < end {
                 // Eight bytes at once, as long as all of them are of the text, and so have room in the output.
                 while place + 8 <= end {
@@ -27,7 +28,7 @@ extension DecodingState {
                     place += 1
                 }
             }
-            return output - buffer.baseAddress!
+            return output - start
         }
     }
 }

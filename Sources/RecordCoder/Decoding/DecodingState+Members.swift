@@ -9,7 +9,7 @@ extension DecodingState {
     /// Finds the value of an object's member. Of several with the same name, it is the first one's.
     ///
     /// Members are mostly asked for in the order in which they were written, so the name behind the one that was found last
-    /// is looked at first, and then the place where a member of this name was in another object.
+    /// is looked at first.
     ///
     /// - Parameters:
     ///   - name: The member's name.
@@ -26,18 +26,24 @@ extension DecodingState {
             // value. The expected name is one of them or the end.
             let expected = Int(token.start)
             if expected < Int(token.next), isName(expected, name) { return expected }
-            let hint = fields.pointee.hints.place(of: name)
-            let hinted = object + Int(hint.pointee)
-            if hinted < Int(token.next), fields.pointee.tape[hinted].isName(in: object), isName(hinted, name) {
-                return hinted
-            }
-            guard let found = search(name, in: object) else { return nil }
-            hint.pointee = UInt32(truncatingIfNeeded: found - object)
-            return found
+            if let found = hashedName(name, of: object, end: Int(token.next)) { return found }
+            return search(name, in: object)
         }
         guard let found else { return name.utf8.allSatisfy { $0 < 0x80 } ? nil : irregularMember(name, of: object) }
         if advances { fields.pointee.tape.tokens[object].start = fields.pointee.tape[found + 1].next }
         return found + 1
+    }
+
+    /// The token of a name, if it can be found by its hash.
+    @inline(__always)
+    private func hashedName(_ name: UnsafeBufferPointer<UInt8>, of object: Int, end: Int) -> Int? {
+        guard let address = name.baseAddress else { return nil }
+        // In bounds: so many places there are. What is found there can be from a text before.
+        let found = Int(fields.pointee.tape.names[NameHash(address, name.count).place(in: object)])
+        guard found > object, found < end, fields.pointee.tape[found].isName(in: object), isName(found, name) else {
+            return nil
+        }
+        return found
     }
 
     /// Whether the text of a name equals another.

@@ -17,15 +17,19 @@ extension DecodingState {
     func path(to index: Int) -> [any CodingKey] {
         if fields.pointee.places.isEmpty { findPlaces() }
         var path: [any CodingKey] = []
-        var place = fields.pointee.places[index]
-        while place.container != 0 {
+        var index = index
+        while true {
+            let place = fields.pointee.places[index]
             let container = Int(place.container)
-            if fields.pointee.tape[container].kind == .array {
+            if container == 0 { break }
+            if let key = fields.pointee.keys[index] {
+                path.append(key)
+            } else if fields.pointee.tape[container].kind == .array {
                 path.append(PathKey(index: Int(place.element)))
             } else {
                 path.append(PathKey(stringValue: string(of: fields.pointee.tape[Int(place.name)])))
             }
-            place = fields.pointee.places[container]
+            index = container
         }
         return path.reversed()
     }

@@ -13,14 +13,14 @@ final class DecodingState {
         let types = TypeCache<(any TapeDecodable.Type)?>()
         /// An ``ObjectContainerMaker`` for each type of keys.
         let makers = TypeCache<AnyObject>()
-        /// Where members may be.
-        let hints = NameHints()
         /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Whether something was met that only Foundation knows how to treat, so that the result doesn't count.
         var isForFoundation = false
         /// The members of objects whose names can't be compared byte by byte, by the object's token.
         var members: [Int: [String: Int]] = [:]
+        /// The keys by which members were decoded, by the members' values, where the names don't tell all.
+        var keys: [Int: any CodingKey] = [:]
         /// Where each token stands, if anybody has asked.
         var places: [TokenPlace] = []
         /// How Foundation describes a value of the wrong kind.
@@ -39,7 +39,6 @@ final class DecodingState {
         fields.pointee.tape.deallocate()
         fields.pointee.types.deallocate()
         fields.pointee.makers.deallocate()
-        fields.pointee.hints.deallocate()
         fields.deinitialize(count: 1)
         fields.deallocate()
     }
@@ -53,11 +52,11 @@ final class DecodingState {
         _ body: (inout DecodingState) throws -> Result
     ) rethrows -> Result {
         var state = pool.take() ?? DecodingState()
-        state.fields.pointee.userInfo = userInfo
+        if !userInfo.isEmpty { state.fields.pointee.userInfo = userInfo }
         defer {
             // A decoder or container that has escaped keeps it.
             if isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge {
-                state.fields.pointee.userInfo = [:]
+                if !userInfo.isEmpty { state.fields.pointee.userInfo = [:] }
                 state.forget()
                 pool.put(state)
             }
@@ -79,6 +78,7 @@ final class DecodingState {
     private func forget() {
         fields.pointee.isForFoundation = false
         if !fields.pointee.members.isEmpty { fields.pointee.members = [:] }
+        if !fields.pointee.keys.isEmpty { fields.pointee.keys = [:] }
         if !fields.pointee.places.isEmpty { fields.pointee.places = [] }
     }
 

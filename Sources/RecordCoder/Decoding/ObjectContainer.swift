@@ -19,6 +19,44 @@ struct ObjectContainer<Key: CodingKey> {
         guard let index = state.member(key.stringValue, of: object, advances: true) else { return nil }
         return state.isNull(at: index) ? nil : index
     }
+
+    /// Remembers a key that the coding paths of what is in a member could not tell from its name.
+    @inline(__always)
+    private func note(_ key: some CodingKey, at index: Int) {
+        // It has a number, or is perhaps spelled in another way.
+        if key.intValue != nil || state.fields.pointee.tape[object].isIrregular {
+            state.fields.pointee.keys[index] = key
+        }
+    }
+
+    /// Decodes a scalar.
+    @inline(__always)
+    private func scalar<Value>(_ key: Key, _ decode: (Int) throws -> Value) throws -> Value {
+        let index = try member(key)
+        do {
+            return try decode(index)
+        } catch {
+            throw state.error(error, in: object, at: key)
+        }
+    }
+
+    /// Decodes a scalar if it is there and isn't null.
+    @inline(__always)
+    private func scalarIfPresent<Value>(_ key: Key, _ decode: (Int) throws -> Value) throws -> Value? {
+        guard let index = presentMember(key) else { return nil }
+        do {
+            return try decode(index)
+        } catch {
+            throw state.error(error, in: object, at: key)
+        }
+    }
+
+    /// A decoder for the value of a member.
+    private func decoder(_ key: Key) throws -> ValueDecoder {
+        let index = try member(key)
+        note(key, at: index)
+        return ValueDecoder(state: state, index: index)
+    }
 }
 
 extension ObjectContainer: KeyedDecodingContainerProtocol {
@@ -41,11 +79,11 @@ extension ObjectContainer: KeyedDecodingContainerProtocol {
         keyedBy type: NestedKey.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try ValueDecoder(state: state, index: member(key)).container(keyedBy: type)
+        try decoder(key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try ValueDecoder(state: state, index: member(key)).unkeyedContainer()
+        try decoder(key).unkeyedContainer()
     }
 
     func superDecoder() -> any Decoder { decoder(forMember: PathKey.super.stringValue) }
@@ -64,110 +102,136 @@ extension ObjectContainer: KeyedDecodingContainerProtocol {
     // MARK: Values
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try state.decode(type, at: member(key))
+        let index = try member(key)
+        note(key, at: index)
+        return try state.decode(type, at: index)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        try presentMember(key).map { try state.decode(type, at: $0) }
+        guard let index = presentMember(key) else { return nil }
+        note(key, at: index)
+        return try state.decode(type, at: index)
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try state.bool(at: member(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key) { try state.bool(at: $0) } }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try presentMember(key).map { try state.bool(at: $0) }
+        try scalarIfPresent(key) { try state.bool(at: $0) }
     }
 
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try state.string(at: member(key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key) { try state.string(at: $0) } }
 
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try presentMember(key).map { try state.string(at: $0) }
+        try scalarIfPresent(key) { try state.string(at: $0) }
     }
 
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try state.double(at: member(key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try scalar(key) { try state.double(at: $0) } }
 
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try presentMember(key).map { try state.double(at: $0) }
+        try scalarIfPresent(key) { try state.double(at: $0) }
     }
 
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try state.float(at: member(key)) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try scalar(key) { try state.float(at: $0) } }
 
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try presentMember(key).map { try state.float(at: $0) }
+        try scalarIfPresent(key) { try state.float(at: $0) }
     }
 
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try state.integer(type, at: member(key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try scalar(key) { try state.integer(type, at: $0) } }
 
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try state.integer(type, at: member(key)) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try state.integer(type, at: member(key)) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try state.integer(type, at: member(key)) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try state.integer(type, at: member(key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try state.integer(type, at: member(key)) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try state.integer(type, at: member(key)) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try state.integer(type, at: member(key)) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try state.integer(type, at: member(key)) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try state.integer(type, at: member(key)) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try state.integer(type, at: member(key)) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try state.integer(type, at: member(key)) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        try scalar(key) { try state.integer(type, at: $0) }
+    }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-        try presentMember(key).map { try state.integer(type, at: $0) }
+        try scalarIfPresent(key) { try state.integer(type, at: $0) }
     }
 }

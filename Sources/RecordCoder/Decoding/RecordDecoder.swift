@@ -43,10 +43,28 @@ public struct RecordDecoder: Sendable {
         _ type: Value.Type,
         fromEach records: some Sequence<Data>
     ) -> [Result<Value, any Error>] {
-        DecodingState.withState(userInfo: userInfo) { state in
-            records.map { record in
+        var values: [Result<Value, any Error>] = []
+        values.reserveCapacity(records.underestimatedCount)
+        decode(type, fromEach: records) { values.append($0) }
+        return values
+    }
+
+    /// Decodes many values and hands them over one by one, which spares the memory for all of them.
+    ///
+    /// - Parameters:
+    ///   - type: The values' type.
+    ///   - records: The records, each as of ``decode(_:from:)``.
+    ///   - receive: Called for each record in order, with the value, or with what ``decode(_:from:)`` would throw.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type,
+        fromEach records: some Sequence<Data>,
+        receive: (consuming Result<Value, any Error>) throws -> Void
+    ) rethrows {
+        try DecodingState.withState(userInfo: userInfo) { state in
+            for record in records {
                 DecodingState.renewIfShared(&state)
-                return Result { try decode(type, from: record, with: state) }
+                let result = Result { try decode(type, from: record, with: state) }
+                try receive(result)
             }
         }
     }

@@ -18,9 +18,17 @@ struct Tape {
 
     /// The tokens, `tokenCount` of `tokenCapacity` being initialised. The first is a null that is nowhere in the text; the
     /// second is the whole value.
-    private(set) var tokens: UnsafeMutablePointer<Token>
-    private var tokenCapacity: Int
-    private(set) var tokenCount = 0
+    var tokens: UnsafeMutablePointer<Token>
+    var tokenCapacity: Int
+    var tokenCount = 0
+    /// Memory for the containers around the one that is scanned: ``maximumDepth`` of them, not initialised.
+    let containers: UnsafeMutablePointer<OpenContainer>
+
+    /// How many names can be found by their hash: a power of two.
+    static let nameCapacity = 256
+    /// The tokens of names by ``NameHash``, as far as they haven't had to leave their places to others, and what is left of
+    /// the texts before: ``nameCapacity`` of them, initialised.
+    let names: UnsafeMutablePointer<UInt32>
 
     /// The token of the whole value.
     static let root = 1
@@ -30,12 +38,17 @@ struct Tape {
         bytes = .allocate(capacity: byteCapacity)
         tokenCapacity = 128
         tokens = .allocate(capacity: tokenCapacity)
+        containers = .allocate(capacity: Self.maximumDepth)
+        names = .allocate(capacity: Self.nameCapacity)
+        names.initialize(repeating: 0, count: Self.nameCapacity)
     }
 
     /// Frees the memory. The tape must not be used any more.
     func deallocate() {
         bytes.deallocate()
         tokens.deallocate()
+        containers.deallocate()
+        names.deallocate()
     }
 
     /// Whether it takes so much memory that it isn't worth keeping.
@@ -71,23 +84,5 @@ struct Tape {
             assert(index >= 0 && index < tokenCount)
             tokens[index] = newValue
         }
-    }
-
-    /// Adds a token.
-    @inline(__always)
-    mutating func append(_ token: Token) {
-        if tokenCount == tokenCapacity { growTokens() }
-        // There is room for one more, or there has just been made.
-        (tokens + tokenCount).initialize(to: token)
-        tokenCount &+= 1
-    }
-
-    @inline(never)
-    private mutating func growTokens() {
-        let larger = UnsafeMutablePointer<Token>.allocate(capacity: 2 * tokenCapacity)
-        larger.moveInitialize(from: tokens, count: tokenCount)
-        tokens.deallocate()
-        tokens = larger
-        tokenCapacity *= 2
     }
 }

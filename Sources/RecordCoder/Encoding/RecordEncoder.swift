@@ -83,7 +83,9 @@ extension EncodingState {
         }
         guard !storage.pointee.hasGivenUp else { return nil }
         // In bounds: `count` bytes are written.
-        let data = Data(bytes: storage.pointee.output.base, count: storage.pointee.output.count)
+        let data = Data(
+            buffer: UnsafeRawBufferPointer(start: storage.pointee.output.base, count: storage.pointee.output.count)
+                .bindMemory(to: UInt8.self))
         // For containers that somebody keeps: they write nothing any more.
         storage.pointee.giveUp()
         return data

@@ -1,5 +1,6 @@
 import Bodega
 import BodegaTesting
+import CoderInputs
 import Foundation
 
 /// The items that are written and read: the same in every session.

@@ -1,4 +1,5 @@
 import BodegaTesting
+import CoderInputs
 import Foundation
 
 /// The object of ten fields that is encoded and decoded; about 400 bytes of JSON.

@@ -1,5 +1,6 @@
 import BenchHarness
 import Bodega
+import CoderInputs
 import BodegaTesting
 import Crypto
 import Foundation

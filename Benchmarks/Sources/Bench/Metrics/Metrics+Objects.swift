@@ -7,7 +7,7 @@ extension Metrics {
         Metric("object.store.batch", baseline: "JSONEncoder alone + the engine alone", maximum: 1.1) { plan in
             try await storeObjects(plan)
         },
-        Metric("object.read.all", baseline: "the engine alone + JSONDecoder alone", maximum: 1.1) { plan in
+        Metric("object.read.all", baseline: "the engine alone + JSONDecoder alone", maximum: 0.3) { plan in
             try await readObjects(plan)
         },
     ]

@@ -14,7 +14,7 @@ extension Metrics {
         Metric("store.insert.concurrent", baseline: "one batch of as many", maximum: 4) { plan in
             try await insertConcurrently(plan)
         },
-        Metric("store.insert.batch", baseline: "JSONEncoder alone + the engine alone", maximum: 1.25) { plan in
+        Metric("store.insert.batch", baseline: "JSONEncoder alone + the engine alone", maximum: 0.6) { plan in
             try await insertBatch(plan)
         },
     ]

@@ -5,7 +5,7 @@ import Foundation
 
 extension Metrics {
     static let storeLoads = [
-        Metric("store.load", baseline: "the engine alone + JSONDecoder alone", maximum: 0.9) { plan in
+        Metric("store.load", baseline: "the engine alone + JSONDecoder alone", maximum: 0.3) { plan in
             try await load(plan)
         },
         // How long the main actor can't run other work, relative to how long loading takes; see `MainActorProbe`.

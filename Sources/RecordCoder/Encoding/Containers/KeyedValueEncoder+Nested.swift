@@ -2,11 +2,11 @@ extension KeyedValueEncoder {
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        nestedEncoder(forKey: key).container(keyedBy: type)
+        nestedEncoder(forKey: key).nestedContainer(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        nestedEncoder(forKey: key).unkeyedContainer()
+        nestedEncoder(forKey: key).nestedUnkeyedContainer()
     }
 
     func superEncoder() -> any Encoder {

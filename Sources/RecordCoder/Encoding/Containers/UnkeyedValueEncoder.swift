@@ -84,11 +84,11 @@ struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) -> KeyedEncodingContainer<NestedKey> {
-        nestedEncoder().container(keyedBy: type)
+        nestedEncoder().nestedContainer(keyedBy: type)
     }
 
     mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        nestedEncoder().unkeyedContainer()
+        nestedEncoder().nestedUnkeyedContainer()
     }
 
     /// Leaves the record to Foundation, whose encoder puts the element in its place when nobody refers to it any more,

@@ -36,6 +36,20 @@ struct ValueEncoder: Encoder {
         self
     }
 
+    /// Begins an object in a container.
+    func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        let container = container(keyedBy: type)
+        state.storage.pointee.markNested(depth: depth, start: start)
+        return container
+    }
+
+    /// Begins an array in a container.
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        let container = unkeyedContainer()
+        state.storage.pointee.markNested(depth: depth, start: start)
+        return container
+    }
+
     /// Begins the value's object or array, unless that has been done before, as a superclass does.
     ///
     /// - Returns: Whether it was begun now.

@@ -68,24 +68,26 @@ extension OutputBuffer {
 
     /// Appends the shortest decimal number that reads back as the same, as the standard library finds it.
     private mutating func append(descriptionOf value: some TextOutputStreamable & BinaryFloatingPoint) {
-        var stream = NumberStream(output: self)
-        value.write(to: &stream)
-        self = stream.output
+        withUnsafeMutablePointer(to: &self) { output in
+            var stream = NumberStream(output: output)
+            value.write(to: &stream)
+        }
     }
 }
 
 /// Takes the text of a number into an output buffer.
 private struct NumberStream: TextOutputStream {
-    var output: OutputBuffer
+    /// The buffer, which outlives the stream.
+    let output: UnsafeMutablePointer<OutputBuffer>
 
     mutating func write(_ text: String) {
         var text = text
-        text.withUTF8 { output.append(contentsOf: UnsafeRawBufferPointer($0)) }
+        text.withUTF8 { output.pointee.append(contentsOf: UnsafeRawBufferPointer($0)) }
     }
 
     /// What the standard library calls for text that is ASCII. It saves a string that would need memory of its own; a
     /// standard library that does not call it calls `write(_:)` instead.
     mutating func _writeASCII(_ text: UnsafeBufferPointer<UInt8>) {
-        output.append(contentsOf: UnsafeRawBufferPointer(text))
+        output.pointee.append(contentsOf: UnsafeRawBufferPointer(text))
     }
 }

@@ -17,6 +17,9 @@ struct EncodingFrame {
     let isDirect: Bool
     /// The offset of its opening bracket. As output only grows, no other frame of the record ever has the same.
     let start: Int
+    /// Whether it was begun by a container, not by an encoder, so that Foundation leaves its key out of the coding paths of
+    /// values within it.
+    var isNested = false
     /// The keys that objects like it use, or `nil` if it doesn't use such a table.
     var table: UnsafeMutablePointer<KeyTable>?
     /// The keys of the table that it has, a bit each.

@@ -33,8 +33,9 @@ final class EncodingState {
     /// Puts back a state that nobody else refers to.
     static func putBack(_ state: EncodingState) {
         guard state.storage.pointee.output.capacity <= keptCapacity else { return }
-        // It would keep alive what may be large or what belongs to somebody.
+        // What belongs to somebody, and what is large, is not to be kept alive.
         state.storage.pointee.userInfo = [:]
+        state.storage.pointee.dropLargeKeySets()
         idle.put(state)
     }
 }

@@ -3,8 +3,9 @@ import Foundation
 extension EncodingStorage {
     /// The coding path of a place where a value stands or is to be written, found in what has been written.
     ///
-    /// Foundation's paths consist of the very keys that the values' types gave; where they weren't kept, and where the
-    /// place can't be told from the one behind it any more, the record is left to Foundation.
+    /// Foundation's paths consist of the very keys that the values' types gave. Where they weren't kept, where the place
+    /// can't be told from the one behind it any more, and within nested containers, of which Foundation has ideas of its
+    /// own, the record is left to Foundation.
     ///
     /// - Parameters:
     ///   - depth: How many frames the place lies in.
@@ -17,13 +18,20 @@ extension EncodingStorage {
         var path: [any CodingKey] = []
         for level in 0..<depth {
             // In bounds: level < depth <= frameCount.
-            guard let key = lastKey(of: frames[level]) else {
+            let frame = frames[level]
+            guard !frame.isNested, let key = lastKey(of: frame) else {
                 giveUp()
                 return []
             }
             path.append(key)
         }
         return path
+    }
+
+    /// Notes that a frame was begun by a container, if it is open.
+    func markNested(depth: Int, start: Int) {
+        // In bounds: the frame is open.
+        if isOpen(depth: depth, start: start) { frames[depth].isNested = true }
     }
 
     /// The key or index of the member or element that was begun last.

@@ -1,4 +1,7 @@
 extension EncodingStorage {
+    /// For how many keys a set may have room to be used again.
+    private static let keptKeyCount = 1000
+
     /// What became of a key that was to be written.
     enum KeyResult {
         /// It is written, and its value may be.
@@ -103,11 +106,17 @@ extension EncodingStorage {
         return true
     }
 
+    /// Frees the sets that had to be large.
+    mutating func dropLargeKeySets() {
+        if keySets.isEmpty { return }
+        keySets.removeAll { $0.capacity > Self.keptKeyCount }
+    }
+
     /// Makes an object keep its keys in a set instead of a table, which has no room for them.
     private mutating func moveKeysIntoSet(_ frame: UnsafeMutablePointer<EncodingFrame>) {
         if keySetCount == keySets.count {
             keySets.append([])
-        } else if keySets[keySetCount].capacity > 1000 {
+        } else if keySets[keySetCount].capacity > Self.keptKeyCount {
             // To empty a set takes as long as it is large.
             keySets[keySetCount] = []
         } else {

@@ -22,7 +22,7 @@ struct EncodingStorage {
     /// The tables of keys.
     var keyTables = KeyTables()
     /// How types are encoded directly.
-    let directTypes = DirectTypes()
+    let directTypes = TypeCache<(any DirectlyEncodable.Type)?>()
     /// What the caller tells the values that are encoded.
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 

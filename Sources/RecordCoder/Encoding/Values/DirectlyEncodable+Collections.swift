@@ -13,7 +13,7 @@ extension Array: DirectlyEncodable where Element: Encodable {
         let storage = state.storage
         let start = storage.pointee.output.count
         guard storage.pointee.beginFrame(.array, depth: depth, isDirect: true) else { return }
-        let direct = storage.pointee.directTypes.direct(Element.self)
+        let direct = state.direct(Element.self)
         try address.assumingMemoryBound(to: Self.self).pointee.withUnsafeBufferPointer { elements in
             guard let first = elements.baseAddress else { return }
             for index in 0..<elements.count {
@@ -41,7 +41,7 @@ extension Dictionary: DirectlyEncodable where Key: Encodable, Value: Encodable {
         let storage = state.storage
         let start = storage.pointee.output.count
         guard storage.pointee.beginFrame(.object, depth: depth, isDirect: true) else { return }
-        let direct = storage.pointee.directTypes.direct(Value.self)
+        let direct = state.direct(Value.self)
         for (key, value) in entries {
             // A value can write to any container that is within its reach, and so end this frame.
             guard storage.pointee.select(depth: depth, start: start) else { return }

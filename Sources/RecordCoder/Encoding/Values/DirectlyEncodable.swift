@@ -14,6 +14,12 @@ protocol DirectlyEncodable {
 }
 
 extension EncodingState {
+    /// How a type is encoded directly; `nil` if it encodes itself with an encoder.
+    @inline(__always)
+    func direct(_ type: any Any.Type) -> (any DirectlyEncodable.Type)? {
+        storage.pointee.directTypes.fact(about: type) { type as? any DirectlyEncodable.Type }
+    }
+
     /// Writes any value in the place of the next one.
     ///
     /// - Parameters:
@@ -22,7 +28,7 @@ extension EncodingState {
     /// - Throws: What the value or one within it throws. The record is left to Foundation then.
     @inline(__always)
     func write<Value: Encodable>(_ value: Value, depth: Int) throws {
-        if let direct = storage.pointee.directTypes.direct(Value.self) {
+        if let direct = direct(Value.self) {
             // The address is that of a value of the type that `direct` was found for.
             try withUnsafePointer(to: value) { try direct.write(UnsafeRawPointer($0), to: self, depth: depth) }
         } else {

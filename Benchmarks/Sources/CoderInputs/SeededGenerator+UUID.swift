@@ -1,9 +1,9 @@
-import BodegaTesting
-import Foundation
+package import BodegaTesting
+package import Foundation
 
 extension SeededGenerator {
     /// The next UUID, of version 4.
-    mutating func uuid() -> UUID {
+    package mutating func uuid() -> UUID {
         let high = next().bigEndian
         let low = next().bigEndian
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

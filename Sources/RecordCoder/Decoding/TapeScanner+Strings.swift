@@ -1,20 +1,18 @@
-extension Tape {
+extension TapeScanner {
 
-    /// Adds the token of a string or of a member's name.
+    /// Scans a string or a member's name: valid UTF-8 with valid escapes.
     ///
     /// - Parameters:
-    ///   - place: At the opening quotation mark; afterwards behind the closing one.
     ///   - kind: Which of the two it is.
     ///   - next: The token's `next`.
-    /// - Returns: Whether it is a string of valid UTF-8 with valid escapes.
     @inline(__always)
-    mutating func appendString(_ place: inout UnsafePointer<UInt8>, _ kind: Token.Kind, next: Int) -> Bool {
+    mutating func scanString(_ kind: Token.Kind, next: Int) -> Bool {
         let start = place + 1
         var end = start
         var isEscaped = false
         var isASCII = true
         while true {
-            // At most eight bytes from one at or before the zeros behind the text.
+            // Eight bytes from one at or before the first zero behind the text.
             let word = ByteWord(at: end)
             let special = word.needingEscape | word.nonASCII
             if special == 0 {
@@ -22,23 +20,25 @@ extension Tape {
                 continue
             }
             end += special.firstMarkedByte
-            if end.pointee == UInt8(ascii: "\"") { break }
-            if end.pointee == UInt8(ascii: "\\") {
+            let byte = end.pointee
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\") {
                 isEscaped = true
-                guard end.skipEscape() else { return false }
-            } else if end.pointee >= 0x80 {
+                guard let behind = end.behindEscape else { return false }
+                end = behind
+            } else if byte >= 0x80 {
                 isASCII = false
-                guard end.skipMultibyteCharacters() else { return false }
+                guard let behind = end.behindMultibyteCharacters else { return false }
+                end = behind
             } else {
                 return false
             }
         }
-        let length = end - start
         place = end + 1
         append(
             Token(
-                start: UInt32(truncatingIfNeeded: start - UnsafePointer(bytes)),
-                count: UInt32(truncatingIfNeeded: length),
+                start: offset(of: start),
+                count: UInt32(truncatingIfNeeded: end - start),
                 next: UInt32(truncatingIfNeeded: next),
                 kind: kind,
                 isIrregular: isEscaped,
@@ -51,31 +51,27 @@ extension Tape {
 
 extension UnsafePointer<UInt8> {
 
-    /// Skips an escape, or two that form a surrogate pair.
-    ///
-    /// - Returns: Whether it is valid.
-    @inline(never)
-    fileprivate mutating func skipEscape() -> Bool {
+    /// The place behind an escape, or behind two that form a surrogate pair; `nil` if it isn't valid.
+    @inline(__always)
+    fileprivate var behindEscape: UnsafePointer<UInt8>? {
         // Each byte is only read if the one before was not the zero behind the text.
         switch self[1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            self += 2
-            return true
+            return self + 2
         case UInt8(ascii: "u"):
-            guard let unit = (self + 2).hexadecimalUnit else { return false }
-            self += 6
-            if unit & 0xF800 != 0xD800 { return true }
-            guard unit < 0xDC00, self[0] == UInt8(ascii: "\\"), self[1] == UInt8(ascii: "u") else { return false }
-            guard let low = (self + 2).hexadecimalUnit, low & 0xFC00 == 0xDC00 else { return false }
-            self += 6
-            return true
+            guard let unit = (self + 2).hexadecimalUnit else { return nil }
+            if unit & 0xF800 != 0xD800 { return self + 6 }
+            guard unit < 0xDC00, self[6] == UInt8(ascii: "\\"), self[7] == UInt8(ascii: "u") else { return nil }
+            guard let low = (self + 8).hexadecimalUnit, low & 0xFC00 == 0xDC00 else { return nil }
+            return self + 12
         default:
-            return false
+            return nil
         }
     }
 
     /// The number that four hexadecimal digits are, or `nil`.
+    @inline(never)
     var hexadecimalUnit: UInt16? {
         var unit: UInt16 = 0
         for index in 0..<4 {
@@ -86,16 +82,15 @@ extension UnsafePointer<UInt8> {
         return unit
     }
 
-    /// Skips characters that are not ASCII.
-    ///
-    /// - Returns: Whether they are well-formed as Unicode's table 3-7 defines it.
+    /// The place behind characters that are not ASCII; `nil` if they are not well-formed as Unicode's table 3-7 defines it.
     @inline(never)
-    fileprivate mutating func skipMultibyteCharacters() -> Bool {
+    fileprivate var behindMultibyteCharacters: UnsafePointer<UInt8>? {
         // Each byte is only read if the one before was not the zero behind the text.
-        while pointee >= 0x80 {
+        var place = self
+        while place.pointee >= 0x80 {
             let length: Int
             let second: ClosedRange<UInt8>
-            switch pointee {
+            switch place.pointee {
             case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
             case 0xE0: (length, second) = (3, 0xA0...0xBF)
             case 0xED: (length, second) = (3, 0x80...0x9F)
@@ -103,14 +98,14 @@ extension UnsafePointer<UInt8> {
             case 0xF0: (length, second) = (4, 0x90...0xBF)
             case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
             case 0xF4: (length, second) = (4, 0x80...0x8F)
-            default: return false
+            default: return nil
             }
-            guard second.contains(self[1]) else { return false }
-            if length > 2, self[2] & 0xC0 != 0x80 { return false }
-            if length > 3, self[3] & 0xC0 != 0x80 { return false }
-            self += length
+            guard second.contains(place[1]) else { return nil }
+            if length > 2, place[2] & 0xC0 != 0x80 { return nil }
+            if length > 3, place[3] & 0xC0 != 0x80 { return nil }
+            place += length
         }
-        return true
+        return place
     }
 }
 

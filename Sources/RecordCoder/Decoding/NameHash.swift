@@ -1,0 +1,51 @@
+/// A hash of a member's name: of its length and its last eight bytes, in which names differ most.
+struct NameHash {
+    private let bits: UInt64
+
+    @inline(__always)
+    private init(_ bytes: UInt64, _ count: Int) {
+        // The multiplier is that of a mixing function of Degski's; the highest bits of the product depend on all others.
+        bits = (bytes &+ UInt64(truncatingIfNeeded: count)) &* 0xD6E8_FEB8_6659_FD93
+    }
+
+    /// Hashes a name in a tape's text, behind which eight bytes can be read.
+    @inline(__always)
+    init(inTape name: UnsafePointer<UInt8>, _ count: Int) {
+        if count >= 8 {
+            self.init(ByteWord(at: name + (count &- 8)).bits, count)
+        } else {
+            // What stands behind the name is shifted out.
+            self.init(ByteWord(at: name).bits << UInt64(truncatingIfNeeded: 64 &- 8 &* count), count)
+        }
+    }
+
+    /// Hashes a name anywhere.
+    @inline(__always)
+    init(_ name: UnsafePointer<UInt8>, _ count: Int) {
+        if count >= 8 {
+            self.init(ByteWord(at: name + (count &- 8)).bits, count)
+        } else if count >= 4 {
+            // Four bytes at the beginning and four at the end, some of which may be the same.
+            let head = UInt64(UInt32(littleEndian: UnsafeRawPointer(name).loadUnaligned(as: UInt32.self)))
+            let end = UnsafeRawPointer(name + (count &- 4))
+            let tail = UInt64(UInt32(littleEndian: end.loadUnaligned(as: UInt32.self)))
+            self.init(tail << 32 | head << UInt64(truncatingIfNeeded: 64 &- 8 &* count), count)
+        } else {
+            var bytes: UInt64 = 0
+            for index in 0..<count {
+                bytes |= UInt64(name[index]) << UInt64(truncatingIfNeeded: 64 &- 8 &* (count &- index))
+            }
+            self.init(bytes, count)
+        }
+    }
+
+    /// One of 64 bits.
+    @inline(__always)
+    var bit: UInt64 { 1 &<< (bits >> 58) }
+
+    /// A place in a table of ``Tape/nameCapacity`` places, a different one for each object that has such a name.
+    @inline(__always)
+    func place(in object: Int) -> Int {
+        Int(truncatingIfNeeded: (bits >> 48) &+ UInt64(truncatingIfNeeded: object) &* 13) & (Tape.nameCapacity &- 1)
+    }
+}

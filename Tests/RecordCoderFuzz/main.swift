@@ -1,0 +1,22 @@
+import Foundation
+
+// Changes JSON documents at random and expects `RecordDecoder` to make of them what Foundation makes of them, and
+// `RecordEncoder` to write what Foundation reads as the same.
+do {
+    let options = try Options(CommandLine.arguments.dropFirst())
+    if options.wantsHelp {
+        say(Options.help)
+        exit(0)
+    }
+    say("fuzzing: --mutations \(options.mutations) --seed \(options.seed) --first \(options.first)")
+    let campaign = Campaign(options)
+    let difference = campaign.run()
+    say(campaign.summary)
+    if let difference {
+        say(difference)
+        exit(1)
+    }
+} catch let error as Options.Misuse {
+    FileHandle.standardError.write(Data("RecordCoderFuzz: \(error.message) Try --help.\n".utf8))
+    exit(64)
+}

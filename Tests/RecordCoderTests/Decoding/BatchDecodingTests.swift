@@ -1,0 +1,65 @@
+import Foundation
+import RecordCoder
+import RecordCoderOracle
+import Testing
+
+@Suite struct BatchDecodingTests {
+
+    private func data(_ json: [String]) -> [Data] {
+        json.map { Data($0.utf8) }
+    }
+
+    @Test("A batch gives each record's outcome in its place")
+    func order() throws {
+        let records = (0..<1_000).map { $0 % 7 == 3 ? "[\($0)" : $0 % 11 == 5 ? "{}" : "[\($0),\($0 + 1)]" }
+        let outcomes = RecordDecoder().decode([Int].self, fromEach: data(records))
+        #expect(outcomes.count == records.count)
+        for (number, outcome) in outcomes.enumerated() {
+            let expected = Oracle().foundationsDecoding(of: [Int].self, from: Data(records[number].utf8))
+            #expect(exactDescription(of: outcome) == exactDescription(of: expected))
+        }
+    }
+
+    @Test("A batch may be empty, or a sequence that is made as it is read")
+    func sequences() throws {
+        #expect(RecordDecoder().decode(Int.self, fromEach: []).isEmpty)
+        let lazily = (0..<5).lazy.map { Data("\($0)".utf8) }
+        #expect(try RecordDecoder().decode(Int.self, fromEach: lazily).map { try $0.get() } == [0, 1, 2, 3, 4])
+        let once = AnyIterator(data(["1", "2"]).makeIterator())
+        #expect(try RecordDecoder().decode(Int.self, fromEach: once).map { try $0.get() } == [1, 2])
+    }
+
+    @Test("A long record before short ones, and records of other members, leave nothing behind")
+    func traces() throws {
+        let long = "{\((0..<5_000).map { "\"m\($0)\":\($0)" }.joined(separator: ","))}"
+        let records = [
+            long, #"{"m1":7}"#, "{}", #"{"\u006d1":8}"#, long, #"{"m2":9,"m1":null}"#, "[", #"{"m1":1,"m1":2}"#,
+        ]
+        let outcomes = RecordDecoder().decode([String: Int?].self, fromEach: data(records))
+        for (record, outcome) in zip(records, outcomes) {
+            let expected = Oracle().foundationsDecoding(of: [String: Int?].self, from: Data(record.utf8))
+            #expect(exactDescription(of: outcome) == exactDescription(of: expected))
+        }
+    }
+
+    /// Says what it was told on the side.
+    struct Told: Decodable, Equatable {
+        static let key = CodingUserInfoKey(rawValue: "told").unsafelyUnwrapped
+        var text: String?
+
+        init(from decoder: any Decoder) throws {
+            text = decoder.userInfo[Self.key] as? String
+        }
+    }
+
+    @Test("Each record of a batch sees the user's information, and no other call's")
+    func userInfo() throws {
+        var decoder = RecordDecoder(userInfo: [Told.key: "first"])
+        let records = data(["1", "[]", "{}"])
+        #expect(
+            try decoder.decode(Told.self, fromEach: records).map { try $0.get().text } == ["first", "first", "first"])
+        decoder.userInfo = [Told.key: "second"]
+        #expect(try decoder.decode(Told.self, from: records[0]).text == "second")
+        #expect(try RecordDecoder().decode(Told.self, from: records[0]).text == nil)
+    }
+}
