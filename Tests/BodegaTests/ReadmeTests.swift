@@ -90,7 +90,7 @@ import Testing
         try await storage.store(quote, forKey: CacheKey("dolly"))
         #expect(try await storage.fetchObject(forKey: CacheKey("dolly")) == quote)
         let stored = try #require(try await engine.fetch(key: CacheKey("dolly")))
-        #expect(String(decoding: stored, as: UTF8.self).contains("2022-06-22T17:10:00Z"))
+        #expect(String(decoding: stored, as: UTF8.self).contains("2022-06-22T18:30:00Z"))
     }
 
     /// Whether a source has the snippet's imports, and the rest of it in one piece.

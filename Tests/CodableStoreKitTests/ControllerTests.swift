@@ -109,6 +109,7 @@ private final class PlainController: CodableStoreControllerable {
     func otherThreads() async throws {
         let store = CodableStore<Note>(engine: .at(.memory()))
         let controller = Controller(store)
+        #expect(controller.codableStoreables.isEmpty)
         let (shown, continuation) = AsyncStream.makeStream(of: Int.self)
         controller.onUpdate = { controller in
             continuation.yield(controller.codableStoreables.count)
@@ -138,7 +139,7 @@ private final class PlainController: CodableStoreControllerable {
         #expect(other.log.isEmpty)
     }
 
-    @Test("Objects that can't be read are reported, and read with the next use")
+    @Test("Objects that can't be read are reported, and read and observed with the next use")
     func failure() throws {
         let store = CodableStore<User>(engine: .sqlite(in: folder.directory))
         let file = folder.file("CodableStoreKit.sqlite3")
@@ -149,5 +150,7 @@ private final class PlainController: CodableStoreControllerable {
         try FileManager.default.removeItem(at: file)
         try store.save(User(1))
         #expect(controller.codableStoreables == [User(1)])
+        try store.save(User(2))
+        #expect(controller.log.last == "saved 2 1,2")
     }
 }

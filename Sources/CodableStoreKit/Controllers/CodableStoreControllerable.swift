@@ -34,9 +34,9 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
 
     /// All objects, in the order in which they were first saved.
     ///
-    /// By default they are read with the first use and kept up to date from then on, so that a change costs the same at any
-    /// number of objects. If they could not be read there are none, ``codableStoreablesDidFail(_:)`` is called, and the
-    /// next use reads again.
+    /// By default they are read with the first use and kept up to date from then on: a change reads nothing, it only copies
+    /// the array. If they could not be read there are none, ``codableStoreablesDidFail(_:)`` is called, and the next use
+    /// reads again.
     var codableStoreables: [Object] { get }
 
     /// What ends the observation when it is released. It must always be the same, and belong to this controller alone.

@@ -6,9 +6,16 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
 
     private let store: CodableStore<Object>
     private weak var controller: (any CodableStoreControllerable<Object>)?
+    private weak var bag: ObserverableCodableStoreSubscriptionBag?
+    private var subscription: ObserverableCodableStoreSubscription?
     private let inbox = EventInbox<Object>()
-    private var loaded: ObjectList<Object>?
+    private var list: ObjectList<Object>?
+    // Behind `list` while the controller is told what will change, the same at any other time.
+    private var shown: [Object] = []
+    // The last event whose change was certainly in the objects when they were read.
+    private var includedNumber = 0
     private var isApplying = false
+    private var hasFailed = false
 
     init(of store: CodableStore<Object>, for controller: some CodableStoreControllerable<Object>) {
         self.store = store
@@ -17,25 +24,37 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
 
     /// Follows the store's collection as long as the bag lets it.
     func follow(until bag: ObserverableCodableStoreSubscriptionBag) {
+        self.bag = bag
+        subscription?.unsubscribe()
         let inbox = inbox
-        store.observeCollection { [weak self] event in
+        let new = store.observeCollection { [weak self] event in
             inbox.add(event)
             onMainActor { self?.applyEvents() }
-        }.disposed(by: bag)
+        }
+        new.disposed(by: bag)
+        subscription = new
     }
 
     /// The objects, read if that has not succeeded yet.
     var all: [Object] {
         load()
-        return loaded?.objects ?? []
+        return shown
     }
 
     private func load() {
-        if loaded != nil { return }
+        if list != nil { return }
+        // What could not be opened could not be observed either.
+        if hasFailed, let bag { follow(until: bag) }
         do {
-            // It may hold changes already whose events are still to come. These change nothing a second time.
-            loaded = ObjectList(try store.getCollection())
+            // Changes are durable before their events come, so those in the inbox are included. Later ones may be; applied
+            // once more, all of them together lead to the same.
+            let number = inbox.lastNumber
+            shown = try store.getCollection()
+            list = ObjectList(shown)
+            includedNumber = number
+            hasFailed = false
         } catch {
+            hasFailed = true
             controller?.codableStoreablesDidFail(error)
         }
     }
@@ -45,15 +64,16 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
         if isApplying { return }
         isApplying = true
         defer { isApplying = false }
-        while let event = inbox.next() { apply(event) }
+        while let (number, event) = inbox.next() { apply(event, number) }
     }
 
-    private func apply(_ event: CodableStore<Object>.ObserveEvent) {
+    private func apply(_ event: CodableStore<Object>.ObserveEvent, _ number: Int) {
         load()
-        guard let controller, var next = loaded else { return }
-        next.apply(event)
-        controller.codableStoreablesWillUpdate(event: event, codableStoreables: next.objects)
-        loaded = next
-        controller.codableStoreablesDidUpdate(event: event, codableStoreables: next.objects)
+        guard let controller, list != nil else { return }
+        if number > includedNumber { list?.apply(event) }
+        let objects = list?.objects ?? []
+        controller.codableStoreablesWillUpdate(event: event, codableStoreables: objects)
+        shown = objects
+        controller.codableStoreablesDidUpdate(event: event, codableStoreables: objects)
     }
 }
