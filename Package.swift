@@ -109,12 +109,22 @@ let package = Package(
             name: "BoutiqueCompatibilityTests",
             dependencies: ["BodegaTesting", "Boutique", "CompatibilityChild", "TestSupport"]
         ),
+        .testTarget(
+            name: "CodableStoreKitCompatibilityTests",
+            dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
+        ),
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(
             name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
+        // The same for CodableStoreKit.
+        .executableTarget(
+            name: "CodableStoreCompatibilityChild",
+            dependencies: ["CodableStoreKit"],
+            path: "Tests/CodableStoreCompatibilityChild"
+        ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
             name: "RecordCoderOracle",
@@ -143,7 +153,10 @@ let sharedSettings: [SwiftSetting] = [
 ]
 
 /// What stands for existing code: it is in Swift 5 and knows no upcoming feature.
-let swift5Targets: Set = ["BoutiqueCompatibilityTests", "CompatibilityChild"]
+let swift5Targets: Set = [
+    "BoutiqueCompatibilityTests", "CodableStoreCompatibilityChild", "CodableStoreKitCompatibilityTests",
+    "CompatibilityChild",
+]
 
 for target in package.targets where target.name != "CLinuxFileSystem" {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings

@@ -34,6 +34,7 @@ let package = Package(
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
+                .product(name: "CodableStoreKit", package: "Emporium"),
                 .product(name: "RecordCoder", package: "Emporium"),
                 // SQLite's C API, the same library that the engine is linked to.
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -11,7 +11,7 @@ import Testing
     /// What stands in the README must stand in one of these, line by line.
     private static let sources = [
         "Tests/TestChild/ReadmeSnippets.swift", "Tests/TestChild/ReadmeStoreSnippets.swift",
-        "Tests/BodegaTests/ReadmeTests.swift",
+        "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
     ]
 
     @Test("Every Swift snippet of the README is compiled")
@@ -41,6 +41,19 @@ import Testing
         #expect(lines.last == "done")
         #expect(
             try await SQLiteStorageEngine(openingFile: home.file("backup.sqlite3")).fetchKeys() == [CacheKey("zora")])
+    }
+
+    @Test("The snippets of CodableStoreKit do what the README says")
+    func codableStores() async throws {
+        let home = TemporaryFolder()
+        let variables = ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CFFIXED_USER_HOME"]
+        let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
+        let lines = try await Child("readme-codable-stores", environment: environment).lines()
+        #expect(
+            lines == [
+                #"["Mr. Robot"]"#, #"["Mr. Robot"]"#, "saved Mr. Robot", #"["Mr. Robot", "Elliot"]"#, "saved Elliot",
+                #"["Elliot"]"#,
+            ])
     }
 
     @Test("The snippet of the errors catches a full storage")

@@ -1,3 +1,4 @@
+import Bodega
 #if canImport(Combine)
 public import Combine
 #else

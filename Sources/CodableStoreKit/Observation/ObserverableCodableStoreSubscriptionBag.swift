@@ -4,6 +4,7 @@ import Bodega
 public final class ObserverableCodableStoreSubscriptionBag: Sendable {
 
     private let subscriptions = Locked<[ObserverableCodableStoreSubscription]>([])
+    private let kept = Locked<(any AnyObject & Sendable)?>(nil)
 
     /// Creates an empty bag.
     public init() {}
@@ -26,5 +27,11 @@ public final class ObserverableCodableStoreSubscriptionBag: Sendable {
             return subscriptions
         }
         for subscription in ended { subscription.unsubscribe() }
+    }
+
+    /// What lives as long as the bag, for what observes.
+    var keepsake: (any AnyObject & Sendable)? {
+        get { kept.withLock { $0 } }
+        set { kept.withLock { $0 = newValue } }
     }
 }

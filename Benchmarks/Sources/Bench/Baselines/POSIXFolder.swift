@@ -30,15 +30,30 @@ final class POSIXFolder {
     /// Writes each item to a temporary file and renames it to its key's value, then makes all of it durable at once.
     func write(_ items: [(key: CacheKey, data: Data)]) throws {
         for (number, item) in items.enumerated() {
-            let temporary = ".new-\(number)"
-            let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            try check(file, "openat")
-            defer { close(file) }
-            let count = item.data.withUnsafeBytes { writeBytes(file, $0.baseAddress, $0.count) }
-            guard count == item.data.count else { throw VerificationFailure("wrote \(count) bytes, errno \(errno)") }
-            try check(renameat(descriptor, temporary, descriptor, item.key.value), "renameat")
+            try write(item.data, name: item.key.value, by: ".new-\(number)") { _ in }
         }
         try synchronise()
+    }
+
+    /// Writes data to a temporary file, makes that durable, renames it, and makes the new name durable.
+    func writeDurably(_ data: Data, name: String) throws {
+        try write(data, name: name, by: ".new") { try check(fsync($0), "fsync") }
+        try check(fsync(descriptor), "fsync")
+    }
+
+    private func write(
+        _ data: Data,
+        name: String,
+        by temporary: String,
+        whenWritten: (_ file: CInt) throws -> Void
+    ) throws {
+        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        try check(file, "openat")
+        defer { close(file) }
+        let count = data.withUnsafeBytes { writeBytes(file, $0.baseAddress, $0.count) }
+        guard count == data.count else { throw VerificationFailure("wrote \(count) bytes, errno \(errno)") }
+        try whenWritten(file)
+        try check(renameat(descriptor, temporary, descriptor, name), "renameat")
     }
 
     /// Reads all files, in the order in which the folder lists them.

@@ -3,5 +3,6 @@ import BenchHarness
 /// Everything that `bench` measures, in the order of the table.
 enum Metrics {
     static let all: [Metric] =
-        sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + scale + memory
+        sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore + scale
+        + memory
 }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 /// Runs work on the main actor: at once if the caller is there, else soon.
-func onMainActor(_ work: @escaping @MainActor @Sendable () -> Void) {
+package func onMainActor(_ work: @escaping @MainActor @Sendable () -> Void) {
     if MainQueue.isCurrent {
         MainActor.assumeIsolated(work)
     } else {

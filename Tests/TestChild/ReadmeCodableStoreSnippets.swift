@@ -1,0 +1,86 @@
+import Boutique
+import CodableStoreKit
+
+// The snippets of the README about CodableStoreKit. They run in this process because its environment says where the
+// user's folders are. A test compares them with the README, line by line.
+
+struct User: CodableStoreable, Identifiable, Sendable {
+    let id: String
+    var name: String
+
+    static var codableStoreIdentifier: KeyPath<User, String> { \.id }
+}
+
+@MainActor
+final class UserList: CodableStoreControllerable {
+    let codableStore = CodableStore<User>()
+    let subscriptionBag = ObservableCodableStoreSubscriptionBag()
+
+    init() { observeCodableStoreables() }
+
+    func codableStoreablesDidUpdate(event: CodableStore<User>.ObserveEvent, codableStoreables: [User]) {
+        print(codableStoreables.map(\.name))
+    }
+}
+
+/// Runs the snippets, and stops at the first that doesn't do what the README says.
+@MainActor
+func runReadmeCodableStoreSnippets() async throws {
+    let list = UserList()
+    try useUsers()
+    precondition(list.codableStoreables.map(\.id) == ["42", "43"])
+    try useStores()
+    try await useBridge()
+}
+
+private func useUsers() throws {
+    let user = User(id: "42", name: "Mr. Robot")
+    try user.save()  // a file of its own, on the medium when it returns
+
+    let same = try User.get(identifier: "42")  // throws if there is none
+    let robots = try User.get(where: { $0.name.hasSuffix("Robot") })  // in the order of their first saving
+
+    let subscription = User.observeCollection { event in
+        switch event {
+        case .saved(let user, _, _): print("saved", user.name)
+        case .deleted(let user, _, _): print("deleted", user.name)
+        }
+    }
+
+    // One result an object: what one of them does not survive, the others do.
+    for result in [user, User(id: "43", name: "Elliot")].save() {
+        if case .failure(let id, let error) = result { print(id, error) }
+    }
+
+    subscription.unsubscribe()
+    precondition(same.name == "Mr. Robot" && robots.count == 1)
+}
+
+private func useStores() throws {
+    let files = CodableStore<User>()  // a file an object, in the user's documents; on Linux in $XDG_DATA_HOME
+    let archive = CodableStore<User>(container: "2024", engine: .sqlite)  // one SQLite file, for many objects
+    let draft = CodableStore<User>(engine: .inMemory)
+
+    try files.copy(toStore: archive, where: { $0.id != "42" })
+    let reader = archive.readable  // has no `save`, `delete`, `observe` or `copy`
+    print(try reader.getCollection().map(\.name))
+
+    let everything = try files.fetchCollection()
+    for error in everything.undecodable { print(error.key as Any, error.file as Any, error.cause as Any) }
+    precondition(everything.objects.count == 2 && !draft.exists(identifier: "42"))
+}
+
+@MainActor
+private func useBridge() async throws {
+    let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Users"))
+    let users = CodableStore<User>(engine: .sqlite(engine))
+    let store = try await Store<User>(storage: engine)
+
+    try await store.insert(User(id: "44", name: "Darlene"))
+    let darlene = try users.get(identifier: "44")
+
+    Task {
+        for await event in users.events(where: { $0.name != "Darlene" }) { print("changed", event.object.name) }
+    }
+    precondition(darlene.name == "Darlene")
+}

@@ -1,0 +1,48 @@
+public import Foundation
+
+@MainActor @preconcurrency
+open class UIResponder: NSObject {
+    public nonisolated override init() { fatalError() }
+}
+
+@MainActor @preconcurrency
+open class UIViewController: UIResponder {
+    public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { fatalError() }
+    public required init?(coder: NSCoder) { fatalError() }
+    public nonisolated convenience override init() { fatalError() }
+
+    open var view: UIView! {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open func loadView() { fatalError() }
+    open func viewDidLoad() { fatalError() }
+}
+
+@MainActor @preconcurrency
+open class UITableViewController: UIViewController {
+    public init(style: UITableView.Style) { fatalError() }
+    public override init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { fatalError() }
+    public required init?(coder: NSCoder) { fatalError() }
+
+    open var tableView: UITableView! {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open func tableView(_ tableView: UITableView, numberOfRowsInSection section: Int) -> Int { fatalError() }
+}
+
+@MainActor @preconcurrency
+open class UICollectionViewController: UIViewController {
+    public init(collectionViewLayout layout: UICollectionViewLayout) { fatalError() }
+    public override init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { fatalError() }
+    public required init?(coder: NSCoder) { fatalError() }
+
+    open var collectionView: UICollectionView! {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open func collectionView(_ collectionView: UICollectionView, numberOfItemsInSection section: Int) -> Int {
+        fatalError()
+    }
+}
