@@ -20,8 +20,11 @@ extension ObjectCoder {
         each objects: some Sequence<Object>,
         for keys: some Sequence<CacheKey>
     ) -> [Result<Data, StorageError>] {
-        zip(keys, encode(each: objects)).map { key, result in
-            result.mapError { .encodingFailed(Object.self, for: key, cause: $0) }
+        var encoded = encode(each: objects)[...]
+        return keys.map { key in
+            // A coder of somebody else's may return too few.
+            let result = encoded.popFirst() ?? .failure(MissingResult())
+            return result.mapError { .encodingFailed(Object.self, for: key, cause: $0) }
         }
     }
 
@@ -54,6 +57,8 @@ extension ObjectCoder {
     ) {
         var index = records.startIndex
         decode(type, fromEach: records.lazy.map { $0.data }) { result in
+            // A coder of somebody else's may call this too often, or not often enough.
+            guard index < records.endIndex else { return }
             switch result {
             case .success(let object): receive(index, .success(object))
             case .failure(let error):
@@ -61,7 +66,15 @@ extension ObjectCoder {
             }
             index += 1
         }
+        for index in index..<records.endIndex {
+            receive(index, .failure(.decodingFailed(type, for: records[index].key, cause: MissingResult())))
+        }
     }
+}
+
+/// A coder has not said what became of an object.
+private struct MissingResult: Error, CustomStringConvertible {
+    var description: String { "The coder returned fewer results than it was given objects." }
 }
 
 extension StorageError {

@@ -23,7 +23,7 @@ public protocol ObjectCoder: Sendable {
 
     /// Encodes many objects. By default, each for itself.
     ///
-    /// - Returns: For each object in its place, its bytes, or what ``encode(_:)`` would throw.
+    /// - Returns: Exactly one result for each object, in its place: its bytes, or what ``encode(_:)`` would throw.
     func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>]
 
     /// Decodes many objects. By default, each for itself.
@@ -31,7 +31,7 @@ public protocol ObjectCoder: Sendable {
     /// - Parameters:
     ///   - type: The objects' type.
     ///   - records: The records.
-    ///   - receive: To be called for each record in order, with the object, or with what ``decode(_:from:)`` would throw.
+    ///   - receive: To be called exactly once for each record in order, with the object, or with what ``decode(_:from:)`` would throw.
     func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: some Sequence<Data>,

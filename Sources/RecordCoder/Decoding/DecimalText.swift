@@ -77,19 +77,26 @@ extension FixedWidthInteger {
     /// - Parameters:
     ///   - text: The number. Nothing outside of its `count` bytes is read.
     ///   - count: How many bytes it has, at least one.
-    /// - Returns: `nil` if it doesn't fit, or has more than 19 digits.
+    /// - Returns: `nil` if it doesn't fit, or has more than 20 digits.
     @inline(__always)
     init?(digits text: UnsafePointer<UInt8>, count: Int) {
         var place = text
         let end = text + count
         let isNegative = place.pointee == UInt8(ascii: "-")
         if isNegative { place += 1 }
-        // So many digits can't overflow.
-        guard end - place <= 19 else { return nil }
+        guard end - place <= 20 else { return nil }
+        // All digits but a twentieth can't overflow.
+        let last = end - place == 20 ? end - 1 : end
         var magnitude: UInt64 = 0
-        while place < end {
+        while place < last {
             magnitude = magnitude &* 10 &+ UInt64(place.pointee &- UInt8(ascii: "0"))
             place += 1
+        }
+        if last < end {
+            let (shifted, overflows) = magnitude.multipliedReportingOverflow(by: 10)
+            let (sum, carries) = shifted.addingReportingOverflow(UInt64(last.pointee &- UInt8(ascii: "0")))
+            guard !overflows, !carries else { return nil }
+            magnitude = sum
         }
         if isNegative {
             guard magnitude <= Int64.min.magnitude else { return nil }

@@ -19,6 +19,9 @@ struct ObjectProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: PathKey.self) }
 }
 
+/// Foundation's decoder with its default strategies, which is never changed.
+private let foundationsDecoder = JSONDecoder()
+
 /// What becomes of a value: the error that the value's container sees, which `JSONDecoder` may replace before its caller does.
 private struct Outcome<Value: Decodable>: Decodable {
     let result: Result<Value, any Error>
@@ -30,7 +33,7 @@ private struct Outcome<Value: Decodable>: Decodable {
 
     /// Lets Foundation decode a text.
     static func decode(_ text: Data) throws -> Value {
-        try JSONDecoder().decode(Self.self, from: text).result.get()
+        try foundationsDecoder.decode(Self.self, from: text).result.get()
     }
 }
 

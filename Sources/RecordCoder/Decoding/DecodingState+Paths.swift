@@ -27,7 +27,10 @@ extension DecodingState {
             } else if fields.pointee.tape[container].kind == .array {
                 path.append(PathKey(index: Int(place.element)))
             } else {
-                path.append(PathKey(stringValue: string(of: fields.pointee.tape[Int(place.name)])))
+                let key = PathKey(stringValue: string(of: fields.pointee.tape[Int(place.name)]))
+                // Many values below may ask for it, and it may be long.
+                fields.pointee.keys[index] = key
+                path.append(key)
             }
             index = container
         }

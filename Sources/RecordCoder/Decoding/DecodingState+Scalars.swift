@@ -74,6 +74,8 @@ extension DecodingState {
     func float(at index: Int) throws -> Float {
         let token = fields.pointee.tape[index]
         guard token.isNumber else { throw mismatch(Float.self, at: index) }
+        let number = DecimalText(text(of: token), count: Int(token.count))
+        if number.isExact, number.significand == 0 { return number.isNegative ? -0.0 : 0 }
         if let value = Float(string(of: token)), value.isNormal { return value }
         return try askFoundation(Float.self, at: index)
     }

@@ -64,10 +64,11 @@ final class DecodingState {
         return try body(&state)
     }
 
-    /// Replaces a state by a new one if a decoder or container that has escaped from its call still needs it.
+    /// Replaces a state by a new one if a decoder or container that has escaped from its call still needs it, or if it takes
+    /// much memory.
     @inline(__always)
     static func renewIfShared(_ state: inout DecodingState) {
-        if isKnownUniquelyReferenced(&state) { return }
+        if isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge { return }
         let renewed = DecodingState()
         renewed.fields.pointee.userInfo = state.fields.pointee.userInfo
         state = renewed
@@ -89,7 +90,7 @@ final class DecodingState {
     func load(_ data: Data) -> Bool {
         forget()
         return data.withUnsafeBytes { text in
-            guard text.count <= Int(UInt32.max) - Tape.padding else { return false }
+            guard text.count <= Tape.maximumCount else { return false }
             fields.pointee.tape.load(text)
             return fields.pointee.tape.scan()
         }

@@ -26,6 +26,9 @@ struct ObjectContainer<Key: CodingKey> {
         // It has a number, or is perhaps spelled in another way.
         if key.intValue != nil || state.fields.pointee.tape[object].isIrregular {
             state.fields.pointee.keys[index] = key
+        } else if !state.fields.pointee.keys.isEmpty {
+            // Another key was perhaps used before.
+            state.fields.pointee.keys[index] = nil
         }
     }
 

@@ -55,6 +55,7 @@ public struct RecordDecoder: Sendable {
     ///   - type: The values' type.
     ///   - records: The records, each as of ``decode(_:from:)``.
     ///   - receive: Called for each record in order, with the value, or with what ``decode(_:from:)`` would throw.
+    /// - Throws: What `receive` throws; the records behind are not decoded then.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         fromEach records: some Sequence<Data>,

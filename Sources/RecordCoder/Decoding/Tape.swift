@@ -7,6 +7,8 @@
 struct Tape {
     /// How many zeros follow the text.
     static let padding = 16
+    /// How long a text may be, so that offsets fit into a token: 4 GiB less ``padding``, or what an `Int` can count.
+    static let maximumCount = Int(clamping: UInt32.max) - padding
     /// How deep arrays and objects may be nested, as with Foundation.
     static let maximumDepth = 512
 
@@ -56,9 +58,9 @@ struct Tape {
 
     /// Takes a text over, replacing the one before.
     ///
-    /// - Parameter text: At most 4 GiB less ``padding``, so that offsets fit into a token.
+    /// - Parameter text: At most ``maximumCount`` bytes.
     mutating func load(_ text: UnsafeRawBufferPointer) {
-        precondition(text.count <= Int(UInt32.max) - Self.padding)
+        precondition(text.count <= Self.maximumCount)
         if text.count + Self.padding > byteCapacity {
             bytes.deallocate()
             byteCapacity = Swift.max(text.count + Self.padding, 2 * byteCapacity)

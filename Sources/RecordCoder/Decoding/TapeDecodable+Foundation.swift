@@ -25,6 +25,7 @@ extension Decimal: TapeDecodable {
         let token = state.fields.pointee.tape[index]
         guard token.isNumber else { throw state.mismatch(Decimal.self, at: index) }
         let number = DecimalText(state.text(of: token), count: Int(token.count))
+        if number.isExact, number.significand == 0, !number.isNegative { return 0 }
         guard number.isExact, number.significand != 0, abs(number.exponent) <= 64 else {
             return try state.askFoundation(Decimal.self, at: index)
         }

@@ -166,3 +166,19 @@ import Testing
         expectSameAsFoundation(Decimal.self, text)
     }
 }
+
+extension NumberDecodingTests {
+    @Test(
+        "Zeros of all types, and integers of twenty digits",
+        arguments: [
+            "0", "-0", "0.0", "-0.0", "0.000", "18446744073709551615", "18446744073709551616", "10000000000000000000",
+            "-9223372036854775808", "-9223372036854775809", "99999999999999999999", "9223372036854775808",
+        ])
+    func zerosAndTwentyDigits(text: String) {
+        expectSameAsFoundation(Float.self, text)
+        expectSameAsFoundation(Decimal.self, text)
+        expectSameAsFoundation(Int.self, text)
+        expectSameAsFoundation(UInt64.self, text)
+        expectSameAsFoundation([Float].self, "[\(text),\(text)]")
+    }
+}

@@ -106,3 +106,33 @@ private struct Generic<Value>: Encodable, Fillable {
         try container.encode([1], forKey: .value)
     }
 }
+
+/// Keys that are equal as strings and spelled in different ways.
+@Suite struct KeySpellingTests {
+
+    /// A record of one member with a key of its own.
+    private struct Named: Encodable {
+        let name: String
+
+        private struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(1, forKey: Key(stringValue: name))
+        }
+    }
+
+    @Test("A key is written as it is spelled, however it was spelled before")
+    func spelling() throws {
+        for name in ["e\u{301}", "\u{E9}", "K", "\u{212A}", "e\u{301}", "K"] {
+            let json = try RecordEncoder().encode(Named(name: name))
+            #expect(Array(json) == Array("{\"\(name)\":1}".utf8))
+        }
+    }
+}

@@ -15,7 +15,8 @@ struct ValueEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         let hasBegun = begin(.object)
-        guard let table = state.storage.pointee.keyTables.table(for: Key.self) else {
+        // Somebody may have kept the encoder, and use it on any thread: then nothing is changed any more.
+        guard !state.storage.pointee.hasGivenUp, let table = state.storage.pointee.keyTables.table(for: Key.self) else {
             return KeyedEncodingContainer(KeyedValueEncoder(state: state, depth: depth, start: start))
         }
         if hasBegun, !table.pointee.isOverfull {

@@ -35,7 +35,7 @@ final class EncodingState {
         guard state.storage.pointee.output.capacity <= keptCapacity else { return }
         // What belongs to somebody, and what is large, is not to be kept alive.
         state.storage.pointee.userInfo = [:]
-        state.storage.pointee.dropLargeKeySets()
+        state.storage.pointee.keySets.removeAll()
         idle.put(state)
     }
 }

@@ -35,7 +35,7 @@ extension EncodingStorage {
     }
 
     /// The key or index of the member or element that was begun last.
-    private func lastKey(of frame: EncodingFrame) -> (any CodingKey)? {
+    private mutating func lastKey(of frame: EncodingFrame) -> (any CodingKey)? {
         if frame.kind == .array { return PathKey(index: frame.position - 1) }
         // In bounds: the position is the one behind the last key, which is in the table.
         if let table = frame.table, frame.position > 0 { return table.pointee[frame.position - 1].pointee.key }
@@ -43,15 +43,22 @@ extension EncodingStorage {
     }
 
     /// Reads a dictionary's key. It is a number to Foundation, too, if it can be read as one.
-    private func dictionaryKey(at offset: Int) -> PathKey? {
+    private mutating func dictionaryKey(at offset: Int) -> PathKey? {
+        if let known = dictionaryKeys[offset] { return known }
         // In bounds: the key lies between its offset, which is within what is written, and the next quotation mark that
         // is not escaped, which is written with it.
         let bytes = UnsafeRawBufferPointer(start: output.base + offset, count: output.count - offset)
         var end = 1
         while bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
-        // Foundation can read what was written as a string; if not, it shall write the record itself.
-        guard let text = try? JSONDecoder().decode(String.self, from: Data(bytes[...end])) else { return nil }
-        return PathKey(stringValue: text, intValue: Int(text))
+        do {
+            let text = try RecordDecoder().decode(String.self, from: Data(bytes[...end]))
+            let key = PathKey(stringValue: text, intValue: Int(text))
+            dictionaryKeys[offset] = key
+            return key
+        } catch {
+            // What was written is a string; if not, Foundation shall write the record itself.
+            return nil
+        }
     }
 }
 

@@ -106,12 +106,6 @@ extension EncodingStorage {
         return true
     }
 
-    /// Frees the sets that had to be large.
-    mutating func dropLargeKeySets() {
-        if keySets.isEmpty { return }
-        keySets.removeAll { $0.capacity > Self.keptKeyCount }
-    }
-
     /// Makes an object keep its keys in a set instead of a table, which has no room for them.
     private mutating func moveKeysIntoSet(_ frame: UnsafeMutablePointer<EncodingFrame>) {
         if keySetCount == keySets.count {

@@ -21,6 +21,8 @@ struct EncodingStorage {
     var keySetCount = 0
     /// The tables of keys.
     var keyTables = KeyTables()
+    /// The keys of dictionaries that coding paths were asked for, by the offsets of their JSON.
+    var dictionaryKeys: [Int: PathKey] = [:]
     /// How types are encoded directly.
     let directTypes = TypeCache<(any DirectlyEncodable.Type)?>()
     /// What the caller tells the values that are encoded.
@@ -45,6 +47,7 @@ struct EncodingStorage {
         output.removeAll()
         frameCount = 0
         keySetCount = 0
+        if !dictionaryKeys.isEmpty { dictionaryKeys = [:] }
         keyTables.makeRoom()
     }
 
@@ -136,6 +139,13 @@ struct EncodingStorage {
         if frame.pointee.keySet >= 0 { keySetCount = frame.pointee.keySet }
         output.append(frame.pointee.kind.closing)
         frameCount &-= 1
+    }
+
+    /// How far an open frame has got: the number of its elements, or the place of its last key; -1 if there is none.
+    @inline(__always)
+    func position(at depth: Int) -> Int {
+        // In bounds: 0 <= depth < frameCount.
+        depth >= 0 && depth < frameCount ? frames[depth].position : -1
     }
 
     // MARK: Values

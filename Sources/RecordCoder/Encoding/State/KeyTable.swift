@@ -14,6 +14,15 @@ struct KeyTable {
         let json: UnsafeMutableRawPointer
         /// How many bytes the JSON has, the comma included.
         let length: Int
+        /// Whether the key is all ASCII.
+        let isASCII: Bool
+
+        /// Whether a key has the same bytes as this one, not just characters that count as the same.
+        @inline(__always)
+        func isSpelled(_ other: String) -> Bool {
+            text == other && text.utf8.count == other.utf8.count
+                && (isASCII || text.utf8.elementsEqual(other.utf8))
+        }
     }
 
     /// How many keys a table takes: as many as a word has bits.
@@ -63,7 +72,7 @@ struct KeyTable {
     @inline(__always)
     func place(of text: String, expectedAt expected: Int) -> Int? {
         // In bounds, as checked here.
-        if expected < count, entries[expected].text == text { return expected }
+        if expected < count, entries[expected].isSpelled(text) { return expected }
         return place(of: text, behind: expected)
     }
 
@@ -71,8 +80,8 @@ struct KeyTable {
     @inline(never)
     private func place(of text: String, behind expected: Int) -> Int? {
         // In bounds: both ranges end at `count` at most; `expected` is at most `count`.
-        for place in min(expected &+ 1, count)..<count where entries[place].text == text { return place }
-        for place in 0..<min(expected, count) where entries[place].text == text { return place }
+        for place in min(expected &+ 1, count)..<count where entries[place].isSpelled(text) { return place }
+        for place in 0..<min(expected, count) where entries[place].isSpelled(text) { return place }
         return nil
     }
 
@@ -83,7 +92,9 @@ struct KeyTable {
     ///   - key: The key itself, if it may be kept.
     /// - Returns: Its place, or `nil` if the table is full or the key too long; the table is overfull then.
     mutating func add(_ text: String, key: (any CodingKey)?) -> Int? {
-        guard count < Self.limit, text.utf8.count <= Self.longestKey else {
+        // A key that is spelled in two ways is one key.
+        let isSpelledOtherwise = (0..<count).contains { entries[$0].text == text }
+        guard count < Self.limit, text.utf8.count <= Self.longestKey, !isSpelledOtherwise else {
             isOverfull = true
             return nil
         }
@@ -98,7 +109,9 @@ struct KeyTable {
         json.copyMemory(from: buffer.base, byteCount: buffer.count)
         (json + buffer.count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
         // In bounds: count < capacity.
-        (entries + count).initialize(to: Entry(text: text, key: key, json: json, length: buffer.count))
+        (entries + count).initialize(
+            to: Entry(
+                text: text, key: key, json: json, length: buffer.count, isASCII: text.utf8.allSatisfy { $0 < 0x80 }))
         count += 1
         return count - 1
     }

@@ -39,6 +39,7 @@ extension EncodingState {
     /// Lets a value encode itself in the place of the next one.
     func writeByItself<Value: Encodable>(_ value: Value, depth: Int) throws {
         let start = storage.pointee.output.count
+        let position = storage.pointee.position(at: depth - 1)
         do {
             try value.encode(to: ValueEncoder(state: self, depth: depth, start: start))
         } catch {
@@ -47,6 +48,8 @@ extension EncodingState {
             throw error
         }
         storage.pointee.endValue(depth: depth, start: start)
+        // It has written to what it stands in, or even ended that: where Foundation then puts it is for Foundation to say.
+        if storage.pointee.position(at: depth - 1) != position { storage.pointee.giveUp() }
     }
 
     /// Writes a value with an address, whose type is encoded directly if that is given.
