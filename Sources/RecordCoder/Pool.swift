@@ -37,8 +37,8 @@ final class Pool<Element: AnyObject>: @unchecked Sendable {
         return (slots + count.pointee).pointee.take()
     }
 
-    /// Puts back an object that nobody else refers to.
-    func put(_ element: Element) {
+    /// Puts back an object that nobody else refers to, not even the caller any more: who takes it may rely on that.
+    func put(_ element: consuming Element) {
         lock.lock()
         defer { lock.unlock() }
         guard count.pointee < capacity else { return }

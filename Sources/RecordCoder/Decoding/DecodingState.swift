@@ -53,15 +53,23 @@ final class DecodingState {
     ) rethrows -> Result {
         var state = pool.take() ?? DecodingState()
         if !userInfo.isEmpty { state.fields.pointee.userInfo = userInfo }
-        defer {
-            // A decoder or container that has escaped keeps it.
-            if isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge {
-                if !userInfo.isEmpty { state.fields.pointee.userInfo = [:] }
-                state.forget()
-                pool.put(state)
-            }
+        let result: Result
+        do {
+            result = try body(&state)
+        } catch {
+            recycle(consume state)
+            throw error
         }
-        return try body(&state)
+        recycle(consume state)
+        return result
+    }
+
+    /// Puts a state back into the pool, unless a decoder or container that has escaped keeps it, or it takes much memory.
+    private static func recycle(_ state: consuming DecodingState) {
+        guard isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge else { return }
+        if !state.fields.pointee.userInfo.isEmpty { state.fields.pointee.userInfo = [:] }
+        state.forget()
+        pool.put(consume state)
     }
 
     /// Replaces a state by a new one if a decoder or container that has escaped from its call still needs it, or if it takes

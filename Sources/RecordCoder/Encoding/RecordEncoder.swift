@@ -32,9 +32,9 @@ public struct RecordEncoder: Sendable {
         var state = EncodingState.take(userInfo: userInfo)
         let data = state.record(value)
         let isShared = !isKnownUniquelyReferenced(&state)
-        if !isShared { EncodingState.putBack(state) }
-        if !isShared, let data { return data }
-        return try encodeWithFoundation(value)
+        if isShared { return try encodeWithFoundation(value) }
+        EncodingState.putBack(consume state)
+        return try data ?? encodeWithFoundation(value)
     }
 
     /// Encodes many values, which takes less time than to encode one after the other.
@@ -57,7 +57,7 @@ public struct RecordEncoder: Sendable {
                 results.append(Result { try encodeWithFoundation(value) })
             }
         }
-        EncodingState.putBack(state)
+        EncodingState.putBack(consume state)
         return results
     }
 

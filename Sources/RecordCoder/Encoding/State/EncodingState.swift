@@ -31,11 +31,11 @@ final class EncodingState {
     }
 
     /// Puts back a state that nobody else refers to.
-    static func putBack(_ state: EncodingState) {
+    static func putBack(_ state: consuming EncodingState) {
         guard state.storage.pointee.output.capacity <= keptCapacity else { return }
         // What belongs to somebody, and what is large, is not to be kept alive.
         state.storage.pointee.userInfo = [:]
         state.storage.pointee.keySets.removeAll()
-        idle.put(state)
+        idle.put(consume state)
     }
 }
