@@ -51,12 +51,15 @@ public struct JSONObjectCoder: ObjectCoder {
     public func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: some Sequence<Data>,
-        receive: (consuming Result<Object, any Error>) -> Void
+        receive: (consuming Object) -> Void,
+        failure: (any Error) -> Void
     ) {
         switch coders {
-        case .record(_, let decoder): decoder.decode(type, fromEach: records, receive: receive)
+        case .record(_, let decoder): decoder.decode(type, fromEach: records, receive: receive, failure: failure)
         case .foundation(_, let decoder):
-            for record in records { receive(Result { try decoder.decode(type, from: record) }) }
+            for record in records {
+                do { receive(try decoder.decode(type, from: record)) } catch { failure(error) }
+            }
         }
     }
 }

@@ -48,26 +48,28 @@ extension ObjectCoder {
     /// - Parameters:
     ///   - type: The objects' type.
     ///   - records: The records.
-    ///   - receive: Called for each record in order, with its index and with the object, or with
-    ///     ``StorageError/Code/decodingFailed`` and the key.
+    ///   - receive: For each record in order, either this is called with its index and the object,
+    ///   - failure: or this with its index, and with ``StorageError/Code/decodingFailed`` and the key.
     package func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: ArraySlice<(key: CacheKey, data: Data)>,
-        receive: (Int, consuming Result<Object, StorageError>) -> Void
+        receive: (Int, consuming Object) -> Void,
+        failure: (Int, StorageError) -> Void
     ) {
         var index = records.startIndex
-        decode(type, fromEach: records.lazy.map { $0.data }) { result in
-            // A coder of somebody else's may call this too often, or not often enough.
-            guard index < records.endIndex else { return }
-            switch result {
-            case .success(let object): receive(index, .success(object))
-            case .failure(let error):
-                receive(index, .failure(.decodingFailed(type, for: records[index].key, cause: error)))
+        // A coder of somebody else's may call these too often, or not often enough.
+        decode(type, fromEach: records.lazy.map { $0.data }) { object in
+            if index < records.endIndex { receive(index, object) }
+            index += 1
+        } failure: { error in
+            if index < records.endIndex {
+                failure(index, .decodingFailed(type, for: records[index].key, cause: error))
             }
             index += 1
         }
-        for index in index..<records.endIndex {
-            receive(index, .failure(.decodingFailed(type, for: records[index].key, cause: MissingResult())))
+        while index < records.endIndex {
+            failure(index, .decodingFailed(type, for: records[index].key, cause: MissingResult()))
+            index += 1
         }
     }
 }

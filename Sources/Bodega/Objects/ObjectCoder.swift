@@ -31,11 +31,13 @@ public protocol ObjectCoder: Sendable {
     /// - Parameters:
     ///   - type: The objects' type.
     ///   - records: The records.
-    ///   - receive: To be called exactly once for each record in order, with the object, or with what ``decode(_:from:)`` would throw.
+    ///   - receive: For each record in order, either this is to be called once, with the object,
+    ///   - failure: or this, with what ``decode(_:from:)`` would throw.
     func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: some Sequence<Data>,
-        receive: (consuming Result<Object, any Error>) -> Void
+        receive: (consuming Object) -> Void,
+        failure: (any Error) -> Void
     )
 }
 
@@ -47,8 +49,11 @@ extension ObjectCoder {
     public func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: some Sequence<Data>,
-        receive: (consuming Result<Object, any Error>) -> Void
+        receive: (consuming Object) -> Void,
+        failure: (any Error) -> Void
     ) {
-        for record in records { receive(Result { try decode(type, from: record) }) }
+        for record in records {
+            do { receive(try decode(type, from: record)) } catch { failure(error) }
+        }
     }
 }

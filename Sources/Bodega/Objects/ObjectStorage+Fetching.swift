@@ -57,11 +57,10 @@ extension FetchedObjects where Object: Decodable {
 
     fileprivate init(_ records: [(key: CacheKey, data: Data)], decodedBy coder: any ObjectCoder) {
         objectsAndKeys.reserveCapacity(records.count)
-        coder.decode(Object.self, fromEach: records[...]) { index, result in
-            switch result {
-            case .success(let object): objectsAndKeys.append((records[index].key, object))
-            case .failure(let error): undecodable.append(error)
-            }
+        coder.decode(Object.self, fromEach: records[...]) { index, object in
+            objectsAndKeys.append((records[index].key, object))
+        } failure: { _, error in
+            undecodable.append(error)
         }
     }
 }

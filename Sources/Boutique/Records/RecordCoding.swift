@@ -42,22 +42,18 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         _ receive: (Int, consuming DecodedRecord<Item>) -> Void
     ) {
         guard let history else {
-            return coder.decode(Item.self, fromEach: records) { index, result in
-                switch result {
-                case .success(let item): receive(index, .item(item, belongsUnder: key(of: item), isOld: false))
-                case .failure(let error): receive(index, .undecodable(error))
-                }
+            return coder.decode(Item.self, fromEach: records) { index, item in
+                receive(index, .item(item, belongsUnder: key(of: item), isOld: false))
+            } failure: { index, error in
+                receive(index, .undecodable(error))
             }
         }
         history.whileDecoding {
-            coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) { index, result in
-                switch result {
-                case .success(let record):
-                    let isOld = record.version != history.currentVersion
-                    receive(index, .item(record.item, belongsUnder: key(of: record.item), isOld: isOld))
-                case .failure(let error):
-                    receive(index, .undecodable(error))
-                }
+            coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) { index, record in
+                let isOld = record.version != history.currentVersion
+                receive(index, .item(record.item, belongsUnder: key(of: record.item), isOld: isOld))
+            } failure: { index, error in
+                receive(index, .undecodable(error))
             }
         }
     }

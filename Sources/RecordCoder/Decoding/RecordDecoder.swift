@@ -45,7 +45,7 @@ public struct RecordDecoder: Sendable {
     ) -> [Result<Value, any Error>] {
         var values: [Result<Value, any Error>] = []
         values.reserveCapacity(records.underestimatedCount)
-        decode(type, fromEach: records) { values.append($0) }
+        decode(type, fromEach: records) { values.append(.success($0)) } failure: { values.append(.failure($0)) }
         return values
     }
 
@@ -54,18 +54,26 @@ public struct RecordDecoder: Sendable {
     /// - Parameters:
     ///   - type: The values' type.
     ///   - records: The records, each as of ``decode(_:from:)``.
-    ///   - receive: Called for each record in order, with the value, or with what ``decode(_:from:)`` would throw.
-    /// - Throws: What `receive` throws; the records behind are not decoded then.
+    ///   - receive: For each record in order, either this is called with the value,
+    ///   - failure: or this with what ``decode(_:from:)`` would throw.
+    /// - Throws: What `receive` or `failure` throws; the records behind are not decoded then.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         fromEach records: some Sequence<Data>,
-        receive: (consuming Result<Value, any Error>) throws -> Void
+        receive: (consuming Value) throws -> Void,
+        failure: (any Error) throws -> Void
     ) rethrows {
         try DecodingState.withState(userInfo: userInfo) { state in
             for record in records {
                 DecodingState.renewIfShared(&state)
-                let result = Result { try decode(type, from: record, with: state) }
-                try receive(result)
+                let value: Value
+                do {
+                    value = try decode(type, from: record, with: state)
+                } catch {
+                    try failure(error)
+                    continue
+                }
+                try receive(value)
             }
         }
     }
