@@ -73,13 +73,16 @@ final class CollectionCore: Sendable {
 
     /// Ends what ``beginObservation()`` has begun.
     func endObservation() {
-        let end = following.withLock { following in
+        // Ended within the lock, so that nobody who begins meanwhile follows twice. What is followed with is let go of
+        // outside of it.
+        let ended = following.withLock { following in
             following.observers -= 1
             if following.observers > 0 { return nil as (@Sendable () -> Void)? }
             defer { following.end = nil }
+            following.end?()
             return following.end
         }
-        end?()
+        withExtendedLifetime(ended) {}
     }
 
     /// Takes note of what others have changed.

@@ -67,7 +67,8 @@ import Testing
     func undecodableDuplicates() {
         // Found by the fuzzer: a type that tries another way when this throws would get another value.
         expectSameAsFoundation(JSONValue.self, #"[{"a":1,"a":{"b":1e400}}]"#)
-        expectSameAsFoundation(CaughtErrorDecodingTests.Lenient<[String: Int]>.self, #"[{"a":1,"a":"x"},{"a":"x","a":1}]"#)
+        expectSameAsFoundation(
+            CaughtErrorDecodingTests.Lenient<[String: Int]>.self, #"[{"a":1,"a":"x"},{"a":"x","a":1}]"#)
     }
 
     @Test("Duplicates among many members")
