@@ -67,6 +67,25 @@ import Testing
         #expect(events.all.isEmpty)
     }
 
+    @Test("A collection that can't be opened at first is observed from when it can, unless that was ended meanwhile")
+    func lateOpening() throws {
+        let place = folder.file("place")
+        try Data().write(to: place)
+        let store = CodableStore<User>(engine: .sqlite(in: FileManager.Directory(url: place)))
+        let (events, ended, endedLater) = (Events<User>(), Events<User>(), Events<User>())
+        store.observeCollection { events.add($0) }
+        store.observeCollection { ended.add($0) }.unsubscribe()
+        let subscription = store.observeCollection { endedLater.add($0) }
+        #expect(throws: StorageError.self) { try store.save(User(1)) }
+        try FileManager.default.removeItem(at: place)
+        try store.save(User(2))
+        subscription.unsubscribe()
+        try store.save(User(3))
+        #expect(events.all == ["saved 2", "saved 3"])
+        #expect(ended.all.isEmpty)
+        #expect(endedLater.all == ["saved 2"])
+    }
+
     @Test(
         "When an observer is called, the change can be read, also by another process's reading",
         arguments: Medium.ofRecords)
