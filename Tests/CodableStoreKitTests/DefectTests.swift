@@ -95,6 +95,11 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("?".utf8))
         try store.save(Listed(id: "a", number: 3))
         #expect(try store.getCollection() == [Listed(id: "a", number: 3)])
+        // What was there may still be repaired, so it is kept.
+        let kept = try #require(try store.fetchCollection().undecodable.first?.file)
+        #expect(try Data(contentsOf: kept) == Data("?".utf8))
+        try store.save(Listed(id: "a", number: 4))
+        #expect(try store.fetchCollection().undecodable.count == 1)
     }
 
     @Test("Defect 14: of many saves at once from many threads, all survive", arguments: Medium.allCases)

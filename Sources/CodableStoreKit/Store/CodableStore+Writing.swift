@@ -2,6 +2,9 @@ extension CodableStore {
 
     /// Saves an object, in place of the one with its identifier if there is one.
     ///
+    /// If a record was read before that has the object's identifier and can't be decoded, it is kept under another name.
+    /// One that nobody in the process has read is replaced without being looked at.
+    ///
     /// - Parameter object: The object.
     /// - Returns: The object.
     /// - Throws: A ``Bodega/StorageError``; what was stored is then as it was.
