@@ -141,12 +141,20 @@ package final class SQLiteFile: Sendable {
     ///
     /// It runs outside of a transaction, so it must be a single statement.
     func readOneHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try mapped { try pool.unsafeRead(body) }
+        try withReaderHere { try $0.unsafeRead(body) }
     }
 
     /// Reads any number of rows as they were at one moment, on the caller's thread, which waits if no connection is free.
     func readManyHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try mapped { try pool.read(body) }
+        try withReaderHere { try $0.read(body) }
+    }
+
+    /// Uses a reading connection on the caller's thread. It is counted like those of asynchronous readers, which otherwise
+    /// would take for free what isn't, and hold a thread that must not wait.
+    private func withReaderHere<Value>(_ body: (DatabasePool) throws -> Value) throws -> Value {
+        readers.enterWaiting()
+        defer { readers.leave() }
+        return try mapped { try body(pool) }
     }
 
     /// Does something slow with the file, on a thread that may wait.
