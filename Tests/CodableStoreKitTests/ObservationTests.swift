@@ -140,6 +140,35 @@ import Testing
         #expect(late.all == ["deleted 1"])
     }
 
+    /// An engine that saves another object through a store that stands on it, and knows whether it is being called.
+    private final class NestingEngine: DictionaryEngine<User> {
+        let isInside = Locked(false)
+        var store: CodableStore<User>?
+
+        override func save(_ user: User) throws -> User {
+            if user.id == "2" { return try super.save(user) }
+            isInside.withLock { $0 = true }
+            defer { isInside.withLock { $0 = false } }
+            try store?.save(User(2))
+            return try super.save(user)
+        }
+    }
+
+    @Test("Observers are called outside of a custom engine's calls, also of what it saves within one")
+    func nestedCalls() throws {
+        let engine = NestingEngine()
+        let store = CodableStore<User>(engine: .custom(AnyCodableStoreEngine(engine)))
+        engine.store = store
+        let events = Events<User>()
+        store.observeCollection { [isInside = engine.isInside] event in
+            #expect(!isInside.withLock { $0 })
+            events.add(event)
+        }
+        try store.save(User(1))
+        #expect(events.all == ["saved 2", "saved 1"])
+        engine.store = nil
+    }
+
     @Test("A bag ends its observations when it is released, or when it is told to")
     func bags() throws {
         let store = CodableStore<User>(engine: .at(.memory()))

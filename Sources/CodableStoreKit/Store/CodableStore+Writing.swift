@@ -63,7 +63,7 @@ extension CodableStore {
         results(of: identifiers) { $0.delete(identifiers) }
     }
 
-    /// Deletes all objects, as one batch: all of them or none.
+    /// Deletes all objects, as one batch: all of them or none. A custom engine deletes them one by one.
     ///
     /// What can't be decoded stays stored, and is told by ``fetchCollection()``.
     ///
