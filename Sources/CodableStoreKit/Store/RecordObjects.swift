@@ -124,9 +124,11 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         // Only looked at by this thread, or by the one that commits while this one waits.
         nonisolated(unsafe) let written = indices.map { objects[$0] }
         let suspects = core.undecodable(among: operations.lazy.compactMap(\.writtenKey))
+        nonisolated(unsafe) let strays = try strays()
         nonisolated(unsafe) let this = self
         try records.update { contents in
             try suspects.compactMap { try this.keepingAside($0, contents) } + operations
+                + this.removing(strays, replacedBy: operations, contents)
         } committed: { [core, observers] in
             core.forgetUndecodable(suspects)
             for object in written { observers.enqueue { .saved(object) } }
@@ -153,7 +155,8 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
 }
 
 extension StorageOperation {
-    fileprivate var writtenKey: CacheKey? {
+    /// The key of a write.
+    var writtenKey: CacheKey? {
         if case .write(let key, _) = self { key } else { nil }
     }
 }
