@@ -14,6 +14,7 @@ import Testing
         var title: String
 
         static var codableStoreIdentifier: KeyPath<Chore, String> { \.id }
+        static var codableStoreCollectionName: String { "Chores" }
     }
 
     private let folder = TemporaryFolder()

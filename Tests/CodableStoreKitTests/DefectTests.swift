@@ -24,13 +24,13 @@ import Testing
         for id in expected { #expect(try store.get(identifier: id).id == id) }
     }
 
-    private enum One {
+    enum One {
         struct Item: CodableStoreable, Sendable {
             let id: Int, one: Int
             static var codableStoreIdentifier: KeyPath<Item, Int> { \.id }
         }
     }
-    private enum Two {
+    enum Two {
         struct Item: CodableStoreable, Sendable {
             let id: Int, two: Int
             static var codableStoreIdentifier: KeyPath<Item, Int> { \.id }
@@ -45,6 +45,24 @@ import Testing
         try twos.save(Two.Item(id: 1, two: 2))
         #expect(try ones.fetchCollection().undecodable.isEmpty && ones.getCollection().map(\.one) == [1])
         #expect(try twos.fetchCollection().undecodable.isEmpty && twos.getCollection().map(\.two) == [2])
+    }
+
+    private struct Nameless: CodableStoreable, Sendable {
+        static var codableStoreIdentifier: KeyPath<Nameless, Int> { \.id }
+        let id: Int
+    }
+
+    @Test("Defect 14: a private or local type must name its collection", arguments: Medium.ofRecords)
+    func privateTypes(medium: Medium) throws {
+        struct Local: CodableStoreable, Sendable {
+            static var codableStoreIdentifier: KeyPath<Local, Int> { \.id }
+            let id: Int
+        }
+        let privates = CodableStore<Nameless>(engine: try medium.engine(in: folder))
+        let locals = CodableStore<Local>(engine: try medium.engine(in: folder))
+        #expect { try privates.save(Nameless(id: 1)) } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
+        #expect { try locals.save(Local(id: 1)) } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
+        #expect(try folder.names().isEmpty)
     }
 
     private struct Entry: CodableStoreable, Sendable {
@@ -95,6 +113,11 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("?".utf8))
         try store.save(Listed(id: "a", number: 3))
         #expect(try store.getCollection() == [Listed(id: "a", number: 3)])
+        // What was there may still be repaired, so it is kept.
+        let kept = try #require(try store.fetchCollection().undecodable.first?.file)
+        #expect(try Data(contentsOf: kept) == Data("?".utf8))
+        try store.save(Listed(id: "a", number: 4))
+        #expect(try store.fetchCollection().undecodable.count == 1)
     }
 
     @Test("Defect 14: of many saves at once from many threads, all survive", arguments: Medium.allCases)

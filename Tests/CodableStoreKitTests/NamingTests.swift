@@ -50,11 +50,11 @@ import Testing
     }
 
     @Test("Ordinary names stay readable")
-    func readableNames() {
+    func readableNames() throws {
         #expect(FolderName.name(of: "Default") == "Default")
         #expect(FolderName.name(of: "User Accounts_2") == "User Accounts_2")
         #expect(FolderName.name(of: "users") == "users~1")
-        #expect(CollectionName(of: User.self).folder == "CodableStoreKitTests.User~0809.Type")
+        #expect(try CollectionName(of: User.self).folder == "CodableStoreKitTests.User~0809.Type")
         #expect(User.codableStoreCollectionName == "User.Type")
     }
 

@@ -67,6 +67,25 @@ import Testing
         #expect(events.all.isEmpty)
     }
 
+    @Test("A collection that can't be opened at first is observed from when it can, unless that was ended meanwhile")
+    func lateOpening() throws {
+        let place = folder.file("place")
+        try Data().write(to: place)
+        let store = CodableStore<User>(engine: .sqlite(in: FileManager.Directory(url: place)))
+        let (events, ended, endedLater) = (Events<User>(), Events<User>(), Events<User>())
+        store.observeCollection { events.add($0) }
+        store.observeCollection { ended.add($0) }.unsubscribe()
+        let subscription = store.observeCollection { endedLater.add($0) }
+        #expect(throws: StorageError.self) { try store.save(User(1)) }
+        try FileManager.default.removeItem(at: place)
+        try store.save(User(2))
+        subscription.unsubscribe()
+        try store.save(User(3))
+        #expect(events.all == ["saved 2", "saved 3"])
+        #expect(ended.all.isEmpty)
+        #expect(endedLater.all == ["saved 2"])
+    }
+
     @Test(
         "When an observer is called, the change can be read, also by another process's reading",
         arguments: Medium.ofRecords)
@@ -119,6 +138,35 @@ import Testing
         try store.save(User(1))
         #expect(events.all == ["saved 1", "saved 2", "deleted 1"])
         #expect(late.all == ["deleted 1"])
+    }
+
+    /// An engine that saves another object through a store that stands on it, and knows whether it is being called.
+    private final class NestingEngine: DictionaryEngine<User> {
+        let isInside = Locked(false)
+        var store: CodableStore<User>?
+
+        override func save(_ user: User) throws -> User {
+            if user.id == "2" { return try super.save(user) }
+            isInside.withLock { $0 = true }
+            defer { isInside.withLock { $0 = false } }
+            try store?.save(User(2))
+            return try super.save(user)
+        }
+    }
+
+    @Test("Observers are called outside of a custom engine's calls, also of what it saves within one")
+    func nestedCalls() throws {
+        let engine = NestingEngine()
+        let store = CodableStore<User>(engine: .custom(AnyCodableStoreEngine(engine)))
+        engine.store = store
+        let events = Events<User>()
+        store.observeCollection { [isInside = engine.isInside] event in
+            #expect(!isInside.withLock { $0 })
+            events.add(event)
+        }
+        try store.save(User(1))
+        #expect(events.all == ["saved 2", "saved 1"])
+        engine.store = nil
     }
 
     @Test("A bag ends its observations when it is released, or when it is told to")

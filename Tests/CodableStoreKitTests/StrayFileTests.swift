@@ -39,6 +39,7 @@ import Testing
         #expect(Set(try store.getCollection().map(\.id)) == [1, 2, 3])
 
         try store.save(Card(id: 1, text: "new"))
+        #expect(try names() == ["1", "3", "7512.json"])
         #expect(try store.getCollection().filter { $0.id == 1 } == [Card(id: 1, text: "new")])
         #expect(try store.delete(identifier: 1) == Card(id: 1, text: "new"))
         #expect(!store.exists(identifier: 1))

@@ -1,11 +1,14 @@
 import DequeModule
+import Dispatch
 
-/// Counts the connections that are free for reading, and lets readers wait for one without holding a thread.
+/// Counts the connections that are free for reading, and lets readers wait for one, in the order in which they come:
+/// asynchronous ones without holding a thread, others on theirs.
 final class ReaderGate: Sendable {
 
     private struct State {
         var free: Int
-        var waiting = Deque<CheckedContinuation<Void, Never>>()
+        /// What lets those in who wait.
+        var waiting = Deque<@Sendable () -> Void>()
     }
 
     private let state: Locked<State>
@@ -32,20 +35,34 @@ final class ReaderGate: Sendable {
                     state.free -= 1
                     return true
                 }
-                state.waiting.append(continuation)
+                state.waiting.append { continuation.resume() }
                 return false
             }
             if mayEnter { continuation.resume() }
         }
     }
 
+    /// Enters on the caller's thread, which waits for those that came before.
+    func enterWaiting() {
+        let mayGoOn = state.withLock { state -> DispatchSemaphore? in
+            if state.free > 0 {
+                state.free -= 1
+                return nil
+            }
+            let semaphore = DispatchSemaphore(value: 0)
+            state.waiting.append { semaphore.signal() }
+            return semaphore
+        }
+        mayGoOn?.wait()
+    }
+
     /// Leaves, and lets in who waited longest.
     func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let letIn = state.withLock { state -> (@Sendable () -> Void)? in
             if let next = state.waiting.popFirst() { return next }
             state.free += 1
             return nil
         }
-        next?.resume()
+        letIn?()
     }
 }

@@ -13,29 +13,29 @@ struct CollectionName: Sendable {
     var identity: String { folder }
 
     /// - Parameter type: The type. If it has not chosen a name, its full name counts, because nested types and types of
-    ///   other modules can have the same short one. That of a private or local type holds an address, which differs from
-    ///   process to process and is left out: two such types of one name are told apart by nobody, so the second is refused.
-    init<Object: BaseCodableStoreable>(of type: Object.Type) {
+    ///   other modules can have the same short one.
+    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if it is private or local and has not chosen a name: its
+    ///   full name holds an address, which differs from process to process, and without that others may have the same.
+    init<Object: BaseCodableStoreable>(of type: Object.Type) throws {
         let name = Object.codableStoreCollectionName
         isDefault = name == String(describing: Swift.type(of: type))
-        folder =
-            isDefault
-            ? FolderName.name(of: Self.stableName(of: type)) + Self.suffix
-            : FolderName.name(of: name, besides: Self.suffix)
+        guard isDefault else {
+            folder = FolderName.name(of: name, besides: Self.suffix)
+            return
+        }
+        let fullName = String(reflecting: type)
+        if fullName.contains("(unknown context at ") {
+            throw StorageError(
+                .ambiguousCollection,
+                """
+                \(fullName) is private or local, so its name does not tell it from other types. Give it a \
+                codableStoreCollectionName.
+                """
+            )
+        }
+        folder = FolderName.name(of: fullName) + Self.suffix
     }
 
     /// What the folders of default names end in.
     private static let suffix = ".Type"
-
-    /// A type's full name without addresses.
-    static func stableName(of type: Any.Type) -> String {
-        var rest = String(reflecting: type)[...]
-        let marker = "(unknown context at "
-        var name = ""
-        while let start = rest.firstRange(of: marker) {
-            name += rest[..<start.lowerBound] + "(private)"
-            rest = rest[start.upperBound...].drop { $0 != ")" }.dropFirst()
-        }
-        return name + rest
-    }
 }

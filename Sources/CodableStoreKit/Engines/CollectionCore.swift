@@ -17,6 +17,7 @@ final class CollectionCore: Sendable {
     private let following = Locked(Following())
     private let claim = Locked<(identity: String, type: ObjectIdentifier)?>(nil)
     private let strayState = Locked<Bool?>(nil)
+    private let undecodable = Locked<Set<CacheKey>>([])
 
     init(_ records: any RecordCollection) {
         self.records = records
@@ -36,6 +37,22 @@ final class CollectionCore: Sendable {
     var hasStrays: Bool? {
         get { strayState.withLock { $0 } }
         set { strayState.withLock { $0 = newValue } }
+    }
+
+    /// Takes note of a record that could not be decoded.
+    func noteUndecodable(_ key: CacheKey) {
+        _ = undecodable.withLock { $0.insert(key) }
+    }
+
+    /// Which of some records could not be decoded when they were read.
+    func undecodable(among keys: some Sequence<CacheKey>) -> Set<CacheKey> {
+        undecodable.withLock { $0.isEmpty ? [] : $0.intersection(keys) }
+    }
+
+    /// Forgets records that could not be decoded, because others are in their place.
+    func forgetUndecodable(_ keys: Set<CacheKey>) {
+        if keys.isEmpty { return }
+        undecodable.withLock { $0.subtract(keys) }
     }
 
     /// Claims the collection for a type.
@@ -73,13 +90,16 @@ final class CollectionCore: Sendable {
 
     /// Ends what ``beginObservation()`` has begun.
     func endObservation() {
-        let end = following.withLock { following in
+        // Ended within the lock, so that nobody who begins meanwhile follows twice. What is followed with is let go of
+        // outside of it.
+        let ended = following.withLock { following in
             following.observers -= 1
             if following.observers > 0 { return nil as (@Sendable () -> Void)? }
             defer { following.end = nil }
+            following.end?()
             return following.end
         }
-        end?()
+        withExtendedLifetime(ended) {}
     }
 
     /// Takes note of what others have changed.

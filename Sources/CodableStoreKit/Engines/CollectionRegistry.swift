@@ -27,7 +27,7 @@ enum CollectionRegistry {
         in container: CodableStoreContainer,
         on medium: CodableStoreMedium
     ) throws -> CollectionCore {
-        let name = CollectionName(of: type)
+        let name = try CollectionName(of: type)
         let folder = FolderName.name(of: container.name)
         let path = folder + "/" + name.folder
         let core =

@@ -8,6 +8,8 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
     private let engine: any CodableStoreEngine<Object>
     // Recursive, because an engine may use a store that stands on it.
     private let lock = NSRecursiveLock()
+    // How many calls of the engine are under way, one inside of the other.
+    private var depth = 0
     private let deliveries: DeliveryQueue
     let observers: Observers<Object>
 
@@ -17,10 +19,28 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         observers = Observers(deliveries)
     }
 
+    /// Calls the engine, and then the observers of what it may have changed through a store that stands on it.
     func withEngine<Result>(_ body: (any CodableStoreEngine<Object>) throws -> Result) rethrows -> Result {
+        defer { deliver() }
+        return try locked(body)
+    }
+
+    private func locked<Result>(_ body: (any CodableStoreEngine<Object>) throws -> Result) rethrows -> Result {
         lock.lock()
-        defer { lock.unlock() }
+        depth += 1
+        defer {
+            depth -= 1
+            lock.unlock()
+        }
         return try body(engine)
+    }
+
+    /// Calls observers, unless this thread is inside of a call of the engine, which does it at its end.
+    private func deliver() {
+        lock.lock()
+        let isInside = depth > 0
+        lock.unlock()
+        if !isInside { deliveries.deliver() }
     }
 
     func object(_ identifier: Object.ID) throws -> Object? {
@@ -45,7 +65,7 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         let outcomes = objects.map { object in
             change(object.codableStoreID, { .saved($0) }) { try $0.save(object) }
         }
-        deliveries.deliver()
+        deliver()
         return outcomes
     }
 
@@ -53,10 +73,11 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         let outcomes = identifiers.map { identifier in
             change(identifier, { .deleted($0) }) { try $0.delete(identifier: identifier) }
         }
-        deliveries.deliver()
+        deliver()
         return outcomes
     }
 
+    /// One by one: an engine of the user's has no batches.
     func deleteAll() throws -> [Outcome<Object>] {
         let objects: [Object] = try withEngine { try $0.getCollection() }
         return delete(objects.map { $0.codableStoreID })
@@ -68,7 +89,7 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         _ operation: (any CodableStoreEngine<Object>) throws -> Object
     ) -> Outcome<Object> {
         let result = Result {
-            try withEngine { engine in
+            try locked { engine in
                 let object = try operation(engine)
                 observers.enqueue { change(object) }
                 return object

@@ -64,6 +64,9 @@ extension CodableStore {
     /// likes. When a save returns, its observers have been called, unless observers were being called just then, which
     /// then get to it.
     ///
+    /// If the collection can't be opened, that is logged, and the observation begins with the first operation of this
+    /// store that opens it.
+    ///
     /// - Parameter observer: What is called when an object was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.
     @preconcurrency
@@ -77,16 +80,17 @@ extension CodableStore {
         _ observer: @escaping Observer
     ) -> ObserverableCodableStoreSubscription {
         let (container, engine) = (container, engine)
-        do {
-            return try collection().observers.add { change in
-                guard predicate(change.object) else { return }
-                observer(ObserveEvent(change, container, engine))
-            }
-        } catch {
-            // Every operation throws the same, so there will be nothing to observe.
-            codableStoreLogger.error("A collection can't be observed.", metadata: ["error": "\(error)"])
-            return ObserverableCodableStoreSubscription {}
+        let (subscription, failure) = addObserver { change in
+            guard predicate(change.object) else { return }
+            observer(ObserveEvent(change, container, engine))
         }
+        if let failure {
+            codableStoreLogger.error(
+                "A collection can't be observed before an operation of the store has opened it.",
+                metadata: ["error": "\(failure)"]
+            )
+        }
+        return subscription
     }
 }
 

@@ -31,8 +31,8 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     ///
     /// By default it is the type's name and `.Type`. Then the collection is found by the type's full name, so that types
     /// that share the short name don't share the collection. A name of your own is used as it is: types with the same
-    /// name share a collection. Choose one if the type or its module may be renamed some day, or if the type is private
-    /// or local and another of its name is in the module.
+    /// name share a collection. Choose one if the type or its module may be renamed some day. A private or local type needs
+    /// one: without it, using a store is an error with ``Bodega/StorageError/Code/ambiguousCollection``.
     static var codableStoreCollectionName: String { get }
 
     /// How the type's objects become bytes and back. By default they are JSON as `JSONEncoder` and `JSONDecoder` know it.

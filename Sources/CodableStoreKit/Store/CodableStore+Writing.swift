@@ -2,6 +2,9 @@ extension CodableStore {
 
     /// Saves an object, in place of the one with its identifier if there is one.
     ///
+    /// If a record was read before that has the object's identifier and can't be decoded, it is kept under another name.
+    /// One that nobody in the process has read is replaced without being looked at.
+    ///
     /// - Parameter object: The object.
     /// - Returns: The object.
     /// - Throws: A ``Bodega/StorageError``; what was stored is then as it was.
@@ -60,7 +63,7 @@ extension CodableStore {
         results(of: identifiers) { $0.delete(identifiers) }
     }
 
-    /// Deletes all objects, as one batch: all of them or none.
+    /// Deletes all objects, as one batch: all of them or none. A custom engine deletes them one by one.
     ///
     /// What can't be decoded stays stored, and is told by ``fetchCollection()``.
     ///

@@ -33,18 +33,51 @@ public final class CodableStore<Object: BaseCodableStoreable> {
         self.engine = engine
     }
 
-    private let opened = Locked<OpenCollection?>(nil)
+    private let opening = Locked(Opening())
 
     typealias OpenCollection = any ObjectCollection<Object>
 
+    /// How far the collection is opened.
+    private struct Opening {
+        var collection: OpenCollection?
+        /// Who observes as soon as it can be opened.
+        var pending: [PendingObserver<Object>] = []
+    }
+
     /// The store's collection, opened with the first use.
     func collection() throws -> OpenCollection {
-        try opened.withLock { opened in
-            if let opened { return opened }
-            let collection = try engine.open(in: container)
-            opened = collection
-            return collection
+        try opening.withLock { try collection(&$0) }
+    }
+
+    /// Adds an observer of the changes from now on; if the collection can't be opened, from when it is.
+    ///
+    /// - Parameter call: What is called with each change.
+    /// - Returns: What ends the observation, and why the collection could not be opened.
+    func addObserver(
+        _ call: @escaping Observers<Object>.Call
+    ) -> (subscription: ObserverableCodableStoreSubscription, failure: (any Error)?) {
+        opening.withLock { state in
+            do {
+                return (try collection(&state).observers.add(call), nil)
+            } catch {
+                let observer = PendingObserver(call)
+                state.pending.append(observer)
+                let subscription = ObserverableCodableStoreSubscription { [opening] in
+                    opening.withLock { state in state.pending.removeAll { $0 === observer } }
+                    observer.end()
+                }
+                return (subscription, error)
+            }
         }
+    }
+
+    private func collection(_ opening: inout Opening) throws -> OpenCollection {
+        if let collection = opening.collection { return collection }
+        let collection = try engine.open(in: container)
+        opening.collection = collection
+        for observer in opening.pending { observer.begin(with: collection.observers) }
+        opening.pending = []
+        return collection
     }
 }
 

@@ -48,6 +48,26 @@ extension RecordObjects {
         )
     }
 
+    /// What removes the files of other names that hold objects which are saved in files of their own. They would show again
+    /// in the place of these otherwise.
+    func removing(
+        _ strays: [CacheKey: Stray<Object>],
+        replacedBy operations: [StorageOperation],
+        _ contents: any RecordContents
+    ) throws -> [StorageOperation] {
+        if strays.isEmpty { return [] }
+        let written = Set(operations.compactMap(\.writtenKey))
+        return try written.flatMap { own in
+            try (strays[own]?.keys ?? []).filter { key in
+                // Something else may be there by now, or be about to be.
+                guard !written.contains(key), let data = try contents.data(of: key) else { return false }
+                guard case .success(let object) = Codec<Object>().decode([(key, data)])[0] else { return false }
+                return ownKey(of: object) == own
+            }
+        }
+        .map { .remove(key: $0) }
+    }
+
     /// The key that an object belongs under.
     func ownKey(of object: Object) -> CacheKey? {
         do {

@@ -55,9 +55,11 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         }
     }
 
-    /// Adds to an error which file it is about. If that can't be found out, the error is told all the same.
+    /// Takes note of a record that can't be decoded, and adds to the error which file it is about. If that can't be found
+    /// out, the error is told all the same.
     func placed(_ error: StorageError) -> StorageError {
         var error = error
+        if let key = error.key { core.noteUndecodable(key) }
         do {
             if let key = error.key { error.file = try records.file(of: key) }
         } catch let failure {
@@ -121,8 +123,40 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         let operations = try indices.map { try prepared[$0].get() }
         // Only looked at by this thread, or by the one that commits while this one waits.
         nonisolated(unsafe) let written = indices.map { objects[$0] }
-        try records.update({ _ in operations }) { [observers] in
+        let suspects = core.undecodable(among: operations.lazy.compactMap(\.writtenKey))
+        nonisolated(unsafe) let strays = try strays()
+        nonisolated(unsafe) let this = self
+        try records.update { contents in
+            try suspects.compactMap { try this.keepingAside($0, contents) } + operations
+                + this.removing(strays, replacedBy: operations, contents)
+        } committed: { [core, observers] in
+            core.forgetUndecodable(suspects)
             for object in written { observers.enqueue { .saved(object) } }
         }
+    }
+
+    /// What keeps a record that can't be decoded, before another takes its place.
+    ///
+    /// - Returns: The operation, `nil` if it can be decoded by now or is gone.
+    private func keepingAside(_ key: CacheKey, _ contents: any RecordContents) throws -> StorageOperation? {
+        guard let data = try contents.data(of: key) else { return nil }
+        do {
+            _ = try Codec<Object>().decode(data, key)
+            return nil
+        } catch {
+            let aside = records.key("\(key.rawValue) (kept aside, \(UUID().uuidString))")
+            codableStoreLogger.error(
+                "An object is saved in place of a record that can't be decoded. That was kept.",
+                metadata: ["key": "\(key)", "aside": "\(aside)", "error": "\(error)"]
+            )
+            return .write(key: aside, data: data)
+        }
+    }
+}
+
+extension StorageOperation {
+    /// The key of a write.
+    var writtenKey: CacheKey? {
+        if case .write(let key, _) = self { key } else { nil }
     }
 }

@@ -8,7 +8,7 @@ extension StorageError.Code {
     /// An identifier has no form that is the same in every process, so its object could not be found again.
     public static let unsupportedIdentifier = StorageError.Code(rawValue: "unsupportedIdentifier")
 
-    /// Two types claim one collection without having chosen its name.
+    /// Two types claim one collection without having chosen its name, or a private or local type has not chosen one.
     public static let ambiguousCollection = StorageError.Code(rawValue: "ambiguousCollection")
 }
 

@@ -56,7 +56,8 @@ package final class SQLiteCollection: Sendable {
         try file.writeHere(change) { [table] db in
             let planned = try body(SQLiteContents(table: table, db: db))
             operations.withLock { $0 = planned }
-            try table.apply(planned, at: date, in: db)
+        } _: { [table] db in
+            try table.apply(operations.withLock { $0 }, at: date, in: db)
         } committed: {
             committed()
         }

@@ -100,14 +100,16 @@ package final class SQLiteFile: Sendable {
     ///
     /// - Parameters:
     ///   - change: What is changed, and by whom, for those who follow the changes.
+    ///   - plan: Finds out what is to be done, before the change is asked for its operations. It may run more than once.
     ///   - work: Changes the file. It may run more than once.
     ///   - afterwards: Is called when it is committed, in the order of the commits. It must not use the file.
     func writeHere(
         _ change: SQLiteChange,
+        planning plan: @escaping SQLiteGroupCommit.Work,
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable () -> Void
     ) throws {
-        let (work, committed) = followed(change, work)
+        let (work, committed) = followed(change, planning: plan, work)
         try mapped {
             try commits.commitHere(work) {
                 committed()
@@ -119,17 +121,19 @@ package final class SQLiteFile: Sendable {
     /// Adds to a change that those who follow are told.
     private func followed(
         _ change: SQLiteChange,
+        planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
     ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void) {
-        guard changes.needsEffects(of: change) else { return (work, { self.changes.post(change) }) }
-        let effects = Locked<[SQLiteEffect]>([])
+        let effects = Locked<[SQLiteEffect]?>(nil)
         return (
-            { db in
-                let found = try change.effects(in: db)
+            { [changes] db in
+                try plan?(db)
+                // Asked when it is its turn, because somebody may have come while it waited.
+                let found = changes.needsEffects(of: change) ? try change.effects(in: db) : nil
                 effects.withLock { $0 = found }
                 try work(db)
             },
-            { self.changes.post(change, effects: effects.withLock { $0 }) }
+            { [changes] in changes.post(change, effects: effects.withLock { $0 }) }
         )
     }
 
@@ -137,12 +141,20 @@ package final class SQLiteFile: Sendable {
     ///
     /// It runs outside of a transaction, so it must be a single statement.
     func readOneHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try mapped { try pool.unsafeRead(body) }
+        try withReaderHere { try $0.unsafeRead(body) }
     }
 
     /// Reads any number of rows as they were at one moment, on the caller's thread, which waits if no connection is free.
     func readManyHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try mapped { try pool.read(body) }
+        try withReaderHere { try $0.read(body) }
+    }
+
+    /// Uses a reading connection on the caller's thread. It is counted like those of asynchronous readers, which otherwise
+    /// would take for free what isn't, and hold a thread that must not wait.
+    private func withReaderHere<Value>(_ body: (DatabasePool) throws -> Value) throws -> Value {
+        readers.enterWaiting()
+        defer { readers.leave() }
+        return try mapped { try body(pool) }
     }
 
     /// Does something slow with the file, on a thread that may wait.

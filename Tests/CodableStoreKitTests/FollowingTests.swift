@@ -1,0 +1,45 @@
+import Bodega
+import CodableStoreKit
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CodableStoreKit
+
+@Suite struct FollowingTests {
+
+    /// Records of nothing, which count who follows them.
+    private final class Records: RecordCollection {
+        let followers = Locked((now: 0, most: 0))
+
+        func key(_ text: String) -> CacheKey { CacheKey(text) }
+        func data(of key: CacheKey) -> Data? { nil }
+        func contains(_ key: CacheKey) -> Bool { false }
+        func items() -> [(key: CacheKey, data: Data)] { [] }
+        func file(of key: CacheKey) -> URL? { nil }
+        func update(
+            _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
+            committed: @escaping @Sendable () -> Void
+        ) {}
+
+        func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
+            followers.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            return { self.followers.withLock { $0.now -= 1 } }
+        }
+    }
+
+    @Test("However observations begin and end at once, others are followed once, so that no event comes twice")
+    func followingOnce() {
+        let records = Records()
+        let core = CollectionCore(records)
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for _ in 0..<5_000 {
+                core.beginObservation()
+                core.endObservation()
+            }
+        }
+        #expect(records.followers.withLock { $0.most } == 1)
+        #expect(records.followers.withLock { $0.now } == 0)
+    }
+}
