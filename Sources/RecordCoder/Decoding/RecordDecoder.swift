@@ -45,7 +45,11 @@ public struct RecordDecoder: Sendable {
     ) -> [Result<Value, any Error>] {
         var values: [Result<Value, any Error>] = []
         values.reserveCapacity(records.underestimatedCount)
-        decode(type, fromEach: records) { values.append(.success($0)) } failure: { values.append(.failure($0)) }
+        decode(type, fromEach: records) {
+            values.append(.success($0))
+        } failure: {
+            values.append(.failure($0))
+        }
         return values
     }
 

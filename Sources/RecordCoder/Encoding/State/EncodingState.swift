@@ -26,7 +26,7 @@ final class EncodingState {
     /// Takes a state that nobody else uses, for records with some user info.
     static func take(userInfo: [CodingUserInfoKey: any Sendable]) -> EncodingState {
         let state = idle.take() ?? EncodingState()
-        state.storage.pointee.userInfo = userInfo
+        if !userInfo.isEmpty { state.storage.pointee.userInfo = userInfo }
         return state
     }
 
@@ -34,8 +34,8 @@ final class EncodingState {
     static func putBack(_ state: consuming EncodingState) {
         guard state.storage.pointee.output.capacity <= keptCapacity else { return }
         // What belongs to somebody, and what is large, is not to be kept alive.
-        state.storage.pointee.userInfo = [:]
-        state.storage.pointee.keySets.removeAll()
+        if !state.storage.pointee.userInfo.isEmpty { state.storage.pointee.userInfo = [:] }
+        if !state.storage.pointee.keySets.isEmpty { state.storage.pointee.keySets = [] }
         idle.put(consume state)
     }
 }

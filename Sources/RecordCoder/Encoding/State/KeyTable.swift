@@ -14,14 +14,15 @@ struct KeyTable {
         let json: UnsafeMutableRawPointer
         /// How many bytes the JSON has, the comma included.
         let length: Int
+        /// How many bytes of UTF-8 the string has.
+        let byteCount: Int
         /// Whether the key is all ASCII.
         let isASCII: Bool
 
         /// Whether a key has the same bytes as this one, not just characters that count as the same.
         @inline(__always)
         func isSpelled(_ other: String) -> Bool {
-            text == other && text.utf8.count == other.utf8.count
-                && (isASCII || text.utf8.elementsEqual(other.utf8))
+            text == other && (isASCII ? other.utf8.count == byteCount : text.utf8.elementsEqual(other.utf8))
         }
     }
 
@@ -111,7 +112,8 @@ struct KeyTable {
         // In bounds: count < capacity.
         (entries + count).initialize(
             to: Entry(
-                text: text, key: key, json: json, length: buffer.count, isASCII: text.utf8.allSatisfy { $0 < 0x80 }))
+                text: text, key: key, json: json, length: buffer.count, byteCount: text.utf8.count,
+                isASCII: text.utf8.allSatisfy { $0 < 0x80 }))
         count += 1
         return count - 1
     }
