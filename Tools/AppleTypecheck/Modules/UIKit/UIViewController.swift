@@ -11,6 +11,7 @@ open class UIViewController: UIResponder {
     public required init?(coder: NSCoder) { fatalError() }
     public nonisolated convenience override init() { fatalError() }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var view: UIView! {
         get { fatalError() }
         set { fatalError() }
@@ -25,6 +26,7 @@ open class UITableViewController: UIViewController {
     public override init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { fatalError() }
     public required init?(coder: NSCoder) { fatalError() }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var tableView: UITableView! {
         get { fatalError() }
         set { fatalError() }
@@ -38,6 +40,7 @@ open class UICollectionViewController: UIViewController {
     public override init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { fatalError() }
     public required init?(coder: NSCoder) { fatalError() }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var collectionView: UICollectionView! {
         get { fatalError() }
         set { fatalError() }
