@@ -51,47 +51,6 @@ import Testing
         )
     }
 
-    @Test("An element can write to the array that it stands in, or to the one around that")
-    func writingToTheArray() {
-        expectLeftToFoundation(
-            Custom { outer in
-                var array = outer.unkeyedContainer()
-                try array.encode(
-                    Custom { _ in
-                        var same = outer.unkeyedContainer()
-                        try same.encode(5)
-                    }
-                )
-            }
-        )
-        expectLeftToFoundation(
-            Custom { outer in
-                var array = outer.unkeyedContainer()
-                try array.encode(
-                    Custom { own in
-                        var container = own.singleValueContainer()
-                        try container.encode(1)
-                        var same = outer.unkeyedContainer()
-                        try same.encode(5)
-                    }
-                )
-            }
-        )
-        expectLeftToFoundation(
-            Custom { outer in
-                var array = outer.unkeyedContainer()
-                var inner = array.nestedUnkeyedContainer()
-                try inner.encode(1)
-                try inner.encode(
-                    Custom { _ in
-                        var around = outer.unkeyedContainer()
-                        try around.encode(5)
-                    }
-                )
-            }
-        )
-    }
-
     @Test("A value can write to a container of one that it lies in")
     func writingOutside() {
         for isNested in [false, true] {
@@ -324,7 +283,7 @@ import Testing
     }
 
     /// Expects a value to be encoded as Foundation does, by Foundation.
-    private func expectLeftToFoundation(_ value: some Encodable, sourceLocation: SourceLocation = #_sourceLocation) {
+    func expectLeftToFoundation(_ value: some Encodable, sourceLocation: SourceLocation = #_sourceLocation) {
         expectSameEncoding(value, by: .foundation, sourceLocation: sourceLocation)
     }
 
