@@ -38,7 +38,7 @@ extension EncodingStorage {
     private mutating func lastKey(of frame: EncodingFrame) -> (any CodingKey)? {
         if frame.kind == .array { return PathKey(index: frame.position - 1) }
         // In bounds: the position is the one behind the last key, which is in the table.
-        if let table = frame.table, frame.position > 0 { return table.pointee[frame.position - 1].pointee.key }
+        if let table = frame.table, frame.position > 0 { return table.pointee.names[frame.position - 1].key }
         return frame.dictionaryKey < 0 ? nil : dictionaryKey(at: frame.dictionaryKey)
     }
 

@@ -119,7 +119,7 @@ extension EncodingStorage {
         if let table = frame.pointee.table {
             // In bounds: bits are set for places in the table only.
             for place in 0..<table.pointee.count where frame.pointee.used & (1 &<< UInt64(place)) != 0 {
-                keySets[keySetCount].insert(table.pointee[place].pointee.text)
+                keySets[keySetCount].insert(table.pointee.names[place].text)
             }
         }
         frame.pointee.table = nil

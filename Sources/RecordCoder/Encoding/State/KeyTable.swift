@@ -4,25 +4,26 @@
 /// one before, one comparison finds it, and its JSON needs only to be copied. A bit for each key tells an object which
 /// of them it has already.
 struct KeyTable {
-    /// A key and its JSON.
+    /// What is needed to write a key. It is trivial, so that reading it counts no references.
     struct Entry {
-        /// The key's string.
-        let text: String
-        /// The key itself, if it may be kept: if it refers to nothing.
-        let key: (any CodingKey)?
+        /// The identity of the key's string, which ``Name`` keeps alive.
+        let identity: TextIdentity
         /// A comma, the key in quotation marks and a colon; ``padding`` readable bytes lie behind them.
         let json: UnsafeMutableRawPointer
         /// How many bytes the JSON has, the comma included.
         let length: Int
-        /// How many bytes of UTF-8 the string has.
-        let byteCount: Int
-        /// Whether the key is all ASCII.
-        let isASCII: Bool
+    }
+
+    /// What is needed to tell a key from others.
+    struct Name {
+        /// The key's string.
+        let text: String
+        /// The key itself, if it may be kept: if it refers to nothing.
+        let key: (any CodingKey)?
 
         /// Whether a key has the same bytes as this one, not just characters that count as the same.
-        @inline(__always)
         func isSpelled(_ other: String) -> Bool {
-            text == other && (isASCII ? other.utf8.count == byteCount : text.utf8.elementsEqual(other.utf8))
+            text.utf8.elementsEqual(other.utf8)
         }
     }
 
@@ -40,6 +41,8 @@ struct KeyTable {
     /// Room for `capacity` entries, of which the first `count` are initialized.
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity = 8
+    /// The names of the entries, at the same places.
+    private(set) var names: [Name] = []
 
     /// The ``ContainerMaker`` for the table's type of keys.
     let maker: AnyObject
@@ -56,7 +59,6 @@ struct KeyTable {
     func deallocate() {
         // In bounds: the first `count` entries are initialized.
         for index in 0..<count { entries[index].json.deallocate() }
-        entries.deinitialize(count: count)
         entries.deallocate()
     }
 
@@ -73,17 +75,15 @@ struct KeyTable {
     @inline(__always)
     func place(of text: String, expectedAt expected: Int) -> Int? {
         // In bounds, as checked here.
-        if expected < count, entries[expected].isSpelled(text) { return expected }
+        if expected < count, (entries + expected).pointee.identity == TextIdentity(text) { return expected }
         return place(of: text, behind: expected)
     }
 
-    /// Finds a key that isn't where it was expected, by looking at all others, the ones behind first.
+    /// Finds a key that isn't known by its identity where it was expected, by comparing it with all, the ones behind first.
     @inline(never)
     private func place(of text: String, behind expected: Int) -> Int? {
-        // In bounds: both ranges end at `count` at most; `expected` is at most `count`.
-        for place in min(expected &+ 1, count)..<count where entries[place].isSpelled(text) { return place }
-        for place in 0..<min(expected, count) where entries[place].isSpelled(text) { return place }
-        return nil
+        let behind = min(expected, count)
+        return names[behind...].firstIndex { $0.isSpelled(text) } ?? names[..<behind].firstIndex { $0.isSpelled(text) }
     }
 
     /// Adds a key that the table doesn't have.
@@ -94,7 +94,7 @@ struct KeyTable {
     /// - Returns: Its place, or `nil` if the table is full or the key too long; the table is overfull then.
     mutating func add(_ text: String, key: (any CodingKey)?) -> Int? {
         // A key that is spelled in two ways is one key.
-        let isSpelledOtherwise = (0..<count).contains { entries[$0].text == text }
+        let isSpelledOtherwise = names.contains { $0.text == text }
         guard count < Self.limit, text.utf8.count <= Self.longestKey, !isSpelledOtherwise else {
             isOverfull = true
             return nil
@@ -110,10 +110,8 @@ struct KeyTable {
         json.copyMemory(from: buffer.base, byteCount: buffer.count)
         (json + buffer.count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
         // In bounds: count < capacity.
-        (entries + count).initialize(
-            to: Entry(
-                text: text, key: key, json: json, length: buffer.count, byteCount: text.utf8.count,
-                isASCII: text.utf8.allSatisfy { $0 < 0x80 }))
+        (entries + count).initialize(to: Entry(identity: TextIdentity(text), json: json, length: buffer.count))
+        names.append(Name(text: text, key: key))
         count += 1
         return count - 1
     }
