@@ -18,7 +18,7 @@ extension ObjectStorage {
     /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchObjects(forKeys keys: [CacheKey]) async throws -> FetchedObjects<Object> {
-        FetchedObjects(try await storage.fetch(keys: keys), decodedBy: coder)
+        await FetchedObjects(try await storage.fetch(keys: keys), decodedBy: coder)
     }
 
     /// Fetches all objects with one call to the engine.
@@ -26,7 +26,7 @@ extension ObjectStorage {
     /// - Returns: The objects in insertion order, and the records that could not be decoded.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchAllObjects() async throws -> FetchedObjects<Object> {
-        FetchedObjects(try await storage.fetchAll(), decodedBy: coder)
+        await FetchedObjects(try await storage.fetchAll(), decodedBy: coder)
     }
 
     /// Lists the keys of all objects, in insertion order.
@@ -55,12 +55,31 @@ extension ObjectStorage {
 
 extension FetchedObjects where Object: Decodable {
 
-    fileprivate init(_ records: [(key: CacheKey, data: Data)], decodedBy coder: any ObjectCoder) {
-        objectsAndKeys.reserveCapacity(records.count)
-        coder.decode(Object.self, fromEach: records[...]) { index, object in
-            objectsAndKeys.append((records[index].key, object))
-        } failure: { _, error in
-            undecodable.append(error)
+    /// Decodes records on all cores.
+    fileprivate init(_ records: [(key: CacheKey, data: Data)], decodedBy coder: any ObjectCoder) async {
+        let decoding = Decoding<Object>(coder: coder)
+        objectsAndKeys = await records.concurrentCompactMap(decoding.decode)
+        undecodable = decoding.errors.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
+    }
+}
+
+/// Decodes parts of the records that a fetch has found, on several threads at once.
+private struct Decoding<Object: Decodable>: @unchecked Sendable {
+    // @unchecked because of the objects' type. Its `init(from:)` may run on several threads at once: so it does when two
+    // tasks fetch. What it makes is its caller's alone, whether the type is `Sendable` or not.
+
+    let coder: any ObjectCoder
+    /// What could not be decoded, by the record's index.
+    let errors = Locked<[Int: StorageError]>([:])
+
+    func decode(
+        _ part: ArraySlice<(key: CacheKey, data: Data)>,
+        _ receive: (consuming (key: CacheKey, object: Object)) -> Void
+    ) {
+        coder.decode(Object.self, fromEach: part) { index, object in
+            receive((part[index].key, object))
+        } failure: { index, error in
+            errors.withLock { $0[index] = error }
         }
     }
 }

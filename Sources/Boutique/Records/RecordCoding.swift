@@ -36,24 +36,27 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - records: The records.
-    ///   - receive: Called for each record in order, with its index.
+    ///   - receive: For each record in order, either this is called with its index, the item, the key that the item belongs
+    ///     under, and whether the record has an older shape,
+    ///   - failure: or this with its index, and with `StorageError.Code.decodingFailed` and the key.
     func decode(
         _ records: ArraySlice<(key: CacheKey, data: Data)>,
-        _ receive: (Int, consuming DecodedRecord<Item>) -> Void
+        receive: (Int, consuming Item, CacheKey, Bool) -> Void,
+        failure: (Int, StorageError) -> Void
     ) {
         guard let history else {
             return coder.decode(Item.self, fromEach: records) { index, item in
-                receive(index, .item(item, belongsUnder: key(of: item), isOld: false))
+                let key = key(of: item)
+                receive(index, item, key, false)
             } failure: { index, error in
-                receive(index, .undecodable(error))
+                failure(index, error)
             }
         }
         history.whileDecoding {
             coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) { index, record in
-                let isOld = record.version != history.currentVersion
-                receive(index, .item(record.item, belongsUnder: key(of: record.item), isOld: isOld))
+                receive(index, record.item, key(of: record.item), record.version != history.currentVersion)
             } failure: { index, error in
-                receive(index, .undecodable(error))
+                failure(index, error)
             }
         }
     }
@@ -61,8 +64,10 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     /// The item in a record, or `nil` if it can't be decoded.
     func item(in data: Data, under record: CacheKey) -> Item? {
         var found: Item?
-        decode([(record, data)]) { _, decoded in
-            if case .item(let item, _, _) = decoded { found = item }
+        decode([(record, data)]) { _, item, _, _ in
+            found = item
+        } failure: { _, _ in
+            // Told by the result.
         }
         return found
     }

@@ -17,15 +17,24 @@ enum DecodedRecord<Item: StorableItem>: Sendable {
 
 /// All records after decoding: nearly always items of today's shape under their own keys, and the others.
 private struct DecodedRecords<Item: StorableItem>: Sendable {
-    let keys: [CacheKey]
-    /// The items of today's shape under their own keys; `nil` in the places of the others.
-    let items: [Item?]
+    let records: [(key: CacheKey, data: Data)]
+    /// The items of today's shape under their own keys, without gaps in the places of the others.
+    let items: [Item]
+    /// The others, by the index of their record.
     let others: [Int: DecodedRecord<Item>]
 
-    subscript(index: Int) -> DecodedRecord<Item> {
-        if let other = others[index] { return other }
-        guard let item = items[index] else { preconditionFailure("A record is an item or one of the others.") }
-        return .item(item, belongsUnder: keys[index], isOld: false)
+    /// Hands over all records in order.
+    func forEach(_ body: (CacheKey, DecodedRecord<Item>) -> Void) {
+        var next = items.startIndex
+        for (index, (key, _)) in records.enumerated() {
+            if let other = others[index] {
+                body(key, other)
+            } else {
+                // In bounds: each record is an item or one of the others.
+                body(key, .item(items[next], belongsUnder: key, isOld: false))
+                next += 1
+            }
+        }
     }
 }
 
@@ -39,22 +48,21 @@ extension RecordStorage {
     /// - Throws: What the engine throws. That a record cannot be decoded is not an error here.
     func load() async throws -> LoadedRecords<Item> {
         let records = try await engine.fetchAll()
+        // While the records are decoded; nearly always each of them is an item under its own key.
+        async let ranks = Dictionary(ranking: records.lazy.map { $0.key })
         let others = Locked<[Int: DecodedRecord<Item>]>([:])
-        let items =
-            await records.concurrentMap { [coding] part, receive in
-                coding.decode(part) { index, decoded in
-                    switch decoded {
-                    case .item(let item, records[index].key, false):
-                        receive(item)
-                    default:
-                        others.withLock { $0[index] = decoded }
-                        receive(nil)
-                    }
-                }
-            } as [Item?]
-        let decoded = DecodedRecords(keys: records.map { $0.key }, items: items, others: others.withLock { $0 })
-        if coding.history != nil { await rewriteOld(records, decoded) }
-        return assemble(decoded)
+        let items: [Item] = await records.concurrentCompactMap { [coding] part, receive in
+            coding.decode(part) { index, item, key, isOld in
+                if !isOld, key == records[index].key { return receive(item) }
+                let other = DecodedRecord.item(item, belongsUnder: key, isOld: isOld)
+                others.withLock { $0[index] = other }
+            } failure: { index, error in
+                others.withLock { $0[index] = .undecodable(error) }
+            }
+        }
+        let decoded = DecodedRecords(records: records, items: items, others: others.withLock { $0 })
+        if coding.history != nil { await rewriteOld(decoded) }
+        return assemble(decoded, await ranks)
     }
 
     /// Reads some records anew.
@@ -62,23 +70,27 @@ extension RecordStorage {
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         let records = try await engine.fetch(keys: keys)
-        return await records.concurrentMap { [coding] part, receive in
-            coding.decode(part) { index, decoded in receive((records[index].key, decoded)) }
+        return await records.concurrentCompactMap { [coding] part, receive in
+            coding.decode(part) { index, item, key, isOld in
+                receive((records[index].key, .item(item, belongsUnder: key, isOld: isOld)))
+            } failure: { index, error in
+                receive((records[index].key, .undecodable(error)))
+            }
         }
     }
 
     /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one with the
     /// smallest key; the others are reported. A record that is kept aside gets a greater key than it had, so the same one
     /// wins at each load.
-    private func assemble(_ decoded: DecodedRecords<Item>) -> LoadedRecords<Item> {
+    private func assemble(_ decoded: DecodedRecords<Item>, _ ranks: [CacheKey: Int]) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
-        if decoded.others.isEmpty, let contents = StoreContents(decoded.items.compactMap { $0 }, decoded.keys) {
+        if decoded.others.isEmpty, let contents = StoreContents(decoded.items, ranks: ranks) {
             loaded.contents = contents
             return loaded
         }
-        loaded.contents.reserveCapacity(decoded.keys.count)
-        for (index, key) in decoded.keys.enumerated() {
-            switch decoded[index] {
+        loaded.contents.reserveCapacity(decoded.records.count)
+        decoded.forEach { key, record in
+            switch record {
             case .undecodable(let error):
                 loaded.map.report(error)
             case .item(let item, let itemKey, _) where key == itemKey:
@@ -99,10 +111,11 @@ extension RecordStorage {
     }
 
     /// Writes records of an older shape in today's, each under its key. What fails is done at a later load.
-    private func rewriteOld(_ records: [(key: CacheKey, data: Data)], _ decoded: DecodedRecords<Item>) async {
-        let old: [(key: CacheKey, data: Data, item: Item)] = decoded.others.keys.sorted().compactMap { index in
-            guard case .item(let item, _, true) = decoded[index] else { return nil }
-            return (records[index].key, records[index].data, item)
+    private func rewriteOld(_ decoded: DecodedRecords<Item>) async {
+        let old: [(key: CacheKey, data: Data, item: Item)] = decoded.others.sorted { $0.key < $1.key }.compactMap {
+            index, record in
+            guard case .item(let item, _, true) = record else { return nil }
+            return (decoded.records[index].key, decoded.records[index].data, item)
         }
         for start in stride(from: 0, to: old.count, by: Self.rewritingBatch) {
             let batch = Array(old[start..<min(start + Self.rewritingBatch, old.count)])
@@ -119,7 +132,7 @@ extension RecordStorage {
     }
 
     private func rewrite(_ batch: [(key: CacheKey, data: Data, item: Item)]) async throws {
-        let encoded = await batch.map(\.item).concurrentMap { [coding] part, receive in
+        let encoded = await batch.map(\.item).concurrentCompactMap { [coding] part, receive in
             for encoded in coding.encode(part) { receive(encoded.data) }
         }
         // What somebody else has changed or removed since it was read is theirs.

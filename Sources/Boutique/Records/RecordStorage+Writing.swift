@@ -154,7 +154,7 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
             for step in steps { if items.isEmpty { items = step.insertedItems } else { items += step.insertedItems } }
         }
         let failures = Locked<[Int: StorageError]>([:])
-        writes = await items.concurrentMap { part, receive in
+        writes = await items.concurrentCompactMap { part, receive in
             for (index, encoded) in zip(part.indices, coding.encode(part)) {
                 switch encoded.data {
                 case .success(let data):

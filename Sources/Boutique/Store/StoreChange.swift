@@ -30,6 +30,12 @@ extension StoreContents where Item: Codable {
     mutating func apply(_ change: StoreChange<Item>, isTold: Bool) -> StoreEvent<Item>? {
         switch change {
         case .insert(let keys, let items):
+            // The items that an empty store begins with need not be copied one by one.
+            if count == 0, !isTold, let contents = StoreContents(items, ranks: Dictionary(ranking: keys)) {
+                self = contents
+                return nil
+            }
+            reserveCapacity(forMore: items.count)
             var told: StoreEvent<Item>.Insertion? = isTold ? .init() : nil
             for (key, item) in zip(keys, items) {
                 let isNew = insert(item, under: key)

@@ -23,12 +23,12 @@ struct StoreContents<Item: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items.
-    ///   - keys: Their keys. The result is `nil` if one occurs twice.
-    init?(_ items: [Item], _ keys: [CacheKey]) {
-        ranks = Array(items.indices)
-        rankOfKey = Dictionary(zip(keys, ranks)) { first, _ in first }
+    ///   - ranks: The ranks of their keys. The result is `nil` if a key occurs twice.
+    init?(_ items: [Item], ranks rankOfKey: [CacheKey: Int]) {
         guard rankOfKey.count == items.count else { return nil }
         self.items = items
+        self.rankOfKey = rankOfKey
+        ranks = Array(items.indices)
         nextRank = items.count
     }
 
@@ -48,6 +48,12 @@ struct StoreContents<Item: Sendable>: Sendable {
         items.reserveCapacity(count)
         ranks.reserveCapacity(count)
         rankOfKey.reserveCapacity(count)
+    }
+
+    /// Makes room, when many items are about to be added to those that are there.
+    mutating func reserveCapacity(forMore added: Int) {
+        // Room for exactly so many would be made anew at each of many small additions.
+        if added > count { reserveCapacity(count + added) }
     }
 
     /// The item under a key.
@@ -126,6 +132,17 @@ struct StoreContents<Item: Sendable>: Sendable {
             if ranks[middle] < rank { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension [CacheKey: Int] {
+    /// The ranks of items that are the first ones. Not a member of the contents: there it would be compiled for whatever
+    /// items, which takes three times as long to run.
+    ///
+    /// - Parameter keys: The keys of the items, in their order.
+    init(ranking keys: some Collection<CacheKey>) {
+        self.init(minimumCapacity: keys.count)
+        for (rank, key) in keys.enumerated() { self[key] = rank }
     }
 }
 

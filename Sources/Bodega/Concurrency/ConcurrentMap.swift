@@ -8,8 +8,10 @@ extension Array where Element: Sendable {
     ///
     /// - Parameters:
     ///   - smallestPart: How many elements are worth a task.
-    ///   - transform: Hands over one result for each element of a part, in order.
-    func concurrentMap<Result: Sendable>(
+    ///   - transform: Hands over the results of a part's elements, in order: at most one an element. They need not be
+    ///     `Sendable`, as each is only handed on from the thread that made it: it must not share anything with others.
+    /// - Returns: All results, in the order of their elements.
+    package func concurrentCompactMap<Result>(
         smallestPart: Int = 256,
         _ transform: @escaping @Sendable (ArraySlice<Element>, (consuming Result) -> Void) -> Void
     ) async -> [Result] {
@@ -25,24 +27,32 @@ extension Array where Element: Sendable {
         // Each task initialises a part of its own, so that the results need not be copied out of parts at the end.
         nonisolated(unsafe) let results = UnsafeMutablePointer<Result>.allocate(capacity: count)
         defer { results.deallocate() }
-        await withTaskGroup(of: Void.self) { group in
+        let filled = await withTaskGroup(of: Range<Int>.self) { group in
             for start in stride(from: 0, to: count, by: part) {
                 let end = Swift.min(start + part, count)
                 group.addTask {
                     var next = start
                     transform(self[start..<end]) { result in
-                        // In bounds, and nothing has been there: so many results a part has, and no other part has these.
-                        precondition(next < end, "Each element has one result.")
+                        // In bounds, and nothing has been there: no other part has these places.
+                        precondition(next < end, "Each element has one result at most.")
                         (results + next).initialize(to: result)
                         next += 1
                     }
-                    precondition(next == end, "Each element has one result.")
+                    return start..<next
                 }
             }
+            var filled: [Range<Int>] = []
+            for await range in group { filled.append(range) }
+            return filled.sorted { $0.lowerBound < $1.lowerBound }
         }
         return Array<Result>(unsafeUninitializedCapacity: count) { buffer, initializedCount in
-            buffer.baseAddress?.moveInitialize(from: results, count: count)
-            initializedCount = count
+            for range in filled {
+                // In bounds: all ranges together have at most `count` places, and the results of each are initialised.
+                buffer.baseAddress.map {
+                    ($0 + initializedCount).moveInitialize(from: results + range.lowerBound, count: range.count)
+                }
+                initializedCount += range.count
+            }
         }
     }
 }
