@@ -4,7 +4,7 @@ public import Foundation
 extension CodableStore {
 
     /// What keeps a store's objects.
-    public enum Engine: Sendable {
+    public enum Engine {
 
         /// One file an object.
         ///
@@ -27,6 +27,8 @@ extension CodableStore {
         case at(CodableStoreMedium)
     }
 }
+
+extension CodableStore.Engine: Sendable where Object: Sendable {}
 
 extension CodableStore.Engine {
 

@@ -1,0 +1,84 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The records of files that were read before, for those who read all of a folder again and again: reading an attribute
+/// takes about as long as opening the file.
+///
+/// A file whose status was last changed at the same time has the same attributes. As in git's index, that is only relied
+/// on if the time was long ago when the attribute was read: two changes within one tick of the volume's clock look alike.
+final class DiskRecordCache: Sendable {
+
+    /// What tells the states of files apart.
+    struct Stamp: Hashable {
+        let device: UInt64
+        let number: UInt64
+        let seconds: Int
+        let nanoseconds: Int
+
+        init(_ status: stat) {
+            #if canImport(Darwin)
+            let changed = status.st_ctimespec
+            #else
+            let changed = status.st_ctim
+            #endif
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(truncatingIfNeeded: status.st_ino)
+            (seconds, nanoseconds) = (Int(changed.tv_sec), Int(changed.tv_nsec))
+        }
+    }
+
+    private static let mostFiles = 50_000
+    /// In seconds; more than a tick of any volume that has attributes.
+    private static let leastAge = 2
+
+    private let known = Locked<[Stamp: DiskRecord]>([:])
+
+    /// One reading of the folder.
+    final class Reading: Sendable {
+        private let known: [Stamp: DiskRecord]
+        private let begin: Int
+        fileprivate let found = Locked<[Stamp: DiskRecord]>([:])
+
+        fileprivate init(_ known: [Stamp: DiskRecord], begin: Int) {
+            self.known = known
+            self.begin = begin
+        }
+
+        /// The record in a file's attribute, `nil` if it has none.
+        func record(of descriptor: Int32, _ status: stat) throws -> DiskRecord? {
+            let stamp = Stamp(status)
+            if let record = known[stamp] { return record }
+            let record = try DiskAttribute.get(of: descriptor)
+            if let record, stamp.seconds < begin - DiskRecordCache.leastAge {
+                found.withLock { $0[stamp] = record }
+            }
+            return record
+        }
+    }
+
+    /// Begins to read the folder.
+    ///
+    /// - Parameter time: The time in nanoseconds since 1970.
+    func read(at time: Int64) -> Reading {
+        Reading(known.withLock { $0 }, begin: Int(time / 1_000_000_000))
+    }
+
+    /// Remembers what was found, and forgets all when most of it is of files that are gone.
+    ///
+    /// - Parameter count: How many files there are.
+    func end(_ reading: Reading, count: Int) {
+        let found = reading.found.withLock { $0 }
+        if found.isEmpty { return }
+        known.withLock { known in
+            if known.count + found.count > count * 2 { known = [:] }
+            if count <= Self.mostFiles { known.merge(found) { $1 } }
+        }
+    }
+}
