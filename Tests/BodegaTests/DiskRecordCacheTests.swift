@@ -29,13 +29,16 @@ import Testing
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
             let first = cache.read(at: now() + minute)
-            #expect(try first.record(of: descriptor, status)?.order == 1)
+            let found = try first.record(of: descriptor, status)
+            #expect(found?.order == 1)
             cache.end(first, count: 1)
             _ = DiskAttribute.set([], of: descriptor)
-            #expect(try cache.read(at: now() + minute).record(of: descriptor, status)?.order == 1)
+            let known = try cache.read(at: now() + minute).record(of: descriptor, status)
+            #expect(known?.order == 1)
             var changed = status
             changed.st_ino += 1
-            #expect(try cache.read(at: now() + minute).record(of: descriptor, changed) == nil)
+            let other = try cache.read(at: now() + minute).record(of: descriptor, changed)
+            #expect(other == nil)
         }
     }
 
@@ -44,10 +47,12 @@ import Testing
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
             let first = cache.read(at: now())
-            #expect(try first.record(of: descriptor, status)?.order == 1)
+            let found = try first.record(of: descriptor, status)
+            #expect(found?.order == 1)
             cache.end(first, count: 1)
             _ = DiskAttribute.set([], of: descriptor)
-            #expect(try cache.read(at: now()).record(of: descriptor, status) == nil)
+            let changed = try cache.read(at: now()).record(of: descriptor, status)
+            #expect(changed == nil)
         }
     }
 
