@@ -61,6 +61,9 @@ extension CodableStore.Engine {
     /// The two see the same objects if they go by the same identifiers and the same form of the records: JSON and strings
     /// or UUIDs, which is what both do by default. They see each other's changes within the process.
     ///
+    /// The engine is not opened anew when somebody has removed or replaced its file; operations then throw
+    /// ``Bodega/StorageError/Code/placeRemoved``.
+    ///
     /// - Parameter engine: The engine.
     public static func sqlite(_ engine: SQLiteStorageEngine) -> Self {
         .at(.sqlite(engine))

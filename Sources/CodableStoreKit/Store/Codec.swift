@@ -5,7 +5,7 @@ import RecordCoder
 /// Encodes and decodes objects with their type's coder, and says in storage errors what failed.
 struct Codec<Object: BaseCodableStoreable> {
 
-    // Taken anew for each operation, so that a coder that can't bear many threads can be made anew for each.
+    // Taken anew for each operation and each thread, so that a coder that can't bear many threads can be made anew for each.
     private let coder = Object.codableStoreCoder
 
     /// Encodes objects.
