@@ -28,16 +28,16 @@ import Testing
     func old() throws {
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
-            let first = cache.read(at: now() + minute)
+            let first = cache.read(at: now() + minute, count: 1)
             let found = try first.record(of: descriptor, status)
             #expect(found?.order == 1)
             cache.end(first, count: 1)
             _ = DiskAttribute.set([], of: descriptor)
-            let known = try cache.read(at: now() + minute).record(of: descriptor, status)
+            let known = try cache.read(at: now() + minute, count: 1).record(of: descriptor, status)
             #expect(known?.order == 1)
             var changed = status
             changed.st_ino += 1
-            let other = try cache.read(at: now() + minute).record(of: descriptor, changed)
+            let other = try cache.read(at: now() + minute, count: 1).record(of: descriptor, changed)
             #expect(other == nil)
         }
     }
@@ -46,12 +46,25 @@ import Testing
     func young() throws {
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
-            let first = cache.read(at: now())
+            let first = cache.read(at: now(), count: 1)
             let found = try first.record(of: descriptor, status)
             #expect(found?.order == 1)
             cache.end(first, count: 1)
             _ = DiskAttribute.set([], of: descriptor)
-            let changed = try cache.read(at: now()).record(of: descriptor, status)
+            let changed = try cache.read(at: now(), count: 1).record(of: descriptor, status)
+            #expect(changed == nil)
+        }
+    }
+
+    @Test("Of very many files nothing is remembered")
+    func tooMany() throws {
+        try withFile { descriptor, status in
+            let cache = DiskRecordCache()
+            let first = cache.read(at: now() + minute, count: 1_000_000)
+            _ = try first.record(of: descriptor, status)
+            cache.end(first, count: 1_000_000)
+            _ = DiskAttribute.set([], of: descriptor)
+            let changed = try cache.read(at: now() + minute, count: 1_000_000).record(of: descriptor, status)
             #expect(changed == nil)
         }
     }

@@ -103,7 +103,7 @@ extension DiskFolder {
     /// The same in a folder that is open, and in which no batch is carried out.
     func inOrder<Element>(_ folder: Int32, _ element: (DiskFile) throws -> Element?) throws -> [Element] {
         let names = try names(in: folder)
-        let reading = records.read(at: clock())
+        let reading = records.read(at: clock(), count: names.count)
         let found = try concurrently(names) { name -> (order: Int64, name: String, element: Element)? in
             // An item that is removed meanwhile has no file any more.
             guard let file = try DiskFile.open(name, in: folder, self, reading), let element = try element(file) else {

@@ -43,12 +43,13 @@ final class DiskRecordCache: Sendable {
     /// One reading of the folder.
     final class Reading: Sendable {
         private let known: [Stamp: DiskRecord]
-        private let begin: Int
+        /// Records of files that were changed before this, in seconds since 1970, are worth remembering.
+        private let limit: Int
         fileprivate let found = Locked<[Stamp: DiskRecord]>([:])
 
-        fileprivate init(_ known: [Stamp: DiskRecord], begin: Int) {
+        fileprivate init(_ known: [Stamp: DiskRecord], limit: Int) {
             self.known = known
-            self.begin = begin
+            self.limit = limit
         }
 
         /// The record in a file's attribute, `nil` if it has none.
@@ -56,7 +57,7 @@ final class DiskRecordCache: Sendable {
             let stamp = Stamp(status)
             if let record = known[stamp] { return record }
             let record = try DiskAttribute.get(of: descriptor)
-            if let record, stamp.seconds < begin - DiskRecordCache.leastAge {
+            if let record, stamp.seconds < limit {
                 found.withLock { $0[stamp] = record }
             }
             return record
@@ -65,9 +66,12 @@ final class DiskRecordCache: Sendable {
 
     /// Begins to read the folder.
     ///
-    /// - Parameter time: The time in nanoseconds since 1970.
-    func read(at time: Int64) -> Reading {
-        Reading(known.withLock { $0 }, begin: Int(time / 1_000_000_000))
+    /// - Parameters:
+    ///   - time: The time in nanoseconds since 1970.
+    ///   - count: How many files there are. What is known of very many would take too much memory.
+    func read(at time: Int64, count: Int) -> Reading {
+        let limit = count <= Self.mostFiles ? Int(time / 1_000_000_000) - Self.leastAge : .min
+        return Reading(known.withLock { $0 }, limit: limit)
     }
 
     /// Remembers what was found, and forgets all when most of it is of files that are gone.
@@ -78,7 +82,7 @@ final class DiskRecordCache: Sendable {
         if found.isEmpty { return }
         known.withLock { known in
             if known.count + found.count > count * 2 { known = [:] }
-            if count <= Self.mostFiles { known.merge(found) { $1 } }
+            known.merge(found) { $1 }
         }
     }
 }
