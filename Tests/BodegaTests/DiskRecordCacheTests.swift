@@ -46,12 +46,13 @@ import Testing
     func young() throws {
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
-            let first = cache.read(at: now(), count: 1)
+            let time = DiskRecordCache.Stamp(status).time
+            let first = cache.read(at: time, count: 1)
             let found = try first.record(of: descriptor, status)
             #expect(found?.order == 1)
             cache.end(first, count: 1)
             _ = DiskAttribute.set([], of: descriptor)
-            let changed = try cache.read(at: now(), count: 1).record(of: descriptor, status)
+            let changed = try cache.read(at: time, count: 1).record(of: descriptor, status)
             #expect(changed == nil)
         }
     }

@@ -16,11 +16,11 @@ import Musl
 final class DiskRecordCache: Sendable {
 
     /// What tells the states of files apart.
-    struct Stamp: Hashable {
+    struct Stamp: Hashable, Sendable {
         let device: UInt64
         let number: UInt64
-        let seconds: Int
-        let nanoseconds: Int
+        /// When it was changed, in nanoseconds since 1970.
+        let time: Int64
 
         init(_ status: stat) {
             #if canImport(Darwin)
@@ -30,26 +30,29 @@ final class DiskRecordCache: Sendable {
             #endif
             device = UInt64(truncatingIfNeeded: status.st_dev)
             number = UInt64(truncatingIfNeeded: status.st_ino)
-            (seconds, nanoseconds) = (Int(changed.tv_sec), Int(changed.tv_nsec))
+            time = changed.nanoseconds
         }
     }
 
     private static let mostFiles = 50_000
-    /// In seconds; more than a tick of any volume that has attributes.
-    private static let leastAge = 2
+    /// How long ago a change must be, in nanoseconds: more than a tick of the volume's clock. Volumes that count seconds only
+    /// are told by times without a fraction.
+    private static func leastAge(_ stamp: Stamp) -> Int64 {
+        stamp.time.isMultiple(of: 1_000_000_000) ? 2_000_000_000 : 100_000_000
+    }
 
     private let known = Locked<[Stamp: DiskRecord]>([:])
 
     /// One reading of the folder.
     final class Reading: Sendable {
         private let known: [Stamp: DiskRecord]
-        /// Records of files that were changed before this, in seconds since 1970, are worth remembering.
-        private let limit: Int
+        /// When it began, in nanoseconds since 1970, or 0 if nothing is to be remembered.
+        private let time: Int64
         fileprivate let found = Locked<[Stamp: DiskRecord]>([:])
 
-        fileprivate init(_ known: [Stamp: DiskRecord], limit: Int) {
+        fileprivate init(_ known: [Stamp: DiskRecord], time: Int64) {
             self.known = known
-            self.limit = limit
+            self.time = time
         }
 
         /// The record in a file's attribute, `nil` if it has none.
@@ -57,7 +60,7 @@ final class DiskRecordCache: Sendable {
             let stamp = Stamp(status)
             if let record = known[stamp] { return record }
             let record = try DiskAttribute.get(of: descriptor)
-            if let record, stamp.seconds < limit {
+            if let record, stamp.time < time - DiskRecordCache.leastAge(stamp) {
                 found.withLock { $0[stamp] = record }
             }
             return record
@@ -70,8 +73,7 @@ final class DiskRecordCache: Sendable {
     ///   - time: The time in nanoseconds since 1970.
     ///   - count: How many files there are. What is known of very many would take too much memory.
     func read(at time: Int64, count: Int) -> Reading {
-        let limit = count <= Self.mostFiles ? Int(time / 1_000_000_000) - Self.leastAge : .min
-        return Reading(known.withLock { $0 }, limit: limit)
+        Reading(known.withLock { $0 }, time: count <= Self.mostFiles ? time : 0)
     }
 
     /// Remembers what was found, and forgets all when most of it is of files that are gone.
