@@ -30,6 +30,9 @@ public struct StorageError: Error, Sendable {
 
         /// The place cannot be opened or created.
         public static let cannotOpen = Code(rawValue: "cannotOpen")
+        /// The place was removed or replaced while it was open, so nobody would find what is written there. Nothing was
+        /// changed; opening it anew may succeed.
+        public static let placeRemoved = Code(rawValue: "placeRemoved")
         /// Somebody else holds the lock for longer than the engine waits. Trying again may succeed.
         public static let locked = Code(rawValue: "locked")
         /// The volume is full, or a quota or file size limit is reached.

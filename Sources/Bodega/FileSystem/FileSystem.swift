@@ -23,7 +23,7 @@ package enum FileSystem {
     ///   - call: The call; a negative result means failure.
     @discardableResult
     package static func check<Number: SignedInteger>(
-        _ path: String,
+        _ path: @autoclosure () -> String,
         _ what: String,
         _ call: () -> Number
     ) throws -> Number {
@@ -31,7 +31,7 @@ package enum FileSystem {
             let result = call()
             if result >= 0 { return result }
             let number = errno
-            if number != EINTR { throw StorageError.system(number, path, what) }
+            if number != EINTR { throw StorageError.system(number, path(), what) }
         }
     }
 
@@ -49,13 +49,14 @@ package enum FileSystem {
         in folder: Int32,
         _ flags: Int32,
         _ path: @autoclosure () -> String,
-        absent: Set<Int32> = [ENOENT, ENOTDIR]
+        absent: @autoclosure () -> Set<Int32> = [ENOENT, ENOTDIR]
     ) throws -> Int32? {
         while true {
             let descriptor = openat(folder, name, flags | O_CLOEXEC)
             if descriptor >= 0 { return descriptor }
-            if absent.contains(errno) { return nil }
-            if errno != EINTR { throw StorageError.system(errno, path(), "opened") }
+            let number = errno
+            if absent().contains(number) { return nil }
+            if number != EINTR { throw StorageError.system(number, path(), "opened") }
         }
     }
 

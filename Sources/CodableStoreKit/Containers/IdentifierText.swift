@@ -10,6 +10,8 @@ enum IdentifierText {
     static func text<ID: Hashable>(of identifier: ID) throws -> String {
         // The common ones first, because this is asked for each object.
         if ID.self == String.self, let text = identifier as? String { return text }
+        if ID.self == UUID.self, let identifier = identifier as? UUID { return identifier.uuidString }
+        if ID.self == Int.self, let identifier = identifier as? Int { return identifier.description }
         if let text = try stableText(of: identifier, isOptional: ID.self is any OptionalType.Type) { return text }
         throw StorageError(
             .unsupportedIdentifier,

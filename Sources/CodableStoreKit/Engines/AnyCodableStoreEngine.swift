@@ -2,8 +2,8 @@ import Foundation
 
 /// An engine of any type, for ``CodableStore/Engine/custom(_:)``.
 ///
-/// Copies share the engine: what is observed through one is told of changes through the others. The engine is called by
-/// one thread at a time.
+/// Copies share the engine, and so do all that wrap the same object: what is observed through one is told of changes
+/// through the others. The engine is called by one thread at a time.
 public struct AnyCodableStoreEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
 
     let collection: CustomCollection<Object>
@@ -12,7 +12,7 @@ public struct AnyCodableStoreEngine<Object: BaseCodableStoreable>: CodableStoreE
     ///
     /// - Parameter engine: The engine.
     public init<Engine: CodableStoreEngine>(_ engine: Engine) where Engine.Object == Object {
-        collection = CustomCollection(engine)
+        collection = CustomCollections.collection(of: engine)
     }
 
     public func get(identifier: Object.ID) throws -> Object {
@@ -34,6 +34,5 @@ public struct AnyCodableStoreEngine<Object: BaseCodableStoreable>: CodableStoreE
     }
 }
 
-// Without a condition, because every call of the engine holds the collection's lock, and it holds objects only as it
-// holds its own state.
-extension AnyCodableStoreEngine: Sendable {}
+// Every call of the engine holds the collection's lock, but the objects that it takes and gives out are shared.
+extension AnyCodableStoreEngine: Sendable where Object: Sendable {}

@@ -5,20 +5,38 @@ extension CodableStore.Engine {
 
     /// Opens the collection of the store's type.
     func open(in container: CodableStoreContainer) throws -> any ObjectCollection<Object> {
-        switch self {
-        case .custom(let engine): engine.collection
-        case .fileSystem: try open(.fileSystem(in: .codableStoreKit), container)
-        case .sqlite: try open(.sqlite(in: .codableStoreKit), container)
-        case .inMemory: try open(.sharedMemory, container)
-        case .at(let medium): try open(medium, container)
+        switch home {
+        case .collection(let collection): return collection
+        case .medium(let medium):
+            let core = try CollectionRegistry.core(of: Object.self, in: container, on: medium)
+            let collection = RecordObjects<Object>(core)
+            PendingObservers.begin(at: place(in: container, on: medium), with: collection.observers)
+            return collection
         }
     }
 
-    private func open(
-        _ medium: CodableStoreMedium,
-        _ container: CodableStoreContainer
-    ) throws -> any ObjectCollection<Object> {
-        RecordObjects<Object>(try CollectionRegistry.core(of: Object.self, in: container, on: medium))
+    /// Where the collection of the store's type is, `nil` if a custom engine has it, which need not be opened.
+    func place(in container: CodableStoreContainer) -> PendingObservers.Place? {
+        if case .medium(let medium) = home { place(in: container, on: medium) } else { nil }
+    }
+
+    private func place(in container: CodableStoreContainer, on medium: CodableStoreMedium) -> PendingObservers.Place {
+        PendingObservers.Place(medium: medium, container: container, type: ObjectIdentifier(Object.self))
+    }
+
+    private enum Home {
+        case collection(CustomCollection<Object>)
+        case medium(CodableStoreMedium)
+    }
+
+    private var home: Home {
+        switch self {
+        case .custom(let engine): .collection(engine.collection)
+        case .fileSystem: .medium(.fileSystem(in: .codableStoreKit))
+        case .sqlite: .medium(.sqlite(in: .codableStoreKit))
+        case .inMemory: .medium(.sharedMemory)
+        case .at(let medium): .medium(medium)
+        }
     }
 }
 

@@ -4,7 +4,7 @@ public import Foundation
 extension CodableStore {
 
     /// What keeps a store's objects.
-    public enum Engine: Sendable {
+    public enum Engine {
 
         /// One file an object.
         ///
@@ -27,6 +27,8 @@ extension CodableStore {
         case at(CodableStoreMedium)
     }
 }
+
+extension CodableStore.Engine: Sendable where Object: Sendable {}
 
 extension CodableStore.Engine {
 
@@ -58,6 +60,9 @@ extension CodableStore.Engine {
     ///
     /// The two see the same objects if they go by the same identifiers and the same form of the records: JSON and strings
     /// or UUIDs, which is what both do by default. They see each other's changes within the process.
+    ///
+    /// The engine is not opened anew when somebody has removed or replaced its file; operations then throw
+    /// ``Bodega/StorageError/Code/placeRemoved``.
     ///
     /// - Parameter engine: The engine.
     public static func sqlite(_ engine: SQLiteStorageEngine) -> Self {

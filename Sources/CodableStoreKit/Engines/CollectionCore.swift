@@ -104,12 +104,13 @@ final class CollectionCore: Sendable {
 
     /// Takes note of what others have changed.
     private func note(_ effects: [SQLiteEffect]) {
+        deliveries.begin()
         let observers = observers.withLock { Array($0.values) }
         for effect in effects {
             for observers in observers { observers.enqueue(effect) }
         }
         // The others' thread commits, and must not be held up.
-        DispatchQueue.global().async { self.deliveries.deliver() }
+        DispatchQueue.global().async { self.deliveries.end() }
     }
 }
 

@@ -14,8 +14,7 @@ enum CollectionRegistry {
 
     private struct State: Sendable {
         var folders: [String: CollectionCore] = [:]
-        var files: [String: [String: CollectionCore]] = [:]
-        var engines: [String: SQLiteStorageEngine] = [:]
+        var files: [String: SQLitePlace] = [:]
         var shared: [SQLiteCollection.Identity: WeakCore] = [:]
     }
 
@@ -34,7 +33,7 @@ enum CollectionRegistry {
             switch medium.place {
             case .memory(let place): place.core(at: path)
             case .folder(let base): files(in: base + "/" + path)
-            case .sqliteFile(let file): try table(path, in: file)
+            case .sqliteFile(let file): try self.file(file).core(path)
             case .sqliteEngine(let engine): try table(container == .default ? nil : path, of: engine.engine)
             }
         try core.claim(by: type, name)
@@ -50,21 +49,12 @@ enum CollectionRegistry {
         }
     }
 
-    private static func table(_ path: String, in file: String) throws -> CollectionCore {
-        try state.withLock { state in
-            if state.engines[file] != nil, !FileManager.default.fileExists(atPath: file) {
-                // Somebody has removed it, so what is open has no name any more, and nobody would find what is saved there.
-                state.engines[file] = nil
-                state.files[file] = nil
-            }
-            if let core = state.files[file]?[path] { return core }
-            let engine =
-                try state.engines[file]?.collection(named: path)
-                ?? SQLiteStorageEngine(openingFile: URL(fileURLWithPath: file), collection: path)
-            state.engines[file] = engine
-            let core = CollectionCore(SQLiteRecords(SQLiteCollection(of: engine)))
-            state.files[file, default: [:]][path] = core
-            return core
+    private static func file(_ path: String) -> SQLitePlace {
+        state.withLock { state in
+            if let place = state.files[path] { return place }
+            let place = SQLitePlace(URL(fileURLWithPath: path))
+            state.files[path] = place
+            return place
         }
     }
 

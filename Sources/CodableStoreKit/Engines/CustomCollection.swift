@@ -21,7 +21,8 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
 
     /// Calls the engine, and then the observers of what it may have changed through a store that stands on it.
     func withEngine<Result>(_ body: (any CodableStoreEngine<Object>) throws -> Result) rethrows -> Result {
-        defer { deliver() }
+        deliveries.begin()
+        defer { end() }
         return try locked(body)
     }
 
@@ -35,12 +36,12 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         return try body(engine)
     }
 
-    /// Calls observers, unless this thread is inside of a call of the engine, which does it at its end.
-    private func deliver() {
+    /// Ends an operation, and calls observers, unless this thread is inside of a call of the engine, which does it at its end.
+    private func end() {
         lock.lock()
         let isInside = depth > 0
         lock.unlock()
-        if !isInside { deliveries.deliver() }
+        deliveries.end(delivers: !isInside)
     }
 
     func object(_ identifier: Object.ID) throws -> Object? {
@@ -57,24 +58,28 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         return FetchedObjects(objectsAndKeys: objects.map { (IdentifierText.looseKey(of: $0.codableStoreID), $0) })
     }
 
+    func objectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
+        ObjectsWithoutKeys(objects: try withEngine { try $0.getCollection() })
+    }
+
     func contains(_ identifier: Object.ID) throws -> Bool {
         try object(identifier) != nil
     }
 
     func save(_ objects: [Object]) -> [Outcome<Object>] {
-        let outcomes = objects.map { object in
+        deliveries.begin()
+        defer { end() }
+        return objects.map { object in
             change(object.codableStoreID, { .saved($0) }) { try $0.save(object) }
         }
-        deliver()
-        return outcomes
     }
 
     func delete(_ identifiers: [Object.ID]) -> [Outcome<Object>] {
-        let outcomes = identifiers.map { identifier in
+        deliveries.begin()
+        defer { end() }
+        return identifiers.map { identifier in
             change(identifier, { .deleted($0) }) { try $0.delete(identifier: identifier) }
         }
-        deliver()
-        return outcomes
     }
 
     /// One by one: an engine of the user's has no batches.

@@ -16,6 +16,9 @@ protocol RecordCollection: AnyObject, Sendable {
     /// All records in insertion order.
     func items() throws -> [(key: CacheKey, data: Data)]
 
+    /// The same without the keys.
+    func values() throws -> [Data]
+
     /// Whether others can put records there under keys of their own choice.
     var canHoldStrays: Bool { get }
 
@@ -55,6 +58,8 @@ extension DiskContents: RecordContents {}
 extension SQLiteContents: RecordContents {}
 
 extension RecordCollection {
+    func values() throws -> [Data] { try items().map(\.data) }
+
     var canHoldStrays: Bool { false }
 
     func strays() throws -> [(key: CacheKey, data: Data)] { [] }

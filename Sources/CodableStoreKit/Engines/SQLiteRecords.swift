@@ -4,31 +4,51 @@ import Foundation
 /// Records in a collection of an SQLite file.
 final class SQLiteRecords: RecordCollection {
 
-    private let collection: SQLiteCollection
+    /// Finds the collection to use instead of one that an operation has failed on; `nil` if that was not to blame.
+    typealias Replacement = @Sendable (SQLiteCollection, StorageError) throws -> SQLiteCollection?
 
-    init(_ collection: SQLiteCollection) {
-        self.collection = collection
+    private let current: Locked<SQLiteCollection>
+    private let replacement: Replacement
+
+    init(_ collection: SQLiteCollection, replacement: @escaping Replacement = { _, _ in nil }) {
+        current = Locked(collection)
+        self.replacement = replacement
     }
 
     /// The keys of a Boutique store whose items have these identifiers.
     func key(_ text: String) -> CacheKey { CacheKey(text) }
 
-    func data(of key: CacheKey) throws -> Data? { try collection.data(of: key) }
+    func data(of key: CacheKey) throws -> Data? { try using { try $0.data(of: key) } }
 
-    func contains(_ key: CacheKey) throws -> Bool { try collection.contains(key) }
+    func contains(_ key: CacheKey) throws -> Bool { try using { try $0.contains(key) } }
 
-    func items() throws -> [(key: CacheKey, data: Data)] { try collection.allItems() }
+    func items() throws -> [(key: CacheKey, data: Data)] { try using { try $0.allItems() } }
 
-    func file(of key: CacheKey) -> URL? { collection.url }
+    func values() throws -> [Data] { try using { try $0.allValues() } }
+
+    func file(of key: CacheKey) -> URL? { current.withLock { $0.url } }
 
     func update(
         _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
-        try collection.update(at: Date(), { try body($0) }, committed: committed)
+        try using { try $0.update(at: Date(), { try body($0) }, committed: committed) }
     }
 
+    // A collection that can be replaced is in a file that nobody else in the process uses, so its followers need not move.
     func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
-        collection.follow(tell)
+        current.withLock { $0 }.follow(tell)
+    }
+
+    /// Uses the collection, once more if it had to be replaced: nothing was changed then.
+    private func using<Value>(_ body: (SQLiteCollection) throws -> Value) throws -> Value {
+        let collection = current.withLock { $0 }
+        do {
+            return try body(collection)
+        } catch let error as StorageError {
+            guard let other = try replacement(collection, error) else { throw error }
+            current.withLock { $0 = other }
+            return try body(other)
+        }
     }
 }

@@ -61,11 +61,18 @@ extension CodableStore {
     /// The observer is called for changes by any store of the process on the same engine and container: after the change
     /// is durable, once, in the order of the changes. It is called on the thread that made the change or on one that made
     /// another change at the same time, one call at a time, outside of any lock: it may use stores and subscriptions as it
-    /// likes. When a save returns, its observers have been called, unless observers were being called just then, which
-    /// then get to it.
+    /// likes.
     ///
-    /// If the collection can't be opened, that is logged, and the observation begins with the first operation of this
-    /// store that opens it.
+    /// When a save returns, its observers have been called, unless another thread was calling observers just then: that
+    /// one gets to it, or leaves it to a third one whose own change is under way. No thread is kept longer than by what
+    /// waited when it began, as long as others go on changing things; when all have returned, all observers have been
+    /// called.
+    ///
+    /// Objects of a class are told as copies, made by the type's coder from what is stored, one for each observer: they are
+    /// not the objects that were saved or deleted. A custom engine's are told as it has returned them.
+    ///
+    /// If the collection can't be opened, that is logged, and the observation begins as soon as any store of the process
+    /// has opened it.
     ///
     /// - Parameter observer: What is called when an object was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.

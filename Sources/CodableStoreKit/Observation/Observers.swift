@@ -5,7 +5,7 @@ import Logging
 /// Who observes the objects of one type in one collection.
 final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     // @unchecked because of the objects in the calls. One that is not safe to share is handed to its observers by one
-    // thread, after the one that saved it has handed it in.
+    // thread, after the one that saved it has handed it in; of an object of a class, each gets a copy.
 
     typealias Call = (ObjectChange<Object>) -> Void
 
@@ -46,16 +46,34 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
         }
     }
 
+    /// Hands in a change of this process, in the order of the changes.
+    ///
+    /// Objects of a class are not told themselves, because whoever saved or deleted them has them: each observer gets a copy,
+    /// made of what is stored.
+    ///
+    /// - Parameters:
+    ///   - change: What has changed.
+    ///   - effect: The same in records.
+    func enqueue(_ change: ObjectChange<Object>, _ effect: SQLiteEffect) {
+        if Object.self is AnyObject.Type { enqueue(effect) } else { enqueue { change } }
+    }
+
     /// Hands in a change, in the order of the changes. Those who observe now are told, if they still observe then.
     ///
-    /// - Parameter change: Finds out what has changed, if there is anything to tell; it is called with the delivery.
+    /// - Parameter change: Finds out what has changed, if there is anything to tell; it is called with the delivery, and for
+    ///   each observer if the objects are of a class.
     func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
         let observers = observers.withLock { $0 }
         if observers.isEmpty { return }
         nonisolated(unsafe) let told = (observers: observers, change: change)
         deliveries.enqueue {
-            guard let change = told.change() else { return }
-            for observer in told.observers where self.isActive(observer) { observer.call(change) }
+            let isOfClass = Object.self is AnyObject.Type
+            var change: ObjectChange<Object>?
+            for observer in told.observers where self.isActive(observer) {
+                if change == nil || isOfClass { change = told.change() }
+                guard let change else { return }
+                observer.call(change)
+            }
         }
     }
 
@@ -80,7 +98,7 @@ extension Observers: RecordObservers {
             return try Object.codableStoreCoder.decoder.decode(Object.self, from: data)
         } catch {
             codableStoreLogger.error(
-                "What others have changed is not an object that could be decoded, so nobody is told of it.",
+                "What was changed is not an object that could be decoded, so nobody is told of it.",
                 metadata: ["key": "\(key)", "error": "\(error)"]
             )
             return nil

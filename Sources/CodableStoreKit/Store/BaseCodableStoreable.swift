@@ -3,6 +3,9 @@ import RecordCoder
 
 /// A type whose objects a ``CodableStore`` can keep, without the conveniences of ``CodableStoreable`` on the type itself.
 ///
+/// Many objects are decoded on several threads at once, unless they are of a class. An `init(from:)` and an identifier of your
+/// own must bear that.
+///
 /// ```swift
 /// struct User: BaseCodableStoreable {
 ///     let id: String

@@ -18,7 +18,7 @@ extension CodableStore {
     ///
     /// - Throws: A ``Bodega/StorageError`` if they could not be read.
     public func getCollection() throws -> [Object] {
-        let found = try collection().objects()
+        let found = try collection().objectsWithoutKeys()
         for error in found.undecodable {
             codableStoreLogger.error("An object could not be decoded.", metadata: ["error": "\(error)"])
         }

@@ -33,51 +33,43 @@ public final class CodableStore<Object: BaseCodableStoreable> {
         self.engine = engine
     }
 
-    private let opening = Locked(Opening())
-
     typealias OpenCollection = any ObjectCollection<Object>
 
-    /// How far the collection is opened.
-    private struct Opening {
-        var collection: OpenCollection?
-        /// Who observes as soon as it can be opened.
-        var pending: [PendingObserver<Object>] = []
-    }
+    private let opened = Locked<OpenCollection?>(nil)
 
     /// The store's collection, opened with the first use.
     func collection() throws -> OpenCollection {
-        try opening.withLock { try collection(&$0) }
+        try opened.withLock { opened in
+            if let collection = opened { return collection }
+            let collection = try engine.open(in: container)
+            opened = collection
+            return collection
+        }
     }
 
-    /// Adds an observer of the changes from now on; if the collection can't be opened, from when it is.
+    /// Adds an observer of the changes from now on; if the collection can't be opened, from when any store has opened it.
     ///
     /// - Parameter call: What is called with each change.
     /// - Returns: What ends the observation, and why the collection could not be opened.
     func addObserver(
         _ call: @escaping Observers<Object>.Call
     ) -> (subscription: ObserverableCodableStoreSubscription, failure: (any Error)?) {
-        opening.withLock { state in
-            do {
-                return (try collection(&state).observers.add(call), nil)
-            } catch {
-                let observer = PendingObserver(call)
-                state.pending.append(observer)
-                let subscription = ObserverableCodableStoreSubscription { [opening] in
-                    opening.withLock { state in state.pending.removeAll { $0 === observer } }
-                    observer.end()
-                }
-                return (subscription, error)
-            }
+        if let collection = opened.withLock({ $0 }) { return (collection.observers.add(call), nil) }
+        let observer = PendingObserver(call)
+        let place = engine.place(in: container)
+        // Noted first, so that it is not missed by a store that opens the collection just after this one could not.
+        if let place { PendingObservers.add(observer, at: place) }
+        let subscription = ObserverableCodableStoreSubscription {
+            if let place { PendingObservers.remove(observer, at: place) }
+            observer.end()
         }
-    }
-
-    private func collection(_ opening: inout Opening) throws -> OpenCollection {
-        if let collection = opening.collection { return collection }
-        let collection = try engine.open(in: container)
-        opening.collection = collection
-        for observer in opening.pending { observer.begin(with: collection.observers) }
-        opening.pending = []
-        return collection
+        do {
+            observer.begin(with: try collection().observers)
+            if let place { PendingObservers.remove(observer, at: place) }
+            return (subscription, nil)
+        } catch {
+            return (subscription, error)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ import RecordCoder
 /// Encodes and decodes objects with their type's coder, and says in storage errors what failed.
 struct Codec<Object: BaseCodableStoreable> {
 
-    // Taken anew for each operation, so that a coder that can't bear many threads can be made anew for each.
+    // Taken anew for each operation and each thread, so that a coder that can't bear many threads can be made anew for each.
     private let coder = Object.codableStoreCoder
 
     /// Encodes objects.
@@ -40,20 +40,41 @@ struct Codec<Object: BaseCodableStoreable> {
         }
     }
 
+    /// Decodes records, one after the other.
+    ///
+    /// - Parameters:
+    ///   - receive: For each record in order, either this is called with the object,
+    ///   - failure: or this with what the decoder has thrown.
+    func decode(
+        _ records: some Sequence<Data>,
+        receive: (consuming Object) -> Void,
+        failure: (any Error) -> Void
+    ) {
+        if let decoder = coder.decoder as? RecordDecoder {
+            // Many at once take less time than one after the other.
+            return decoder.decode(Object.self, fromEach: records, receive: receive, failure: failure)
+        }
+        for record in records {
+            do { receive(try coder.decoder.decode(Object.self, from: record)) } catch { failure(error) }
+        }
+    }
+
     /// Decodes records.
     ///
     /// - Returns: For each record in its place, the object, or a ``Bodega/StorageError`` with the key.
     func decode(_ items: [(key: CacheKey, data: Data)]) -> [Result<Object, StorageError>] {
-        let results: [Result<Object, any Error>] =
-            if let decoder = coder.decoder as? RecordDecoder {
-                decoder.decode(Object.self, fromEach: items.lazy.map(\.data))
-            } else {
-                items.map { item in Result { try coder.decoder.decode(Object.self, from: item.data) } }
-            }
-        return zip(items, results).map { item, result in result.mapError { Self.undecodable(item.key, $0) } }
+        var results: [Result<Object, StorageError>] = []
+        results.reserveCapacity(items.count)
+        decode(items.lazy.map(\.data)) { object in
+            results.append(.success(object))
+        } failure: { error in
+            results.append(.failure(Self.undecodable(items[results.count].key, error)))
+        }
+        return results
     }
 
-    private static func undecodable(_ key: CacheKey, _ cause: any Error) -> StorageError {
+    /// What to throw for a record that can't be decoded.
+    static func undecodable(_ key: CacheKey, _ cause: any Error) -> StorageError {
         StorageError(
             .decodingFailed,
             "The record is not a \(Object.self) that could be decoded. It stays stored.",

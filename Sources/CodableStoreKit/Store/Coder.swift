@@ -15,7 +15,8 @@ public protocol Encoderable {
 
 /// Something that decodes objects: what a type can use instead of a `JSONDecoder`.
 ///
-/// A decoder that a type keeps is used from many threads at once. One that is made at each use need not bear that.
+/// A decoder that a type keeps is used from many threads at once, also by one operation. One that is made at each use need
+/// not bear that.
 public protocol Decoderable {
     /// Decodes a value.
     ///

@@ -16,6 +16,9 @@ protocol ObjectCollection<Object>: AnyObject {
     /// All objects, and those that can't be decoded.
     func objects() throws -> FetchedObjects<Object>
 
+    /// The same for those who don't ask for the keys, in less time.
+    func objectsWithoutKeys() throws -> ObjectsWithoutKeys<Object>
+
     /// Whether there is an object, also one that can't be decoded.
     func contains(_ identifier: Object.ID) throws -> Bool
 

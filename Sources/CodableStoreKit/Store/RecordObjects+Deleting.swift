@@ -4,7 +4,8 @@ import Foundation
 extension RecordObjects {
 
     func delete(_ identifiers: [Object.ID]) -> [Outcome<Object>] {
-        defer { core.deliveries.deliver() }
+        core.deliveries.begin()
+        defer { core.deliveries.end() }
         let deletions: [Deletion<Object>] = identifiers.map { identifier in
             Deletion(identifier, Result { try key(of: identifier) })
         }
@@ -24,16 +25,18 @@ extension RecordObjects {
     }
 
     func deleteAll() throws -> [Outcome<Object>] {
-        defer { core.deliveries.deliver() }
+        core.deliveries.begin()
+        defer { core.deliveries.end() }
         let items = try records.items()
         // Where there is nothing, nothing need be locked or made.
         if items.isEmpty { return [] }
         // Here and below: this thread waits while another one carries out what it has asked for.
         nonisolated(unsafe) let decoded = DecodedRecords(items, self)
         nonisolated(unsafe) var outcomes: [Outcome<Object>] = []
+        nonisolated(unsafe) var removed: [SQLiteEffect] = []
         nonisolated(unsafe) let this = self
         try records.update { contents in
-            outcomes = []
+            (outcomes, removed) = ([], [])
             var indices: [CacheKey: Int] = [:]
             return try contents.allItems().compactMap { key, data in
                 // What can't be decoded can't be told, so it stays.
@@ -42,15 +45,16 @@ extension RecordObjects {
                 let own = this.ownKey(of: object) ?? key
                 if let index = indices[own] {
                     // Of several records of one object, its own counts.
-                    if own == key { outcomes[index] = outcome }
+                    if own == key { (outcomes[index], removed[index]) = (outcome, .removed(key, data)) }
                 } else {
                     indices[own] = outcomes.count
                     outcomes.append(outcome)
+                    removed.append(.removed(key, data))
                 }
                 return .remove(key: key)
             }
         } committed: {
-            this.tell(outcomes)
+            for (outcome, effect) in zip(outcomes, removed) { this.tell(outcome, effect) }
         }
         return outcomes
     }
@@ -77,17 +81,20 @@ extension RecordObjects {
                 }
                 guard let (first, data) = records.first else { return [] }
                 deletion.result = decoded.object(first, data, this)
+                deletion.effect = .removed(first, data)
                 guard case .success = deletion.result else { return [] }
                 removed.insert(key)
                 return records.map { .remove(key: $0.key) }
             }
         } committed: {
-            this.tell(deletions.map { $0.outcome })
+            for deletion in deletions {
+                if let effect = deletion.effect { this.tell(deletion.outcome, effect) }
+            }
         }
     }
 
-    private func tell(_ outcomes: [Outcome<Object>]) {
-        for case .success(let object) in outcomes.lazy.map(\.result) { observers.enqueue { .deleted(object) } }
+    private func tell(_ outcome: Outcome<Object>, _ effect: SQLiteEffect) {
+        if case .success(let object) = outcome.result { observers.enqueue(.deleted(object), effect) }
     }
 }
 
@@ -96,6 +103,8 @@ private final class Deletion<Object: BaseCodableStoreable> {
     let identifier: Object.ID
     let key: CacheKey?
     var result: Result<Object, any Error>
+    /// What is removed, if there is something.
+    var effect: SQLiteEffect?
     private let initial: Result<Object, any Error>
 
     init(_ identifier: Object.ID, _ key: Result<CacheKey, any Error>) {
@@ -112,7 +121,7 @@ private final class Deletion<Object: BaseCodableStoreable> {
     }
 
     /// Forgets what an attempt has come to.
-    func begin() { result = initial }
+    func begin() { (result, effect) = (initial, nil) }
 
     var outcome: Outcome<Object> { Outcome(identifier: identifier, result: result) }
 }

@@ -28,9 +28,8 @@ extension RecordObjects {
     /// Leaves out objects in files of other names where there is one in a file of its own, or another one before.
     func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
         if !records.canHoldStrays { return found }
-        var strayIndices: [Int] = []
-        for (index, entry) in found.objectsAndKeys.enumerated() {
-            if let own = ownKey(of: entry.object), own != entry.key { strayIndices.append(index) }
+        let strayIndices = found.objectsAndKeys.indices.filter { index in
+            isStray(found.objectsAndKeys[index].object, under: found.objectsAndKeys[index].key)
         }
         if strayIndices.isEmpty { return found }
         core.hasStrays = true
@@ -46,6 +45,12 @@ extension RecordObjects {
             },
             undecodable: found.undecodable
         )
+    }
+
+    /// Whether an object is under another key than the one that it belongs under.
+    func isStray(_ object: Object, under key: CacheKey) -> Bool {
+        guard let own = ownKey(of: object) else { return false }
+        return own != key
     }
 
     /// What removes the files of other names that hold objects which are saved in files of their own. They would show again

@@ -33,19 +33,6 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         return try records.contains(key) || strays()[key] != nil
     }
 
-    func objects() throws -> FetchedObjects<Object> {
-        let items = try records.items()
-        var found = FetchedObjects<Object>()
-        found.objectsAndKeys.reserveCapacity(items.count)
-        for (item, result) in zip(items, Codec<Object>().decode(items)) {
-            switch result {
-            case .success(let object): found.objectsAndKeys.append((item.key, object))
-            case .failure(let error): found.undecodable.append(placed(error))
-            }
-        }
-        return try withoutShadowedStrays(found)
-    }
-
     /// Decodes a record.
     func decode(_ data: Data, _ key: CacheKey) throws -> Object {
         do {
@@ -71,7 +58,8 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
     // MARK: Writing
 
     func save(_ objects: [Object]) -> [Outcome<Object>] {
-        defer { core.deliveries.deliver() }
+        core.deliveries.begin()
+        defer { core.deliveries.end() }
         var results: [Result<StorageOperation, any Error>] = []
         results.reserveCapacity(objects.count)
         let encoded = Codec<Object>().encode(objects)
@@ -131,7 +119,9 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
                 + this.removing(strays, replacedBy: operations, contents)
         } committed: { [core, observers] in
             core.forgetUndecodable(suspects)
-            for object in written { observers.enqueue { .saved(object) } }
+            for case (let object, .write(let key, let data)) in zip(written, operations) {
+                observers.enqueue(.saved(object), .written(key, data))
+            }
         }
     }
 

@@ -49,7 +49,7 @@ enum DiskAttribute {
                 #else
                 let count = fgetxattr(descriptor, name, buffer.baseAddress, buffer.count)
                 #endif
-                if count >= 0 { return .some(DiskRecord(bytes: buffer[..<count])) }
+                if count >= 0 { return .some(DiskRecord(bytes: UnsafeRawBufferPointer(rebasing: buffer[..<count]))) }
                 switch errno {
                 case ERANGE where size < 1 << 20: return nil
                 case absent, ENOTSUP: return .some(nil)

@@ -30,8 +30,14 @@ final class DiskFile {
 
     /// Opens a file.
     ///
+    /// - Parameter reading: The reading of the folder that this belongs to, `nil` if it is for this file alone.
     /// - Returns: `nil` if there is none of this name, or something else than a file.
-    static func open(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskFile? {
+    static func open(
+        _ name: String,
+        in folder: Int32,
+        _ owner: DiskFolder,
+        _ reading: DiskRecordCache.Reading? = nil
+    ) throws -> DiskFile? {
         let path = { owner.path + "/" + name }
         while true {
             // A link, a socket or the like is not an item; opening one must not wait for anybody.
@@ -41,7 +47,7 @@ final class DiskFile {
                     name, in: folder, flags, path(), absent: [ENOENT, ELOOP, ENXIO])
             else { return nil }
             do {
-                if let file = try DiskFile(name, descriptor, in: folder, owner, path) { return file }
+                if let file = try DiskFile(name, descriptor, in: folder, owner, reading, path) { return file }
             } catch var error as StorageError {
                 close(descriptor)
                 error.file = URL(fileURLWithPath: path())
@@ -60,12 +66,13 @@ final class DiskFile {
         _ descriptor: Int32,
         in folder: Int32,
         _ owner: DiskFolder,
+        _ reading: DiskRecordCache.Reading?,
         _ path: () -> String
     ) throws {
         var status = stat()
         try FileSystem.check(path(), "examined") { fstat(descriptor, &status) }
         guard status.isFile else { return nil }
-        var record = try DiskAttribute.get(of: descriptor)
+        var record = try reading.map { try $0.record(of: descriptor, status) } ?? DiskAttribute.get(of: descriptor)
         if record == nil {
             record = try DiskSidecar.read(name, in: folder, owner)
             // A file without a record of its own may just have been removed, and its sidecar with it.
@@ -74,7 +81,7 @@ final class DiskFile {
             guard isThere, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
         }
         // A copy or a renamed file says whose it was. It is its own now.
-        if let key = record?.key, !DiskName(key).canBe(name) { record?.key = nil }
+        if let key = record?.key, !DiskName.file(name, canBeOf: key) { record?.key = nil }
         self.init(name: name, descriptor: descriptor, status: status, record: record)
     }
 }

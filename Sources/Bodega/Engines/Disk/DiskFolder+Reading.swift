@@ -102,14 +102,22 @@ extension DiskFolder {
 
     /// The same in a folder that is open, and in which no batch is carried out.
     func inOrder<Element>(_ folder: Int32, _ element: (DiskFile) throws -> Element?) throws -> [Element] {
-        let found = try concurrently(try names(in: folder)) { name -> (Int64, String, Element)? in
+        let names = try names(in: folder)
+        let reading = records.read(at: clock(), count: names.count)
+        let found = try concurrently(names) { name -> (order: Int64, name: String, element: Element)? in
             // An item that is removed meanwhile has no file any more.
-            guard let file = try DiskFile.open(name, in: folder, self), let element = try element(file) else {
+            guard let file = try DiskFile.open(name, in: folder, self, reading), let element = try element(file) else {
                 return nil
             }
             return (file.recordOrTimes.order, name, element)
         }
-        return found.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+        records.end(reading, count: names.count)
+        // Numbers are sorted, because moving what was found at each step would take longer than the comparisons.
+        var places = found.enumerated().map { (order: $1.order, index: $0) }
+        places.sort { left, right in
+            left.order == right.order ? found[left.index].name < found[right.index].name : left.order < right.order
+        }
+        return places.map { found[$0.index].element }
     }
 }
 

@@ -28,7 +28,8 @@ package final class DiskFolder: Sendable {
 
     let durability: StorageDurability
     private let ignoresCase: Bool?
-    private let clock: @Sendable () -> Int64
+    let records = DiskRecordCache()
+    let clock: @Sendable () -> Int64
     private let lastOrder = Locked<Int64>(0)
     private let turn = NSLock()
 

@@ -35,6 +35,13 @@ struct DiskName {
         return home.map(Self.folded) == name || Self.folded(detour) == name
     }
 
+    /// Whether a file that is there can be a key's.
+    static func file(_ name: String, canBeOf key: CacheKey) -> Bool {
+        // Most verbatim keys are the names of their files, and finding that out first spares the rest.
+        if key == CacheKey(verbatim: name), name.utf8.first != UInt8(ascii: ".") { return true }
+        return DiskName(key).canBe(name)
+    }
+
     /// Whether a folder's entry can be an item: neither ours nor one that the system puts into any folder.
     static func canBeItem(_ name: String) -> Bool {
         name != controlFolder && name != ".DS_Store"
@@ -54,6 +61,8 @@ struct DiskName {
         else {
             return false
         }
+        // Only those with a leading dot can be taken, and hardly any name has one.
+        guard value.utf8.first == UInt8(ascii: ".") else { return true }
         return value != "." && value != ".." && ![controlFolder, ".ds_store"].contains(value.lowercased())
     }
 }

@@ -33,11 +33,10 @@ extension DiskRecord {
     /// Reads a record.
     ///
     /// - Returns: `nil` if the bytes are not a record of a version that is known.
-    init?(bytes: some Collection<UInt8>) {
-        let bytes = [UInt8](bytes)
+    init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize, bytes[0] == Self.version else { return nil }
         func integer(at offset: Int) -> Int64 {
-            Int64(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64($1 * 8) })
+            Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int64.self))
         }
         order = integer(at: 2)
         createdAt = integer(at: 10)
@@ -46,7 +45,9 @@ extension DiskRecord {
             key = nil
             return
         }
-        guard let rawValue = String(validUTF8: bytes[Self.headerSize...]) else { return nil }
+        guard let rawValue = String(validUTF8: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])) else {
+            return nil
+        }
         key = CacheKey(rawValue: rawValue, kind: kind)
     }
 
@@ -69,6 +70,11 @@ extension DiskRecord {
     }
 
     private static func kind(of number: UInt8) -> CacheKey.Kind? {
-        CacheKey.Kind.allCases.first { Self.number(of: $0) == number }
+        switch number {
+        case 0: .hashed
+        case 1: .verbatim
+        case 2: .url
+        default: nil
+        }
     }
 }

@@ -39,7 +39,7 @@ enum DiskSidecar {
                 isAtEnd = count == 0
             }
         }
-        return DiskRecord(bytes: bytes)
+        return bytes.withUnsafeBytes { DiskRecord(bytes: $0) }
     }
 
     /// Makes the folder of the sidecars.

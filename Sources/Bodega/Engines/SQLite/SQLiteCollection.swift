@@ -25,19 +25,45 @@ package final class SQLiteCollection: Sendable {
         let table: String
     }
 
+    /// Whether another collection is in the same file, which is open once for both.
+    package func isInFile(of other: SQLiteCollection) -> Bool { file === other.file }
+
+    /// Closes the file when the operations under way are done. All of its collections throw
+    /// ``StorageError/Code/cannotOpen`` from then on.
+    package func closeFile() throws {
+        try file.close()
+    }
+
     /// The item under a key.
     package func data(of key: CacheKey) throws -> Data? {
-        try file.readOneHere { try self.table.value(of: key, in: $0) }
+        try file.readOneHere { db in
+            try SQLiteFile.checkPlace(in: db)
+            return try self.table.value(of: key, in: db)
+        }
     }
 
     /// Whether there is an item under a key.
     package func contains(_ key: CacheKey) throws -> Bool {
-        try file.readOneHere { try !self.table.existing(among: [key], in: $0).isEmpty }
+        try file.readOneHere { db in
+            try SQLiteFile.checkPlace(in: db)
+            return try !self.table.existing(among: [key], in: db).isEmpty
+        }
     }
 
     /// All items in insertion order.
     package func allItems() throws -> [(key: CacheKey, data: Data)] {
-        try file.readManyHere { try self.table.allItems(in: $0) }
+        try file.readManyHere { db in
+            try SQLiteFile.checkPlace(in: db)
+            return try self.table.allItems(in: db)
+        }
+    }
+
+    /// All values in insertion order.
+    package func allValues() throws -> [Data] {
+        try file.readManyHere { db in
+            try SQLiteFile.checkPlace(in: db)
+            return try self.table.allValues(in: db)
+        }
     }
 
     /// Reads items and applies what follows from them in one transaction, and returns when it is committed.

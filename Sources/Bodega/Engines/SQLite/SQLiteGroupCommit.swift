@@ -95,6 +95,7 @@ final class SQLiteGroupCommit: Sendable {
         let outcome = Result {
             try db.beginTransaction(.immediate)
             do {
+                try SQLiteFile.checkPlace(in: db)
                 for job in jobs { try job.work(db) }
                 try db.commit()
             } catch {

@@ -70,10 +70,6 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the file may then still be open.
     public func close() async throws {
-        try await core.onQueue { [pool = core.pool] in
-            // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
-            pool.releaseMemory()
-            try pool.close()
-        }
+        try await core.onQueue { [core] in try core.close() }
     }
 }

@@ -12,6 +12,8 @@ public import Foundation
 /// - A batch is applied all or nothing.
 /// - Engines on the same file, in one process or many, work at once. One that has to wait too long for
 ///   another throws ``StorageError/Code/locked``.
+/// - When somebody has removed or replaced the file while it was open, a write throws
+///   ``StorageError/Code/placeRemoved``.
 /// - Files of the first Bodega open with everything in them, and it can read ours.
 ///
 /// One file can hold several collections, see ``collection(named:)``.

@@ -1,0 +1,30 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension SQLiteFile {
+
+    /// Makes sure that the file is still what its path leads to. It costs a look at the folder.
+    ///
+    /// - Throws: ``StorageError/Code/placeRemoved`` if somebody has removed or replaced it.
+    static func checkPlace(in db: Database) throws {
+        guard let connection = db.sqliteConnection else { return }
+        var hasMoved: CInt = 0
+        // Volumes and databases in memory that don't know the question leave the answer as it is.
+        sqlite3_file_control(connection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        if hasMoved == 0 { return }
+        throw StorageError(
+            .placeRemoved,
+            "The database was removed or replaced while it was open. Nothing was changed. Open it anew."
+        )
+    }
+
+    /// Closes the file when the operations under way are done.
+    func close() throws {
+        try mapped {
+            // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
+            pool.releaseMemory()
+            try pool.close()
+        }
+    }
+}

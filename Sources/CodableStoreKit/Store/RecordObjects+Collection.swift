@@ -1,0 +1,54 @@
+import Bodega
+import Foundation
+
+extension RecordObjects {
+
+    func objects() throws -> FetchedObjects<Object> {
+        let items = try records.items()
+        return try fetched(items, Codec<Object>.decode(all: items.map(\.data)))
+    }
+
+    func objectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
+        // Nearly always every record is an object in its place. Then the keys need not be known, and making them takes time.
+        guard records.canHoldStrays else {
+            let decoded = Codec<Object>.decode(all: try records.values())
+            if decoded.failures.isEmpty { return ObjectsWithoutKeys(objects: decoded.objects) }
+            return ObjectsWithoutKeys(try objects())
+        }
+        let items = try records.items()
+        let hasStrays = Locked(false)
+        let decoded = Codec<Object>.decode(all: items.map(\.data)) { place, object in
+            if isStray(object, under: items[place].key) { hasStrays.withLock { $0 = true } }
+        }
+        if decoded.failures.isEmpty, !hasStrays.withLock({ $0 }) {
+            return ObjectsWithoutKeys(objects: decoded.objects)
+        }
+        return ObjectsWithoutKeys(try fetched(items, decoded))
+    }
+
+    /// Puts objects and their keys together.
+    private func fetched(
+        _ items: [(key: CacheKey, data: Data)],
+        _ decoded: DecodedObjects<Object>
+    ) throws -> FetchedObjects<Object> {
+        var found = FetchedObjects<Object>()
+        found.undecodable = decoded.failures.map { placed(Codec<Object>.undecodable(items[$0.place].key, $0.error)) }
+        let failed = Set(decoded.failures.map(\.place))
+        let keys = items.indices.lazy.filter { !failed.contains($0) }.map { items[$0].key }
+        found.objectsAndKeys = zip(keys, decoded.objects).map { ($0, $1) }
+        return try withoutShadowedStrays(found)
+    }
+}
+
+/// All objects of a collection, for those who don't ask for their keys.
+struct ObjectsWithoutKeys<Object> {
+    var objects: [Object]
+    var undecodable: [StorageError] = []
+}
+
+extension ObjectsWithoutKeys {
+    init(_ found: FetchedObjects<Object>) {
+        objects = found.objects
+        undecodable = found.undecodable
+    }
+}

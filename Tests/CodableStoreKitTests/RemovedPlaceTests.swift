@@ -1,0 +1,87 @@
+import BodegaTesting
+import CodableStoreKit
+import Foundation
+import TestSupport
+import Testing
+
+/// A folder or file that somebody removes or replaces while stores are on it.
+@Suite struct RemovedPlaceTests {
+
+    private let folder = TemporaryFolder()
+    private var place: FileManager.Directory { FileManager.Directory(url: folder.file("place")) }
+    private var database: URL { place.url.appendingPathComponent("CodableStoreKit.sqlite3") }
+
+    private func engine<Object>(_ medium: Medium, for type: Object.Type = Object.self) -> CodableStore<Object>.Engine {
+        medium == .sqlite ? .sqlite(in: place) : .fileSystem(in: place)
+    }
+
+    @Test(
+        "When its folder was removed, a store begins anew, and its observers are told of what is saved then",
+        arguments: Medium.onDisk)
+    func removed(medium: Medium) throws {
+        let store = CodableStore<User>(engine: engine(medium))
+        let notes = CodableStore<Note>(engine: engine(medium))
+        let events = Events<User>()
+        store.observeCollection { events.add($0) }
+        try store.save(User(1))
+        try notes.save(Note(id: 1, text: ""))
+        try FileManager.default.removeItem(at: place.url)
+
+        #expect(try store.getCollection().isEmpty)
+        #expect(!store.exists(identifier: "1"))
+        #expect(throws: StorageError.self) { try store.get(identifier: "1") }
+        try store.save(User(2))
+        try notes.save(Note(id: 2, text: ""))
+        #expect(try store.getCollection() == [User(2)])
+        #expect(try notes.getCollection().map(\.id) == [2])
+        #expect(events.all == ["saved 1", "saved 2"])
+    }
+
+    @Test("What is saved after the folder was removed is found by the next process", arguments: ["files", "sqlite"])
+    func durable(kind: String) async throws {
+        let store = CodableStore<Letter>(engine: engine(kind == "sqlite" ? .sqlite : .files))
+        try store.save(Letter(id: "1"))
+        try FileManager.default.removeItem(at: place.url)
+        try store.save(Letter(id: "2"))
+        #expect(await (try Child("list-letters", kind, place.url.path)).lines() == ["2"])
+    }
+
+    @Test("A database that another program has put in the place of the open one is used from then on")
+    func replaced() throws {
+        let other = FileManager.Directory(url: folder.file("other"))
+        try CodableStore<User>(engine: .sqlite(in: other)).save(User(1))
+        let store = CodableStore<User>(engine: .sqlite(in: place))
+        try store.save(User(2))
+        try FileManager.default.removeItem(at: place.url)
+        try FileManager.default.moveItem(at: other.url, to: place.url)
+        #expect(try store.getCollection() == [User(1)])
+        try store.save(User(3))
+        #expect(try store.getCollection() == [User(1), User(3)])
+    }
+
+    @Test("A database can be removed alone, without what lies beside it")
+    func databaseAlone() throws {
+        let store = CodableStore<User>(engine: .sqlite(in: place))
+        let notes = CodableStore<Note>(engine: .sqlite(in: place))
+        try store.save(User(1))
+        try notes.save(Note(id: 1, text: ""))
+        try FileManager.default.removeItem(at: database)
+        try store.save(User(2))
+        #expect(try store.getCollection() == [User(2)])
+        #expect(try notes.getCollection().isEmpty)
+        try notes.save(Note(id: 2, text: ""))
+        #expect(try notes.getCollection().map(\.id) == [2])
+    }
+
+    @Test("An engine that was handed in is not opened anew: each operation says that its file is gone")
+    func sharedEngine() throws {
+        let store = CodableStore<User>(engine: .sqlite(try SQLiteStorageEngine(opening: place)))
+        try store.save(User(1))
+        try FileManager.default.removeItem(at: place.url)
+        for operation in [{ _ = try store.save(User(2)) }, { _ = try store.delete(identifier: "1") }] {
+            #expect { try operation() } throws: { ($0 as? StorageError)?.code == .placeRemoved }
+        }
+        #expect(throws: StorageError.self) { try store.getCollection() }
+        #expect(throws: StorageError.self) { try store.get(identifier: "1") }
+    }
+}
