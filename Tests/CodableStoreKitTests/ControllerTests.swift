@@ -130,7 +130,8 @@ private final class PlainController: CodableStoreControllerable {
     func end() throws {
         let store = CodableStore<User>(engine: .at(.memory()))
         var controller: Controller<User>? = Controller(store)
-        weak let released = controller
+        weak var released: Controller<User>?
+        released = controller
         controller = nil
         #expect(released == nil)
         let other = Controller(store)

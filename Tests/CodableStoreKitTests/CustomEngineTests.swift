@@ -18,7 +18,8 @@ import Testing
     @Test("An engine object that was wrapped is released with its last store")
     func release() throws {
         var engine: DictionaryEngine<User>? = DictionaryEngine()
-        weak let released = engine
+        weak var released: DictionaryEngine<User>?
+        released = engine
         if let engine { try CodableStore<User>(engine: .custom(AnyCodableStoreEngine(engine))).save(User(1)) }
         engine = nil
         #expect(released == nil)

@@ -9,7 +9,8 @@ import Foundation
 enum CollectionRegistry {
 
     private struct WeakCore: Sendable {
-        weak let core: CollectionCore?
+        // Set once; `weak let` needs a newer compiler than the package.
+        nonisolated(unsafe) weak var core: CollectionCore?
     }
 
     private struct State: Sendable {

@@ -4,7 +4,8 @@ import Bodega
 enum CustomCollections {
 
     private struct WeakCollection: Sendable {
-        weak let collection: (any AnyObject & Sendable)?
+        // Set once; `weak let` needs a newer compiler than the package.
+        nonisolated(unsafe) weak var collection: (any AnyObject & Sendable)?
     }
 
     private static let known = Locked<[ObjectIdentifier: WeakCollection]>([:])

@@ -18,7 +18,8 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     private let observers = Locked<[Observer]>([])
     private let deliveries: DeliveryQueue
-    private weak let core: CollectionCore?
+    // Set once; `weak let` needs a newer compiler than the package.
+    nonisolated(unsafe) private weak var core: CollectionCore?
 
     /// Observers of a collection that nobody else can change.
     init(_ deliveries: DeliveryQueue) {
