@@ -1,12 +1,10 @@
-import Bodega
+package import Bodega
 package import Foundation
 
 /// What can be measured about a store.
 package struct StoreStatistics: Sendable {
     /// Where the store is.
-    package var address: StoreAddress
-    /// The collection that was measured, `nil` for the unnamed one.
-    package var collection: String?
+    package var address: StorageAddress
     /// The names of the collections in an SQLite file; empty for a folder.
     package var collections: [String] = []
     /// The number of items.
@@ -31,7 +29,6 @@ package struct StoreStatistics: Sendable {
     /// - Parameter store: The store.
     package init(of store: OpenStore) {
         address = store.address
-        collection = store.collection
     }
 
     /// Measures a store, by reading every item.
@@ -59,7 +56,7 @@ package struct StoreStatistics: Sendable {
         var object = JSONObjectWriter()
         object.add("engine", address.engine.rawValue)
         object.add("path", address.path)
-        if let collection { object.add("collection", collection) }
+        if let collection = address.collection { object.add("collection", collection) }
         if isMeasured {
             if address.engine == .sqlite { object.add("collections", collections) }
             object.add("count", count)
@@ -78,7 +75,7 @@ package struct StoreStatistics: Sendable {
     /// - Parameter isEscaping: Whether control characters in names are escaped.
     package func text(isEscaping: Bool) -> String {
         var lines = [("engine", address.engine.rawValue), ("path", address.path)]
-        if let collection { lines.append(("collection", collection)) }
+        if let collection = address.collection { lines.append(("collection", collection)) }
         if isMeasured { lines += measures }
         if let problems { lines += (problems.isEmpty ? ["none found"] : problems).map { ("problem", $0) } }
         return lines.map { name, value in
@@ -96,15 +93,18 @@ package struct StoreStatistics: Sendable {
         return lines
     }
 
-    private static func sizeOfFiles(at address: StoreAddress) throws -> Int {
+    private static func sizeOfFiles(at address: StorageAddress) throws -> Int {
         switch address.engine {
         case .sqlite:
             // The database, its write-ahead log and the index of that.
             return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: address.path + $1)) }
+        case .memory:
+            return 0
         case .disk:
+            guard let folder = address.url else { return 0 }
             var failure: (any Error)?
             let files = FileManager.default.enumerator(
-                at: address.url,
+                at: folder,
                 includingPropertiesForKeys: [.fileSizeKey],
                 errorHandler: { _, error in
                     failure = error
