@@ -141,7 +141,8 @@ let package = Package(
             dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
         ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
-        .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
+        .testTarget(
+            name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -107,6 +107,13 @@ import Testing
         let disk = StorageAddress.disk(folder.file("items").path)
         try await disk.open(durability: .relaxed).write(Data([1]), key: CacheKey("k"))
         #expect(try await disk.open(mustExist: true).fetchCount() == 1)
+        for address in [drafts, disk] {
+            let engine = try address.openForReading()
+            #expect(try await engine.fetchCount() == 1)
+            await #expect(throws: StorageError.self) { try await engine.removeAllData() }
+        }
+        #expect(code { try StorageAddress.disk(folder.file("absent").path).openForReading() } == .cannotOpen)
+        #expect(code { try StorageAddress.memory.openForReading() } == .cannotOpen)
         #expect(try StorageAddress.memory.open() is MemoryStorageEngine)
     }
 

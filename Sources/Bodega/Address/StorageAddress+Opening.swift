@@ -16,28 +16,32 @@ extension StorageAddress {
     ) throws -> any StorageEngine {
         try check(mustExist: mustExist)
         switch engine {
-        case .sqlite: return try openSQLite(mustExist: mustExist, durability: durability)
-        case .disk: return try openDisk(durability: durability)
+        case .sqlite:
+            return try SQLiteStorageEngine(
+                openingFile: try location(),
+                collection: collection,
+                mustExist: mustExist,
+                durability: durability
+            )
+        case .disk:
+            return try DiskStorageEngine(opening: .init(url: try location()), durability: durability)
         case .memory: return MemoryStorageEngine()
         }
     }
 
-    /// Opens the file of an address that names one, without a look at what is there.
-    package func openSQLite(
-        mustExist: Bool,
-        durability: StorageDurability = .full
-    ) throws -> SQLiteStorageEngine {
-        try SQLiteStorageEngine(
-            openingFile: try location(),
-            collection: collection,
-            mustExist: mustExist,
-            durability: durability
-        )
-    }
-
-    /// Opens the folder of an address that names one, without a look at what is there.
-    package func openDisk(durability: StorageDurability = .full) throws -> DiskStorageEngine {
-        try DiskStorageEngine(opening: .init(url: try location()), durability: durability)
+    /// Opens a store that is there for reading only. Nothing is created or changed, neither in it nor beside it.
+    ///
+    /// ``SQLiteStorageEngine/init(readingFile:collection:lockTimeout:)`` and ``DiskStorageEngine/init(reading:)`` tell
+    /// the rest.
+    ///
+    /// - Returns: The engine. Writing to it throws ``StorageError/Code/readOnly``.
+    /// - Throws: A ``StorageError`` whose message says what to do.
+    public func openForReading() throws -> any StorageEngine {
+        try check(mustExist: true)
+        let location = try location()
+        return engine == .sqlite
+            ? try SQLiteStorageEngine(readingFile: location, collection: collection)
+            : try DiskStorageEngine(reading: .init(url: location))
     }
 
     /// Looks whether what is at the path can be the store, so that nothing else is changed by opening it.

@@ -29,7 +29,7 @@ struct ExportCommand: ConsoleCommand {
     var output: String?
 
     func run(on console: Console) async throws {
-        try await store.useExisting { store in
+        try await store.read { store in
             let exporter = Exporter(engine: store.engine)
             guard let output, output != "-" else {
                 try await exporter.run(to: console.output)

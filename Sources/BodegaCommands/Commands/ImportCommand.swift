@@ -105,7 +105,7 @@ struct ImportCommand: ConsoleCommand {
                 bar.clear()
                 console.complain("\(bad.place): \(bad.reason) Skipped.")
             } onProgress: { report, progress, total in
-                bar.update(items: report.imported, bytes: progress, of: total)
+                bar.update(items: report.imported, done: progress, of: total)
             }
         }
     }

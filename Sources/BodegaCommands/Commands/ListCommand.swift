@@ -42,7 +42,7 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.useExisting { try await list($0.engine, on: console) }
+        try await store.read { try await list($0.engine, on: console) }
     }
 
     private func list(_ engine: any StorageEngine, on console: Console) async throws {

@@ -10,6 +10,11 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The collection in an SQLite file.", valueName: "name"))
     var collection: String?
 
+    /// Opens a store that must be there, reads it and closes it. Nothing is created or changed.
+    func read<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
+        try await checkedAddress().openToRead().use(body)
+    }
+
     /// Opens a store that must be there, uses it and closes it.
     func useExisting<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         try await checkedAddress().openExisting().use(body)

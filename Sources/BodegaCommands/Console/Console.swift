@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the tool sees of the world around it, apart from files. Tests put their own in its place.
 package struct Console: Sendable {
     /// Standard input.
@@ -12,8 +14,14 @@ package struct Console: Sendable {
     package var isOutputTerminal: Bool
     /// Whether a human reads the errors, so that a progress bar makes sense.
     package var isErrorTerminal: Bool
+    /// Whether the output is coloured.
+    package var isColored: Bool
+    /// How many columns the output has, `nil` if it is no terminal.
+    package var width: Int?
     /// The time in seconds since some fixed moment.
     package var clock: @Sendable () -> Double
+    /// Whether the user wants the command to end.
+    package var interruption = Interruption()
 
     /// Creates a console that is not a terminal.
     ///
@@ -34,6 +42,7 @@ package struct Console: Sendable {
         self.isInputTerminal = false
         self.isOutputTerminal = false
         self.isErrorTerminal = false
+        self.isColored = false
         self.clock = clock
     }
 
@@ -49,6 +58,11 @@ package struct Console: Sendable {
         console.isInputTerminal = isTerminal(0)
         console.isOutputTerminal = isTerminal(1)
         console.isErrorTerminal = isTerminal(2)
+        console.isColored = prefersColor(
+            isTerminal: console.isOutputTerminal,
+            environment: ProcessInfo.processInfo.environment
+        )
+        console.width = console.isOutputTerminal ? terminalWidth(1) : nil
         return console
     }
 

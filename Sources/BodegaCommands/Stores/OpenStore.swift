@@ -9,35 +9,46 @@ package struct OpenStore: Sendable {
     package let engine: any StorageEngine
     /// The engine, if it is SQLite's.
     package let sqlite: SQLiteStorageEngine?
+    /// Whether it is only read, and everything stays as it is.
+    package let isReadOnly: Bool
 }
 
 extension StorageAddress {
 
-    /// Opens a store that must be there. What is missing stays missing.
+    /// Opens a store that must be there to read it. Nothing is created or changed, neither in it nor beside it.
     ///
-    /// That doesn't mean that nothing is written: an SQLite file of Bodega 2 gets WAL mode and a column, also if it is
-    /// opened only to read it. Bodega 2 can use it all the same. So the file and its folder must be writable.
+    /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
+    package func openToRead() throws -> OpenStore {
+        try opened(mustExist: true, isReadOnly: true) { try openForReading() }
+    }
+
+    /// Opens a store that must be there to change it. What is missing stays missing.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
     package func openExisting() throws -> OpenStore {
-        try openStore(mustExist: true)
+        try opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
     /// Opens the store to write to it; creates what is missing.
     ///
     /// - Throws: A ``ToolError`` if there is something that is no store, a `StorageError` if it can't be opened.
     package func openOrCreate() throws -> OpenStore {
-        try openStore(mustExist: false)
+        try opened(mustExist: false, isReadOnly: false) { try open() }
     }
 
-    private func openStore(mustExist: Bool) throws -> OpenStore {
+    private func opened(
+        mustExist: Bool,
+        isReadOnly: Bool,
+        _ open: () throws -> any StorageEngine
+    ) throws -> OpenStore {
         do {
             try check(mustExist: mustExist)
         } catch let error as StorageError where error.code == .cannotOpen && error.file == nil {
             throw ToolError(.failure, error.message)
         }
-        let engine = try open(mustExist: mustExist)
-        return OpenStore(address: self, engine: engine, sqlite: engine as? SQLiteStorageEngine)
+        let engine = try open()
+        let sqlite = engine as? SQLiteStorageEngine
+        return OpenStore(address: self, engine: engine, sqlite: sqlite, isReadOnly: isReadOnly)
     }
 }
 
@@ -65,6 +76,6 @@ extension OpenStore {
         if let sqlite { return try await sqlite.close() }
         // A folder is tidied up when its core is released. That of the engine may outlive the last operation, on
         // another thread, and so not be released before the program ends. This one is released here.
-        if let folder = address.url { _ = DiskFolder(url: folder, durability: .full) }
+        if !isReadOnly, let folder = address.url { _ = DiskFolder(url: folder, durability: .full) }
     }
 }

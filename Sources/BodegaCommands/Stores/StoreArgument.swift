@@ -1,4 +1,5 @@
 package import Bodega
+import Foundation
 
 extension StorageAddress {
 
@@ -27,5 +28,13 @@ extension StorageAddress {
             throw ToolError(.usage, "The store names the collection \"\(named)\", --collection another one. Name one.")
         }
         self = .sqlite(path, collection: collection)
+    }
+
+    /// Whether two addresses lead to the same items, symbolic links followed.
+    package func isSamePlace(as other: StorageAddress) -> Bool {
+        func resolved(_ path: String) -> String {
+            URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
+        }
+        return resolved(path) == resolved(other.path) && collection == other.collection
     }
 }

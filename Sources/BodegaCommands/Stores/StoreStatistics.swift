@@ -93,7 +93,8 @@ package struct StoreStatistics: Sendable {
         return lines
     }
 
-    private static func sizeOfFiles(at address: StorageAddress) throws -> Int {
+    /// The number of bytes in the files that make up a store.
+    package static func sizeOfFiles(at address: StorageAddress) throws -> Int {
         switch address.engine {
         case .sqlite:
             // The database, its write-ahead log and the index of that.

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GRDBSQLite
 
 /// A database file, open through SQLite but looked at past it: its bytes and its lock, not its pages.
@@ -11,7 +12,9 @@ import GRDBSQLite
 final class SQLiteRawFile {
     private let connection: OpaquePointer
     private let file: UnsafeMutablePointer<sqlite3_file>
-    private let path: String
+
+    /// Where the file itself is, behind symbolic links: SQLite keeps the log beside it.
+    let path: String
 
     /// Opens a file for reading.
     ///
@@ -34,7 +37,7 @@ final class SQLiteRawFile {
         }
         self.connection = opened
         self.file = pointer
-        self.path = path
+        self.path = sqlite3_db_filename(opened, "main").map { String(cString: $0) } ?? path
     }
 
     deinit {
@@ -54,6 +57,21 @@ final class SQLiteRawFile {
             throw StorageError.system(errno, path, "read")
         }
         return bytes
+    }
+
+    /// Keeps others from changing the database's mode, from emptying its log in the end, and from changing it at all unless
+    /// that goes through the log.
+    ///
+    /// - Throws: GRDB's `DatabaseError` with `SQLITE_BUSY` if somebody just does one of these.
+    func lock() throws {
+        guard let methods = file.pointee.pMethods?.pointee else { return }
+        let result = methods.xLock(file, SQLITE_LOCK_SHARED)
+        if result != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: result)) }
+    }
+
+    /// Gives up the lock.
+    func unlock() {
+        _ = file.pointee.pMethods?.pointee.xUnlock(file, SQLITE_LOCK_NONE)
     }
 
     /// The URI by which SQLite opens a file in a special way, see https://www.sqlite.org/uri.html
