@@ -142,7 +142,12 @@ let package = Package(
         ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
         .testTarget(
-            name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI", "TestSupport"]),
+            name: "BodegaCommandsTests",
+            dependencies: [
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

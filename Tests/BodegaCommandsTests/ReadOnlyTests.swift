@@ -11,7 +11,8 @@ struct ReadOnlyTests {
     /// What comes after the store, or the stores.
     private static let commands: [(name: String, arguments: [String])] = [
         ("ls", []), ("ls", ["--long"]), ("ls", ["--json"]), ("get", ["a"]), ("get", ["absent"]), ("count", []),
-        ("stat", []), ("stat", ["--json"]), ("export", []),
+        ("stat", []), ("stat", ["--json"]), ("export", []), ("verify", []), ("verify", ["--json"]), ("query", []),
+        ("query", ["--where", "@.id", "--sort", "id"]),
     ]
 
     @Test("changes nothing in a store or beside it", arguments: storeAddresses)
@@ -53,6 +54,23 @@ struct ReadOnlyTests {
                 #expect(result.errors.hasPrefix("bodega: There is no store at "))
                 #expect(try Listing(of: folder) == before)
             }
+        }
+    }
+
+    @Test("on two stores changes nothing in the one that is read", arguments: storeAddresses)
+    func twoStores(address: @Sendable (URL) -> String) async throws {
+        try await withFolder { folder in
+            let source = folder.appendingPathComponent("source")
+            try FileManager.default.createDirectory(at: source, withIntermediateDirectories: false)
+            let store = address(source)
+            _ = await bodega("import", store, "--key", "id", input: Array("{\"id\":\"a\"}\n{\"id\":\"b\"}\n".utf8))
+            let before = try Listing(of: source)
+            #expect(await bodega("copy", store, "disk:\(folder.path)/copy").status == 0)
+            #expect(await bodega("diff", store, "disk:\(folder.path)/copy").status == 0)
+            if store.hasPrefix("sqlite:") {
+                #expect(await bodega("backup", store, folder.path + "/backup.db").status == 0)
+            }
+            #expect(try Listing(of: source) == before)
         }
     }
 

@@ -22,10 +22,10 @@ struct BackupCommand: ConsoleCommand {
             """
     )
 
-    @Argument(help: "The store: sqlite:PATH, or a path that tells by itself.")
+    @Argument(help: "The store: sqlite:PATH, or a path that tells by itself.", completion: .file())
     var store: String
 
-    @Argument(help: "The path of the file to make.")
+    @Argument(help: "The path of the file to make.", completion: .file())
     var file: String
 
     @Flag(help: "Replace a file that is there, when the copy is complete.")

@@ -24,7 +24,12 @@ struct BodegaCommand: ParsableCommand {
               bodega ls languages.db --limit 10
               bodega get languages.db deu
               bodega export languages.db | bodega import disk:languages
+              bodega query languages.db --where '@.type == "A"' --sort name --limit 5
               bodega help import
+
+            COMPLETION:
+              bodega --generate-completion-script bash > ~/.local/share/bash-completion/completions/bodega
+              zsh and fish are served in the same way.
 
             \(ExitStatus.help)
             """,
@@ -32,7 +37,9 @@ struct BodegaCommand: ParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, ListCommand.self, GetCommand.self, PutCommand.self,
             RemoveCommand.self, CountCommand.self, StatCommand.self, CopyCommand.self,
-            DiffCommand.self, VerifyCommand.self, BackupCommand.self, CompactCommand.self,
+            DiffCommand.self, QueryCommand.self, WatchCommand.self, VerifyCommand.self, BackupCommand.self,
+            CompactCommand.self,
+            ManualCommand.self,
         ]
     )
 }

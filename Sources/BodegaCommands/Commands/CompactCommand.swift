@@ -27,19 +27,20 @@ struct CompactCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let address = try store.checkedAddress()
-        let sizes = try await store.useExisting { store in
-            let before = try StoreStatistics.sizeOfFiles(at: address)
+        // Before it is opened and after it is closed: in between, a log and its index are there as well.
+        let before = try StoreStatistics.sizeOfFiles(at: address)
+        try await store.useExisting { store in
             if let sqlite = store.sqlite { try await sqlite.vacuum() }
             if let disk = store.engine as? DiskStorageEngine { try await disk.tidyUp() }
-            return (before: before, after: try StoreStatistics.sizeOfFiles(at: address))
         }
+        let after = try StoreStatistics.sizeOfFiles(at: address)
         if json {
             var object = JSONObjectWriter()
-            object.add("before", sizes.before)
-            object.add("after", sizes.after)
+            object.add("before", before)
+            object.add("after", after)
             try object.line().withUnsafeBytes(console.output.write)
         } else {
-            try console.output.write("\(sizes.before) bytes before, \(sizes.after) after\n")
+            try console.output.write("\(before) bytes before, \(after) after\n")
         }
     }
 }

@@ -30,10 +30,11 @@ struct CopyCommand: ConsoleCommand {
     )
 
     @Argument(
-        help: "The store to copy: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.")
+        help: "The store to copy: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        completion: .file())
     var source: String
 
-    @Argument(help: "The store to copy to, written in the same way.")
+    @Argument(help: "The store to copy to, written in the same way.", completion: .file())
     var destination: String
 
     @Flag(help: "Replace items of the destination that are different.")
@@ -75,8 +76,10 @@ struct CopyCommand: ConsoleCommand {
         let to = try StorageAddress(argument: destination)
         if from.isSamePlace(as: to) { throw ToolError(.usage, "Source and destination are the same store.") }
         console.interruption.listen()
+        // A process does not both only read a file and write to it.
+        let isOneFile = from.isSamePlace(as: .sqlite(to.path, collection: from.collection))
         // The source first: without one, no destination is created.
-        try await from.openToRead().use { source in
+        try await (isOneFile ? from.openExisting() : from.openToRead()).use { source in
             if !quiet { try await noteOtherCollections(of: source, on: console) }
             try await to.openOrCreate().use { destination in
                 let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)

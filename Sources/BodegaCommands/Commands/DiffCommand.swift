@@ -23,10 +23,12 @@ struct DiffCommand: ConsoleCommand {
             """
     )
 
-    @Argument(help: "The first store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.")
+    @Argument(
+        help: "The first store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        completion: .file())
     var first: String
 
-    @Argument(help: "The second store, written in the same way.")
+    @Argument(help: "The second store, written in the same way.", completion: .file())
     var second: String
 
     @OptionGroup var output: OutputOptions

@@ -24,7 +24,8 @@ struct ExportCommand: ConsoleCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A file, which is replaced when all is written; otherwise standard output.", valueName: "file")
+            "A file, which is replaced when all is written; otherwise standard output.", valueName: "file"),
+        completion: .file()
     )
     var output: String?
 

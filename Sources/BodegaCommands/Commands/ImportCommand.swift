@@ -31,7 +31,7 @@ struct ImportCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "A file or folder; standard input if left out or -.")
+    @Argument(help: "A file or folder; standard input if left out or -.", completion: .file())
     var source: String?
 
     @Option(help: ArgumentHelp("Where each record's key is: names of members, with dots between.", valueName: "path"))

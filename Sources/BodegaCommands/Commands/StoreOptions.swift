@@ -4,7 +4,9 @@ import Bodega
 
 /// The store that a command works on.
 struct StoreOptions: ParsableArguments {
-    @Argument(help: "The store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.")
+    @Argument(
+        help: "The store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        completion: .file())
     var store: String
 
     @Option(help: ArgumentHelp("The collection in an SQLite file.", valueName: "name"))

@@ -18,8 +18,12 @@ package struct Console: Sendable {
     package var isColored: Bool
     /// How many columns the output has, `nil` if it is no terminal.
     package var width: Int?
+    /// How many columns the terminal has that shows the errors, `nil` if none does.
+    package var errorWidth: Int?
     /// The time in seconds since some fixed moment.
     package var clock: @Sendable () -> Double
+    /// Called when a command that waits for something has begun to wait.
+    package var onReady: @Sendable () -> Void = {}
     /// Whether the user wants the command to end.
     package var interruption = Interruption()
 
@@ -55,6 +59,7 @@ package struct Console: Sendable {
             errors: DescriptorSink(descriptor: 2, name: "Standard error"),
             clock: { (ContinuousClock.now - start) / .seconds(1) }
         )
+        console.interruption = Interruption(hearsSignals: true)
         console.isInputTerminal = isTerminal(0)
         console.isOutputTerminal = isTerminal(1)
         console.isErrorTerminal = isTerminal(2)
@@ -62,6 +67,7 @@ package struct Console: Sendable {
             isTerminal: console.isOutputTerminal,
             environment: ProcessInfo.processInfo.environment
         )
+        console.errorWidth = console.isErrorTerminal ? terminalWidth(2) : nil
         console.width = console.isOutputTerminal ? terminalWidth(1) : nil
         return console
     }

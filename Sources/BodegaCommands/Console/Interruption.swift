@@ -21,15 +21,21 @@ package final class Interruption: Sendable {
     }
 
     private let state = Locked(State())
+    private let hearsSignals: Bool
 
     /// Nobody wants anything yet.
-    package init() {}
+    ///
+    /// - Parameter hearsSignals: Whether the process is the tool's own, and its signals are meant for the command.
+    package init(hearsSignals: Bool = false) {
+        self.hearsSignals = hearsSignals
+    }
 
     /// The exit status to end with, `nil` as long as nobody wants that.
     package var status: ExitStatus? { state.withLock { $0.status } }
 
     /// Listens for SIGINT and SIGTERM from now on. A second signal ends the process at once, as it usually does.
     package func listen() {
+        guard hearsSignals else { return }
         for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, ExitStatus.terminated)] {
             _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())

@@ -37,14 +37,13 @@ package struct StoreStatistics: Sendable {
     /// - Throws: A `StorageError` if there is an item that can't be read.
     package mutating func measure(_ store: OpenStore) async throws {
         if let sqlite = store.sqlite { collections = try await sqlite.collectionNames() }
-        for try await batch in ItemBatches(of: try await store.engine.fetchKeys(), in: store.engine) {
-            for (key, data) in batch {
+        for try await batch in ItemBatches(withDatesOf: try await store.engine.fetchKeys(), in: store.engine) {
+            for item in batch {
                 count += 1
-                bytes += data.count
-                largest = max(largest, data.count)
-                guard let dates = try await store.engine.fetchDates(key: key) else { continue }
-                oldest = min(oldest ?? dates.createdAt, dates.createdAt)
-                newest = max(newest ?? dates.updatedAt, dates.updatedAt)
+                bytes += item.data.count
+                largest = max(largest, item.data.count)
+                oldest = min(oldest ?? item.dates.createdAt, item.dates.createdAt)
+                newest = max(newest ?? item.dates.updatedAt, item.dates.updatedAt)
             }
         }
         fileBytes = try Self.sizeOfFiles(at: store.address)

@@ -73,16 +73,6 @@ package struct Verification: Sendable {
     }
 
     private static func isJSON(_ data: Data) -> Bool {
-        data.withUnsafeBytes { bytes in
-            var scanner = JSONScanner(bytes)
-            do {
-                try scanner.skipValue()
-            } catch {
-                // Not JSON is an answer here, not a failure.
-                return false
-            }
-            scanner.skipWhitespace()
-            return scanner.position == bytes.count && isValidUTF8(bytes)
-        }
+        data.withUnsafeBytes { isValidUTF8($0) && JSONScanner.document($0) != nil }
     }
 }
