@@ -141,7 +141,13 @@ let package = Package(
             dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
         ),
         .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
-        .testTarget(name: "BodegaCommandsTests", dependencies: ["Bodega", "BodegaCommands", "BodegaCLI"]),
+        .testTarget(
+            name: "BodegaCommandsTests",
+            dependencies: [
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

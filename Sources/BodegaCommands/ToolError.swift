@@ -19,6 +19,17 @@ package struct ToolError: Error, Equatable, CustomStringConvertible {
     package var description: String { message }
 }
 
+/// An end with an exit status other than 0 that needs no message: the output says it already.
+package struct SilentFailure: Error, Equatable {
+    /// The exit status.
+    package var status: ExitStatus
+
+    /// Creates the error.
+    package init(_ status: ExitStatus) {
+        self.status = status
+    }
+}
+
 /// Whoever read the output went away: nothing is wrong, but there is no point in going on.
 package struct BrokenPipe: Error, Equatable {
     /// Creates the error.

@@ -7,7 +7,7 @@ import Testing
 struct BinaryTests {
 
     /// `bodega` beside the test bundle.
-    private static var program: URL {
+    static var program: URL {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
         // Off Apple, the test bundle is an executable and this process runs it.
         let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])

@@ -18,10 +18,10 @@ struct ConsoleTests {
 
     @Test("a bar shows how much of a known size is done, and counts otherwise")
     func barText() {
-        #expect(ProgressBar.line(items: 5, bytes: 50, of: 100).contains(" 50 %  5 items"))
-        #expect(ProgressBar.line(items: 5, bytes: 200, of: 100).contains(" 100 %"))
-        #expect(ProgressBar.line(items: 5, bytes: 50, of: nil) == "5 items")
-        #expect(ProgressBar.line(items: 5, bytes: 0, of: 0) == "5 items")
+        #expect(ProgressBar.line(items: 5, done: 50, of: 100).contains(" 50 %  5 items"))
+        #expect(ProgressBar.line(items: 5, done: 200, of: 100).contains(" 100 %"))
+        #expect(ProgressBar.line(items: 5, done: 50, of: nil) == "5 items")
+        #expect(ProgressBar.line(items: 5, done: 0, of: 0) == "5 items")
     }
 
     @Test("a bar is drawn and removed; elsewhere, and when quiet, it is not drawn")
@@ -30,7 +30,7 @@ struct ConsoleTests {
             var test = TestConsole()
             test.console.isErrorTerminal = isTerminal
             var bar = ProgressBar(console: test.console, isQuiet: isQuiet)
-            bar.update(items: 1, bytes: 1, of: nil)
+            bar.update(items: 1, done: 1, of: nil)
             bar.clear()
             #expect(test.errors.text == (isTerminal && !isQuiet ? "\r1 items\u{1B}[K\r\u{1B}[K" : ""))
         }

@@ -9,12 +9,15 @@ import Glibc
 import Musl
 #endif
 
-/// Opens the engine of a kind, `sqlite` or `disk`, at a path.
+/// Opens the engine of a kind, `sqlite` or `disk`, at a path; with `-reading` behind it for reading only.
 func open(_ kind: String, _ path: String, _ durability: StorageDurability = .full) throws -> any StorageEngine {
     let directory = FileManager.Directory(url: URL(fileURLWithPath: path))
     switch kind {
     case "sqlite": return try SQLiteStorageEngine(opening: directory, durability: durability)
     case "disk": return try DiskStorageEngine(opening: directory, durability: durability)
+    case "sqlite-reading":
+        return try SQLiteStorageEngine(readingFile: directory.url.appendingPathComponent("data.sqlite3"))
+    case "disk-reading": return try DiskStorageEngine(reading: directory)
     default: fatalError("No such engine: \(kind)")
     }
 }
@@ -114,6 +117,19 @@ func useUnprivileged(_ arguments: [String]) async throws {
     } catch let error as StorageError {
         say("error \(error.code)")
     }
+}
+
+/// Writes an item under each verbatim key that it is told, a line each, and says when it has; ends with its input.
+///
+/// Arguments: engine, path.
+func hold(_ arguments: [String]) async throws {
+    let engine = try open(arguments[0], arguments[1])
+    say("opened")
+    while let key = readLine() {
+        try await engine.write(Data(key.utf8), key: CacheKey(verbatim: key))
+        say("written")
+    }
+    try await (engine as? SQLiteStorageEngine)?.close()
 }
 
 /// Says how many items there are.

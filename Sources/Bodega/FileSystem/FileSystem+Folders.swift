@@ -14,6 +14,14 @@ extension FileSystem {
         try entries(of: folder, path()) { name, entry in try isFile(entry, name, in: folder, path()) }
     }
 
+    /// The names of what is in a folder and is no file.
+    package static func others(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
+        try entries(of: folder, path()) { name, entry in
+            guard name != ".", name != ".." else { return false }
+            return try !isFile(entry, name, in: folder, path())
+        }
+    }
+
     private static func entries(
         of folder: Int32,
         _ path: @autoclosure () -> String,

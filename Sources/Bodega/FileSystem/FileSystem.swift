@@ -110,21 +110,44 @@ package enum FileSystem {
         }
     }
 
-    /// Gives a finished file its name, unless the name is taken, so that it survives a power failure.
-    package static func publish(_ draft: URL, as destination: URL) throws {
+    /// Makes sure that a file can get a name.
+    ///
+    /// - Parameters:
+    ///   - destination: Where the file is to be.
+    ///   - replacing: Whether it may take the place of a file.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if it can't.
+    package static func checkFree(_ destination: URL, replacing: Bool) throws {
+        var status = stat()
+        guard lstat(destination.path, &status) == 0 else { return }
+        if replacing, status.isFile { return }
+        throw taken(destination, replacing ? "Something that is no file is there." : "There is something already.")
+    }
+
+    private static func taken(_ destination: URL, _ what: String) -> StorageError {
+        StorageError(.invalidArgument, "\(what) Choose another name or remove it.", file: destination)
+    }
+
+    /// Gives a finished file its name, so that it survives a power failure.
+    ///
+    /// - Parameters:
+    ///   - draft: The file, under another name on the same volume.
+    ///   - destination: Where it is to be.
+    ///   - replacing: Whether it takes the place of a file that has the name; otherwise that is an error.
+    package static func publish(_ draft: URL, as destination: URL, replacing: Bool = false) throws {
         let descriptor = try check(draft.path, "opened") { open(draft.path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         try synchronize(descriptor, draft.path)
+        if replacing {
+            try checkFree(destination, replacing: true)
+            try check(destination.path, "replaced") { rename(draft.path, destination.path) }
+            return try synchronizeDirectory(destination.deletingLastPathComponent().path)
+        }
         // Unlike a renaming, a link does not replace what is there. Some volumes have no links; there, what appears
         // between the look and the renaming is replaced.
         if link(draft.path, destination.path) != 0 {
             let cannotLink = [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK].contains(errno)
             if errno == EEXIST || cannotLink && access(destination.path, F_OK) == 0 {
-                throw StorageError(
-                    .invalidArgument,
-                    "There is something already. Choose another name or remove it.",
-                    file: destination
-                )
+                throw taken(destination, "There is something already.")
             }
             if !cannotLink || rename(draft.path, destination.path) != 0 {
                 throw StorageError.system(errno, destination.path, "created")

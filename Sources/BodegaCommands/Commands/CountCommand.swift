@@ -20,7 +20,7 @@ struct CountCommand: ConsoleCommand {
     var json = false
 
     func run(on console: Console) async throws {
-        let count = try await store.useExisting { try await $0.engine.fetchCount() }
+        let count = try await store.read { try await $0.engine.fetchCount() }
         guard json else { return try console.output.write("\(count)\n") }
         var object = JSONObjectWriter()
         object.add("count", count)

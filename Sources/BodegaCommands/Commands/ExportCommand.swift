@@ -24,12 +24,13 @@ struct ExportCommand: ConsoleCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A file, which is replaced when all is written; otherwise standard output.", valueName: "file")
+            "A file, which is replaced when all is written; otherwise standard output.", valueName: "file"),
+        completion: .file()
     )
     var output: String?
 
     func run(on console: Console) async throws {
-        try await store.useExisting { store in
+        try await store.read { store in
             let exporter = Exporter(engine: store.engine)
             guard let output, output != "-" else {
                 try await exporter.run(to: console.output)

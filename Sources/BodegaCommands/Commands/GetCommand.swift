@@ -34,7 +34,7 @@ struct GetCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let wanted = try key.map(keys.key)
-        try await store.useExisting { try await print(wanted, from: $0, on: console) }
+        try await store.read { try await print(wanted, from: $0, on: console) }
     }
 
     private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {

@@ -31,7 +31,7 @@ struct ImportCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "A file or folder; standard input if left out or -.")
+    @Argument(help: "A file or folder; standard input if left out or -.", completion: .file())
     var source: String?
 
     @Option(help: ArgumentHelp("Where each record's key is: names of members, with dots between.", valueName: "path"))
@@ -105,7 +105,7 @@ struct ImportCommand: ConsoleCommand {
                 bar.clear()
                 console.complain("\(bad.place): \(bad.reason) Skipped.")
             } onProgress: { report, progress, total in
-                bar.update(items: report.imported, bytes: progress, of: total)
+                bar.update(items: report.imported, done: progress, of: total)
             }
         }
     }
@@ -136,7 +136,7 @@ struct ImportCommand: ConsoleCommand {
     private func checkStoreIsNotInSource() throws {
         guard let source, source != "-" else { return }
         let folder = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
-        let file = try store.checkedAddress().url.resolvingSymlinksInPath().path
+        let file = URL(fileURLWithPath: try store.checkedAddress().path).resolvingSymlinksInPath().path
         if file == folder || file.hasPrefix(folder + "/") {
             throw ToolError(.usage, "The store is in what is to be imported. Put it somewhere else.")
         }

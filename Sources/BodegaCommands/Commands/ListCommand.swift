@@ -23,6 +23,7 @@ struct ListCommand: ConsoleCommand {
     )
 
     @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
 
     @Flag(name: .shortAndLong, help: "Show size, dates and kind too.")
     var long = false
@@ -42,7 +43,7 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.useExisting { try await list($0.engine, on: console) }
+        try await store.read { try await list($0.engine, on: output.applied(to: console)) }
     }
 
     private func list(_ engine: any StorageEngine, on console: Console) async throws {
@@ -51,11 +52,10 @@ struct ListCommand: ConsoleCommand {
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)
         var output = BufferedOutput(console.output)
         if long {
-            for try await batch in ItemBatches(of: keys, in: engine) {
-                for (key, data) in batch {
-                    // Gone since the batch was read.
-                    guard let dates = try await engine.fetchDates(key: key) else { continue }
-                    try output.write(format.line(key: key, size: data.count, dates: dates))
+            if console.isOutputTerminal, !json { try output.write(console.styled(ItemLine.header, .bold) + "\n") }
+            for try await batch in ItemBatches(withDatesOf: keys, in: engine) {
+                for item in batch {
+                    try output.write(format.line(key: item.key, size: item.data.count, dates: item.dates))
                 }
             }
         } else {

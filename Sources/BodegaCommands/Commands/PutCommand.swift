@@ -23,7 +23,7 @@ struct PutCommand: ConsoleCommand {
     @Argument(help: "The key. Write -- before it if it begins with a hyphen.")
     var key: String
 
-    @Argument(help: "The file with the bytes; standard input if left out or -.")
+    @Argument(help: "The file with the bytes; standard input if left out or -.", completion: .file())
     var file: String?
 
     func run(on console: Console) async throws {

@@ -30,7 +30,7 @@ struct StatCommand: ConsoleCommand {
         if check, try store.checkedAddress().engine != .sqlite {
             throw ToolError(.usage, "--check is for SQLite files.")
         }
-        try await store.useExisting { try await tell(of: $0, on: console) }
+        try await store.read { try await tell(of: $0, on: console) }
     }
 
     private func tell(of store: OpenStore, on console: Console) async throws {

@@ -28,6 +28,8 @@ extension Tool {
         switch error {
         case is BrokenPipe:
             return .brokenPipe
+        case let error as SilentFailure:
+            return error.status
         case let error as ToolError:
             console.complain(error.message)
             return error.status

@@ -16,9 +16,14 @@ package protocol ByteSink: AnyObject, Sendable {
     ///
     /// - Throws: ``BrokenPipe`` if nobody reads them, ``ToolError`` if they could not be written.
     func write(_ bytes: UnsafeRawBufferPointer) throws
+
+    /// Whether nobody reads the bytes any more, as far as that is known.
+    var isAbandoned: Bool { get }
 }
 
 extension ByteSink {
+    package var isAbandoned: Bool { false }
+
     /// Writes a text as UTF-8.
     package func write(_ text: String) throws {
         var text = text
@@ -82,6 +87,8 @@ package final class DescriptorSink: ByteSink {
         self.descriptor = descriptor
         self.name = name
     }
+
+    package var isAbandoned: Bool { hasNoReader(descriptor) }
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the tool sees of the world around it, apart from files. Tests put their own in its place.
 package struct Console: Sendable {
     /// Standard input.
@@ -12,8 +14,18 @@ package struct Console: Sendable {
     package var isOutputTerminal: Bool
     /// Whether a human reads the errors, so that a progress bar makes sense.
     package var isErrorTerminal: Bool
+    /// Whether the output is coloured.
+    package var isColored: Bool
+    /// How many columns the output has, `nil` if it is no terminal.
+    package var width: Int?
+    /// How many columns the terminal has that shows the errors, `nil` if none does.
+    package var errorWidth: Int?
     /// The time in seconds since some fixed moment.
     package var clock: @Sendable () -> Double
+    /// Called when a command that waits for something has begun to wait.
+    package var onReady: @Sendable () -> Void = {}
+    /// Whether the user wants the command to end.
+    package var interruption = Interruption()
 
     /// Creates a console that is not a terminal.
     ///
@@ -34,6 +46,7 @@ package struct Console: Sendable {
         self.isInputTerminal = false
         self.isOutputTerminal = false
         self.isErrorTerminal = false
+        self.isColored = false
         self.clock = clock
     }
 
@@ -46,9 +59,16 @@ package struct Console: Sendable {
             errors: DescriptorSink(descriptor: 2, name: "Standard error"),
             clock: { (ContinuousClock.now - start) / .seconds(1) }
         )
+        console.interruption = Interruption(hearsSignals: true)
         console.isInputTerminal = isTerminal(0)
         console.isOutputTerminal = isTerminal(1)
         console.isErrorTerminal = isTerminal(2)
+        console.isColored = prefersColor(
+            isTerminal: console.isOutputTerminal,
+            environment: ProcessInfo.processInfo.environment
+        )
+        console.errorWidth = console.isErrorTerminal ? terminalWidth(2) : nil
+        console.width = console.isOutputTerminal ? terminalWidth(1) : nil
         return console
     }
 

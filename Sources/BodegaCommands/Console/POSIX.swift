@@ -112,6 +112,19 @@ func isTerminal(_ descriptor: Int32) -> Bool {
     isatty(descriptor) == 1
 }
 
+/// The number of columns of a terminal, `nil` if it doesn't say.
+func terminalWidth(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+}
+
+/// Whether the other end of a pipe is closed for good, so that writing to it makes no sense.
+func hasNoReader(_ descriptor: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLNVAL) != 0
+}
+
 /// Makes a write to a closed pipe fail with `EPIPE` instead of ending the program.
 func ignoreBrokenPipeSignal() {
     _ = signal(SIGPIPE, SIG_IGN)

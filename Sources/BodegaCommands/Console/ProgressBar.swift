@@ -6,7 +6,9 @@ package struct ProgressBar {
 
     /// How often, in seconds, the line is drawn anew.
     private static let interval = 0.1
-    private static let width = 30
+    /// How wide the bar is, if there is room for it and the text beside it.
+    private static let widest = 30
+    private static let textWidth = 30
 
     /// Creates a bar on standard error, which is not drawn yet.
     ///
@@ -22,14 +24,14 @@ package struct ProgressBar {
     ///
     /// - Parameters:
     ///   - items: How many items are done.
-    ///   - bytes: How many bytes of the input are read.
-    ///   - total: How many bytes the input has, `nil` if that isn't known.
-    package mutating func update(items: Int, bytes: Int, of total: Int?) {
+    ///   - done: How much of the work is done: bytes of the input, say.
+    ///   - total: How much there is to do, `nil` if that isn't known.
+    package mutating func update(items: Int, done: Int, of total: Int?) {
         guard isShown else { return }
         let now = console.clock()
         if let lastDrawing, now - lastDrawing < Self.interval { return }
         lastDrawing = now
-        draw(Self.line(items: items, bytes: bytes, of: total))
+        draw(Self.line(items: items, done: done, of: total, columns: console.errorWidth))
     }
 
     /// Removes the bar, so that other text can take its place.
@@ -48,10 +50,11 @@ package struct ProgressBar {
         }
     }
 
-    static func line(items: Int, bytes: Int, of total: Int?) -> String {
+    static func line(items: Int, done: Int, of total: Int?, columns: Int? = nil) -> String {
         let count = "\(items) items"
         guard let total, total > 0 else { return count }
-        let share = min(1, Double(bytes) / Double(total))
+        let share = min(1, Double(done) / Double(total))
+        let width = min(widest, max(0, (columns ?? .max) - textWidth))
         let filled = Int(share * Double(width))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
         return "\(bar) \(Int(share * 100)) %  \(count)"

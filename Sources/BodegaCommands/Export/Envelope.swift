@@ -45,12 +45,6 @@ package enum Envelope {
 
     private static func isJSONOnOneLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return false }
-        var scanner = JSONScanner(bytes)
-        do {
-            return try scanner.skipValue() == 0..<bytes.count
-        } catch {
-            // Not JSON is an answer here, not a failure.
-            return false
-        }
+        return JSONScanner.document(bytes) == 0..<bytes.count
     }
 }

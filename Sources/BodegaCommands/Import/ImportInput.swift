@@ -1,3 +1,4 @@
+import Bodega
 import Foundation
 
 /// What an import reads, and in which form it is.
@@ -43,7 +44,7 @@ package struct ImportInput {
     package func records(standardInput: any ByteSource) throws -> any RecordSource {
         let source: any ByteSource
         if let path, path != "-" {
-            if try FileNature(ofPath: path) == .folder {
+            if try StoreNature(ofPath: path) == .folder {
                 return try folder(path)
             }
             source = try DescriptorSource(path: path)

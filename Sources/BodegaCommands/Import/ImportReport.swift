@@ -1,5 +1,3 @@
-import Foundation
-
 /// What an import did.
 package struct ImportReport: Equatable, Sendable {
     /// The number of records that were written. Of several with one key the last one stays.
@@ -34,10 +32,7 @@ package struct ImportReport: Equatable, Sendable {
     package func text(seconds: Double?) -> String {
         var text = "imported \(imported)"
         if skipped > 0 { text += ", skipped \(skipped)" }
-        if let seconds {
-            let rate = Int(Double(imported) / max(seconds, 0.001))
-            text += " in \(String(format: "%.2f", seconds)) s (\(rate) a second)"
-        }
+        if let seconds { text += Rate.text(of: imported, in: seconds) }
         return text + "\n"
     }
 }

@@ -75,6 +75,11 @@ extension JSONScanner {
     mutating func skipName(comparingWith name: String) throws(JSONScanError) -> Bool {
         let content = UnsafeRawBufferPointer(rebasing: bytes[try skipString()])
         try expect(UInt8(ascii: ":"))
+        return Self.isName(content, name)
+    }
+
+    /// Whether what stands between quotes is a certain name.
+    static func isName(_ content: UnsafeRawBufferPointer, _ name: String) -> Bool {
         if content.contains(UInt8(ascii: "\\")) {
             // Compared as scalars: two ways to write "é" are two names.
             return JSONString.decode(content).map { $0.unicodeScalars.elementsEqual(name.unicodeScalars) } ?? false

@@ -17,6 +17,12 @@ package struct ItemLine: Sendable {
         self.isEscaping = isEscaping
     }
 
+    /// The names of the columns of a line that is not JSON.
+    package static let header = [
+        padded("size", left: 12), padded("created", right: 24), padded("updated", right: 24), padded("kind", right: 8),
+        "key",
+    ].joined(separator: "  ")
+
     /// The line for a key alone.
     package func line(key: CacheKey) -> [UInt8] {
         isJSON ? jsonObject(key).line() : Array((shown(key) + ending).utf8)

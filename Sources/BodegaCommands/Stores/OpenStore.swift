@@ -4,61 +4,51 @@ import Foundation
 /// A store that is open.
 package struct OpenStore: Sendable {
     /// Where it is.
-    package let address: StoreAddress
-    /// The name of the collection in an SQLite file, `nil` for the unnamed one.
-    package let collection: String?
+    package let address: StorageAddress
     /// The engine.
     package let engine: any StorageEngine
     /// The engine, if it is SQLite's.
     package let sqlite: SQLiteStorageEngine?
+    /// Whether it is only read, and everything stays as it is.
+    package let isReadOnly: Bool
 }
 
-extension StoreAddress {
+extension StorageAddress {
 
-    /// Opens a store that must be there. What is missing stays missing.
+    /// Opens a store that must be there to read it. Nothing is created or changed, neither in it nor beside it.
     ///
-    /// That doesn't mean that nothing is written: an SQLite file of Bodega 2 gets WAL mode and a column, also if it is
-    /// opened only to read it. Bodega 2 can use it all the same. So the file and its folder must be writable.
-    ///
-    /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    package func openExisting(collection: String? = nil) throws -> OpenStore {
-        switch (engine, try FileNature(ofPath: path)) {
-        case (_, .missing):
-            throw ToolError(.failure, "There is no store at \(path).")
-        case (.sqlite, .folder):
-            throw ToolError(.failure, "\(path) is a folder, not an SQLite file. Write disk:\(path).")
-        case (.sqlite, .empty), (.sqlite, .otherFile):
-            // Opening would turn an empty file into a database.
-            throw ToolError(.failure, "\(path) is not an SQLite file.")
-        case (.disk, .sqlite), (.disk, .empty), (.disk, .otherFile):
-            throw ToolError(.failure, "\(path) is a file, not a folder.")
-        case (.sqlite, .sqlite), (.disk, .folder):
-            break
-        }
-        if engine == .sqlite {
-            let engine = try SQLiteStorageEngine(openingFile: url, collection: collection, mustExist: true)
-            return OpenStore(sqlite: engine, at: self, collection: collection)
-        }
-        return try open(collection: collection)
+    package func openToRead() throws -> OpenStore {
+        try opened(mustExist: true, isReadOnly: true) { try openForReading() }
+    }
+
+    /// Opens a store that must be there to change it. What is missing stays missing.
+    ///
+    /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
+    package func openExisting() throws -> OpenStore {
+        try opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
     /// Opens the store to write to it; creates what is missing.
     ///
-    /// - Parameter collection: The collection in an SQLite file, `nil` for the unnamed one.
-    /// - Throws: A ``ToolError`` if the store can't have collections, a `StorageError` if it can't be opened.
-    package func open(collection: String? = nil) throws -> OpenStore {
-        switch engine {
-        case .sqlite:
-            let engine = try SQLiteStorageEngine(openingFile: url, collection: collection)
-            return OpenStore(sqlite: engine, at: self, collection: collection)
-        case .disk:
-            guard collection == nil else {
-                throw ToolError(.usage, "--collection is for SQLite files; a folder is one collection.")
-            }
-            let engine = try DiskStorageEngine(opening: FileManager.Directory(url: url))
-            return OpenStore(address: self, collection: nil, engine: engine, sqlite: nil)
+    /// - Throws: A ``ToolError`` if there is something that is no store, a `StorageError` if it can't be opened.
+    package func openOrCreate() throws -> OpenStore {
+        try opened(mustExist: false, isReadOnly: false) { try open() }
+    }
+
+    private func opened(
+        mustExist: Bool,
+        isReadOnly: Bool,
+        _ open: () throws -> any StorageEngine
+    ) throws -> OpenStore {
+        do {
+            try check(mustExist: mustExist)
+        } catch let error as StorageError where error.code == .cannotOpen && error.file == nil {
+            throw ToolError(.failure, error.message)
         }
+        let engine = try open()
+        let sqlite = engine as? SQLiteStorageEngine
+        return OpenStore(address: self, engine: engine, sqlite: sqlite, isReadOnly: isReadOnly)
     }
 }
 
@@ -86,10 +76,6 @@ extension OpenStore {
         if let sqlite { return try await sqlite.close() }
         // A folder is tidied up when its core is released. That of the engine may outlive the last operation, on
         // another thread, and so not be released before the program ends. This one is released here.
-        _ = DiskFolder(url: address.url, durability: .full)
-    }
-
-    fileprivate init(sqlite: SQLiteStorageEngine, at address: StoreAddress, collection: String?) {
-        self.init(address: address, collection: collection, engine: sqlite, sqlite: sqlite)
+        if !isReadOnly, let folder = address.url { _ = DiskFolder(url: folder, durability: .full) }
     }
 }

@@ -1,12 +1,10 @@
-import Bodega
+package import Bodega
 package import Foundation
 
 /// What can be measured about a store.
 package struct StoreStatistics: Sendable {
     /// Where the store is.
-    package var address: StoreAddress
-    /// The collection that was measured, `nil` for the unnamed one.
-    package var collection: String?
+    package var address: StorageAddress
     /// The names of the collections in an SQLite file; empty for a folder.
     package var collections: [String] = []
     /// The number of items.
@@ -31,7 +29,6 @@ package struct StoreStatistics: Sendable {
     /// - Parameter store: The store.
     package init(of store: OpenStore) {
         address = store.address
-        collection = store.collection
     }
 
     /// Measures a store, by reading every item.
@@ -40,14 +37,13 @@ package struct StoreStatistics: Sendable {
     /// - Throws: A `StorageError` if there is an item that can't be read.
     package mutating func measure(_ store: OpenStore) async throws {
         if let sqlite = store.sqlite { collections = try await sqlite.collectionNames() }
-        for try await batch in ItemBatches(of: try await store.engine.fetchKeys(), in: store.engine) {
-            for (key, data) in batch {
+        for try await batch in ItemBatches(withDatesOf: try await store.engine.fetchKeys(), in: store.engine) {
+            for item in batch {
                 count += 1
-                bytes += data.count
-                largest = max(largest, data.count)
-                guard let dates = try await store.engine.fetchDates(key: key) else { continue }
-                oldest = min(oldest ?? dates.createdAt, dates.createdAt)
-                newest = max(newest ?? dates.updatedAt, dates.updatedAt)
+                bytes += item.data.count
+                largest = max(largest, item.data.count)
+                oldest = min(oldest ?? item.dates.createdAt, item.dates.createdAt)
+                newest = max(newest ?? item.dates.updatedAt, item.dates.updatedAt)
             }
         }
         fileBytes = try Self.sizeOfFiles(at: store.address)
@@ -59,7 +55,7 @@ package struct StoreStatistics: Sendable {
         var object = JSONObjectWriter()
         object.add("engine", address.engine.rawValue)
         object.add("path", address.path)
-        if let collection { object.add("collection", collection) }
+        if let collection = address.collection { object.add("collection", collection) }
         if isMeasured {
             if address.engine == .sqlite { object.add("collections", collections) }
             object.add("count", count)
@@ -78,7 +74,7 @@ package struct StoreStatistics: Sendable {
     /// - Parameter isEscaping: Whether control characters in names are escaped.
     package func text(isEscaping: Bool) -> String {
         var lines = [("engine", address.engine.rawValue), ("path", address.path)]
-        if let collection { lines.append(("collection", collection)) }
+        if let collection = address.collection { lines.append(("collection", collection)) }
         if isMeasured { lines += measures }
         if let problems { lines += (problems.isEmpty ? ["none found"] : problems).map { ("problem", $0) } }
         return lines.map { name, value in
@@ -96,15 +92,19 @@ package struct StoreStatistics: Sendable {
         return lines
     }
 
-    private static func sizeOfFiles(at address: StoreAddress) throws -> Int {
+    /// The number of bytes in the files that make up a store.
+    package static func sizeOfFiles(at address: StorageAddress) throws -> Int {
         switch address.engine {
         case .sqlite:
             // The database, its write-ahead log and the index of that.
             return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: address.path + $1)) }
+        case .memory:
+            return 0
         case .disk:
+            guard let folder = address.url else { return 0 }
             var failure: (any Error)?
             let files = FileManager.default.enumerator(
-                at: address.url,
+                at: folder,
                 includingPropertiesForKeys: [.fileSizeKey],
                 errorHandler: { _, error in
                     failure = error

@@ -25,6 +25,22 @@ extension DiskFolder {
         }
     }
 
+    /// The items that exist, with their dates, in the order of the keys.
+    package func datedItems(of keys: [CacheKey]) throws -> [StorageItem] {
+        try readingMany { folder in
+            try concurrently(keys) { key in
+                try self.withFile(of: key, in: folder) {
+                    StorageItem(key: key, data: try $0.read(self), dates: $0.recordOrTimes.dates)
+                }
+            }
+        }
+    }
+
+    /// The dates of all items in insertion order.
+    package func allDates() throws -> [(key: CacheKey, dates: StorageDates)] {
+        try inOrder { ($0.key, $0.recordOrTimes.dates) }
+    }
+
     /// All items in insertion order.
     package func allItems() throws -> [(key: CacheKey, data: Data)] {
         try inOrder { file in (file.key, try file.read(self)) }

@@ -12,9 +12,18 @@ import Musl
 extension DiskFolder {
 
     /// Applies operations in order, all or nothing.
-    package func apply(_ operations: [StorageOperation], at date: Date) throws {
+    ///
+    /// - Parameters:
+    ///   - operations: The operations.
+    ///   - date: The date of the writes.
+    ///   - dates: The dates of items that are to have others.
+    package func apply(
+        _ operations: [StorageOperation],
+        at date: Date,
+        dates: [CacheKey: StorageDates] = [:]
+    ) throws {
         if operations.isEmpty { return }
-        try writing { folder, control in try apply(operations, at: date, in: folder, control) }
+        try writing { folder, control in try apply(operations, at: date, dates: dates, in: folder, control) }
     }
 
     /// Reads items and applies what follows from them, all or nothing, without another writer in between.
@@ -32,11 +41,12 @@ extension DiskFolder {
     private func apply(
         _ operations: [StorageOperation],
         at date: Date,
+        dates: [CacheKey: StorageDates] = [:],
         in folder: Int32,
         _ control: Int32
     ) throws {
         readOrder(folder)
-        let plan = try DiskPlan(operations, at: date, in: folder, self)
+        let plan = try DiskPlan(operations, at: date, dates: dates, in: folder, self)
         writeOrder(folder)
         if plan.actions.isEmpty { return }
         if plan.actions.count == 1 { return try carryOutOneByOne(plan, in: folder, control) }

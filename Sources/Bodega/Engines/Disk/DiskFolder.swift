@@ -27,6 +27,7 @@ package final class DiskFolder: Sendable {
     package let url: URL
 
     let durability: StorageDurability
+    private let isReadOnly: Bool
     private let ignoresCase: Bool?
     let records = DiskRecordCache()
     let clock: @Sendable () -> Int64
@@ -38,17 +39,20 @@ package final class DiskFolder: Sendable {
     /// - Parameters:
     ///   - url: Where the folder is.
     ///   - durability: What a finished write has survived.
+    ///   - isReadOnly: Whether nothing is ever changed, not even to clean up.
     ///   - ignoresCase: Whether the volume takes names for one that differ in case only; `nil` to find out.
     ///   - clock: Tells the time in nanoseconds since 1970, for the order of the items.
     package init(
         url: URL,
         durability: StorageDurability,
+        isReadOnly: Bool = false,
         ignoresCase: Bool? = nil,
         clock: @escaping @Sendable () -> Int64 = { DiskFolder.nanoseconds() }
     ) {
         self.clock = clock
         self.url = url
         self.durability = durability
+        self.isReadOnly = isReadOnly
         self.ignoresCase = ignoresCase
     }
 
@@ -57,7 +61,7 @@ package final class DiskFolder: Sendable {
     var keysPath: String { controlPath + "/keys" }
 
     deinit {
-        removeControlFolderIfIdle()
+        if !isReadOnly { removeControlFolderIfIdle() }
     }
 
     /// Whether the folder is there.
@@ -98,7 +102,7 @@ package final class DiskFolder: Sendable {
             if let result { return result }
             // A batch waits for its readers to end, so this one waits behind it, for the writers' lock. If whoever
             // committed the batch is gone, taking that lock finishes it.
-            try writing { _, _ in }
+            if isReadOnly { try awaitBatch() } else { try writing { _, _ in } }
         }
     }
 
@@ -106,6 +110,10 @@ package final class DiskFolder: Sendable {
     ///
     /// - Parameter body: Gets the folder, and the folder for our own purposes.
     func writing<Result>(_ body: (_ folder: Int32, _ control: Int32) throws -> Result) throws -> Result {
+        if isReadOnly {
+            throw StorageError(
+                .readOnly, "The folder was opened for reading only. Open another engine on it to write.", file: url)
+        }
         // Within the process writers take turns here, so that at most one thread waits for the file lock.
         turn.lock()
         defer { turn.unlock() }
@@ -115,6 +123,24 @@ package final class DiskFolder: Sendable {
             defer { close(control) }
             if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
             return try body(folder, control)
+        }
+    }
+
+    /// Waits for a batch that is being carried out, without carrying it out.
+    private func awaitBatch() throws {
+        try withFolder { folder in
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+            guard let control = try FileSystem.openIfPresent(DiskName.controlFolder, in: folder, flags, controlPath)
+            else { return }
+            defer { close(control) }
+            try FileSystem.check(controlPath, "locked") { flock(control, LOCK_SH) }
+            if try DiskBatch.isCommitted(in: folder, self) {
+                throw StorageError(
+                    .cannotOpen,
+                    "A program was stopped in the midst of a batch. Open the folder for writing to finish that, then read.",
+                    file: url
+                )
+            }
         }
     }
 

@@ -33,6 +33,7 @@ struct DiskPlan {
     private let owner: DiskFolder
     private let folder: Int32
     private let date: Int64
+    private let dates: [CacheKey: StorageDates]
     private let ignoresCase: Bool
 
     /// What becomes of which file.
@@ -46,10 +47,18 @@ struct DiskPlan {
     /// - Parameters:
     ///   - operations: What is to be done, in order.
     ///   - date: The date of the writes.
+    ///   - dates: The dates of items that are to have others.
     ///   - folder: The folder, open.
-    init(_ operations: [StorageOperation], at date: Date, in folder: Int32, _ owner: DiskFolder) throws {
+    init(
+        _ operations: [StorageOperation],
+        at date: Date,
+        dates: [CacheKey: StorageDates] = [:],
+        in folder: Int32,
+        _ owner: DiskFolder
+    ) throws {
         self.owner = owner
         self.folder = folder
+        self.dates = dates
         self.date = DiskRecord.milliseconds(date)
         self.ignoresCase = try owner.ignoresCase(in: folder)
         for operation in operations {
@@ -81,8 +90,11 @@ struct DiskPlan {
 
     private mutating func write(_ data: Data, key: CacheKey) throws {
         let name = DiskName(key)
+        let created = dates[key].map { DiskRecord.milliseconds($0.createdAt) } ?? date
+        let updated = dates[key].map { DiskRecord.milliseconds($0.updatedAt) } ?? date
         if case (let place, var record)? = try locate(key, name) {
-            record.updatedAt = date
+            if dates[key] != nil { record.createdAt = created }
+            record.updatedAt = updated
             // A key made from the name of a file of Bodega says nothing of the key that the file was written under.
             let tellsTheKey = key.kind != .verbatim || !key.rawValue.looksLikeGroupedMD5
             if record.key == nil, tellsTheKey { record.key = key }
@@ -93,7 +105,7 @@ struct DiskPlan {
         if let home = name.home, try key.kind == .hashed || record(of: home) == nil { place = home }
         try clear(place)
         try rejectFolder(at: place, key)
-        let record = DiskRecord(key: key, order: owner.nextOrder(), createdAt: date, updatedAt: date)
+        let record = DiskRecord(key: key, order: owner.nextOrder(), createdAt: created, updatedAt: updated)
         self[place] = .write(record, .data(data))
     }
 

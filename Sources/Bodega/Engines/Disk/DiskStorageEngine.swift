@@ -61,6 +61,19 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try open()
     }
 
+    /// Uses a folder for reading only: nothing is created or changed in it, also on a volume that can be written to.
+    ///
+    /// It works while others write. Writing throws ``StorageError/Code/readOnly``. If a program was stopped in the midst
+    /// of a batch, reading throws until the folder was opened for writing once, which finishes the batch.
+    ///
+    /// - Parameter directory: The folder.
+    /// - Throws: A ``StorageError`` if there is no such folder or it cannot be read.
+    public init(reading directory: FileManager.Directory) throws {
+        core = DiskFolder(url: directory.url, durability: .full, isReadOnly: true)
+        now = { Date() }
+        try core.withFolder { _ in }
+    }
+
     private func open() throws {
         try FileSystem.createDirectory(at: core.url)
         do {
@@ -116,15 +129,22 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     // MARK: Writing
 
     public func apply(_ operations: [StorageOperation]) async throws {
+        try await apply(operations, dates: [:])
+    }
+
+    /// Applies operations; items that have dates of their own get these.
+    func apply(_ operations: [StorageOperation], dates: [CacheKey: StorageDates]) async throws {
         let date = now()
+        try await writing { try $0.apply(operations, at: date, dates: dates) }
+    }
+
+    func writing(_ body: @escaping @Sendable (DiskFolder) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            writeQueue.async { [core] in
-                continuation.resume(with: Result { try core.apply(operations, at: date) })
-            }
+            writeQueue.async { [core] in continuation.resume(with: Result { try body(core) }) }
         }
     }
 
-    private func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws
+    func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws
         -> Value
     {
         await readers.enter()

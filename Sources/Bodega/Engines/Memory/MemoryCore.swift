@@ -46,6 +46,12 @@ package struct MemoryCore: Sendable {
         }
     }
 
+    /// Adds an item with its dates at the end, or puts it in the place of what is there.
+    package mutating func write(_ item: StorageItem) {
+        write(item.data, key: item.key, at: item.dates.updatedAt)
+        if let slot = slotOfKey[item.key] { slots[slot]?.dates = item.dates }
+    }
+
     /// Removes an item if there is one.
     package mutating func remove(_ key: CacheKey) {
         guard let slot = slotOfKey.removeValue(forKey: key) else { return }

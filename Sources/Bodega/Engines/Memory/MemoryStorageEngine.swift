@@ -93,3 +93,22 @@ public final class MemoryStorageEngine: StorageEngine {
         core.withLock { $0.apply(operations, at: date) }
     }
 }
+
+extension MemoryStorageEngine: DatedStorageEngine {
+
+    public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
+        core.withLock { core in
+            keys.compactMap { key in core[key].map { StorageItem(key: key, data: $0.data, dates: $0.dates) } }
+        }
+    }
+
+    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
+        core.withLock { core in core.entries.map { ($0.key, $0.dates) } }
+    }
+
+    public func write(items: [StorageItem]) async throws {
+        core.withLock { core in
+            for item in items { core.write(item) }
+        }
+    }
+}

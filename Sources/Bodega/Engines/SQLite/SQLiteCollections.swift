@@ -35,7 +35,15 @@ extension SQLiteFile {
             throw StorageError(.invalidArgument, "A collection needs a name that is not empty.", file: url)
         }
         return try mapped {
-            if let table = try pool.read({ try SQLiteCollections.table(of: name, in: $0) }) { return table }
+            let found = try connections.read(isTransaction: true) { db -> SQLiteTable? in
+                guard let table = try SQLiteCollections.table(of: name, in: db) else { return nil }
+                if case .reader = connections, try !table.exists(in: db) { return nil }
+                return table
+            }
+            if let found { return found }
+            guard case .pool(let pool, _) = connections else {
+                throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".")
+            }
             return try pool.writeWithoutTransaction { db in
                 var table: SQLiteTable?
                 try db.inTransaction(.immediate) {

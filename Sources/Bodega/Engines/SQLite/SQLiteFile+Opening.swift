@@ -15,7 +15,7 @@ extension SQLiteFile {
         lockTimeout: TimeInterval
     ) throws -> DatabasePool {
         let configuration = configuration(durability, lockTimeout)
-        return try retryingWhileLocked(url, for: lockTimeout) {
+        return try retryingWhileLocked(url.path, for: lockTimeout) {
             let pool = try DatabasePool(path: url.path, configuration: configuration)
             // GRDB sets NORMAL when it activates WAL mode.
             try pool.writeWithoutTransaction { db in
@@ -31,8 +31,9 @@ extension SQLiteFile {
     /// Makes sure that a table is there, writing only if it is not.
     func prepare(_ table: SQLiteTable) throws {
         try mapped {
+            guard case .pool(let pool, _) = connections else { return }
             if try pool.read(table.isComplete) { return }
-            try Self.retryingWhileLocked(url, for: lockTimeout) {
+            try Self.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
                         try table.create(in: db)
@@ -62,8 +63,9 @@ extension SQLiteFile {
         return configuration
     }
 
-    private static func retryingWhileLocked<Value>(
-        _ url: URL,
+    /// Repeats what fails because somebody holds a lock, until it doesn't or the time is over.
+    static func retryingWhileLocked<Value>(
+        _ path: String,
         for lockTimeout: TimeInterval,
         _ body: () throws -> Value
     ) throws -> Value {
@@ -74,8 +76,8 @@ extension SQLiteFile {
                 return try body()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline {
                 bodegaLogger.debug(
-                    "The database is locked while it is being opened; trying again.",
-                    metadata: ["file": "\(url.path)"]
+                    "The database is locked; trying again.",
+                    metadata: ["file": "\(path)"]
                 )
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, 0.1)

@@ -22,9 +22,14 @@ extension SQLiteFile {
     /// Closes the file when the operations under way are done.
     func close() throws {
         try mapped {
-            // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
-            pool.releaseMemory()
-            try pool.close()
+            switch connections {
+            case .pool(let pool, _):
+                // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
+                pool.releaseMemory()
+                try pool.close()
+            case .reader(let reader):
+                try reader.close()
+            }
         }
     }
 }

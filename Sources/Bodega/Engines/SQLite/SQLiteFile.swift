@@ -12,10 +12,17 @@ package final class SQLiteFile: Sendable {
     /// Where the file is.
     package let url: URL
 
-    let pool: DatabasePool
+    /// How the file is reached.
+    enum Connections {
+        /// By those that write and read.
+        case pool(DatabasePool, SQLiteGroupCommit)
+        /// For reading only.
+        case reader(SQLiteReader)
+    }
+
+    let connections: Connections
     let lockTimeout: TimeInterval
     let changes = SQLiteChangeFeed()
-    private let commits: SQLiteGroupCommit
     private let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
@@ -32,12 +39,35 @@ package final class SQLiteFile: Sendable {
         self.lockTimeout = lockTimeout
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            self.pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
+            let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
+            self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
+            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
-        self.commits = SQLiteGroupCommit(pool: pool)
-        self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+    }
+
+    /// Names a file that is only read. It is opened when it is read.
+    ///
+    /// - Parameters:
+    ///   - url: Where the file is.
+    ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
+    init(reading url: URL, lockTimeout: TimeInterval) {
+        self.url = url
+        self.lockTimeout = Self.limited(lockTimeout)
+        self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
+        self.readers = ReaderGate(count: 1)
+    }
+
+    /// The connections of a file that can be written to.
+    ///
+    /// - Throws: ``StorageError/Code/readOnly`` if it was opened for reading only.
+    func writable() throws -> (pool: DatabasePool, commits: SQLiteGroupCommit) {
+        guard case .pool(let pool, let commits) = connections else {
+            throw StorageError(
+                .readOnly, "The file was opened for reading only. Open another engine on it to write.", file: url)
+        }
+        return (pool, commits)
     }
 
     /// A time in seconds that SQLite can count, in 32 bits of milliseconds.
@@ -49,10 +79,10 @@ package final class SQLiteFile: Sendable {
     ///
     /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        guard readers.tryEnter() else { return try await readMany(body) }
+        guard case .pool(let pool, _) = connections, readers.tryEnter() else { return try await readMany(body) }
         do {
             defer { readers.leave() }
-            return try readWithoutWaiting(body)
+            return try readWithoutWaiting(pool, body)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             return try await readMany(body)
         } catch {
@@ -62,7 +92,10 @@ package final class SQLiteFile: Sendable {
 
     /// Reads on the caller's thread. Readers hardly ever have to wait, only while another program opens or closes the
     /// file; this one fails then.
-    private func readWithoutWaiting<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    private func readWithoutWaiting<Value>(
+        _ pool: DatabasePool,
+        _ body: (Database) throws -> Value
+    ) throws -> Value {
         try pool.unsafeRead { db in
             sqlite3_busy_timeout(db.sqliteConnection, 0)
             defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
@@ -72,14 +105,21 @@ package final class SQLiteFile: Sendable {
 
     /// Reads any number of rows as they were at one moment, on a thread that may wait.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await withReader { try $0.read(body) }
+        try await read(isTransaction: true, body)
     }
 
-    /// Uses a reading connection, on a thread that may wait.
-    func withReader<Value: Sendable>(_ body: @escaping @Sendable (DatabasePool) throws -> Value) async throws -> Value {
+    /// Uses a reading connection outside of a transaction, on a thread that may wait.
+    func readLoosely<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await read(isTransaction: false, body)
+    }
+
+    private func read<Value: Sendable>(
+        isTransaction: Bool,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         await readers.enter()
         defer { readers.leave() }
-        return try await onQueue { try body(self.pool) }
+        return try await onQueue { try self.connections.read(isTransaction: isTransaction, body) }
     }
 
     /// Changes the file in a transaction, which may be shared with other writers, and returns when it is committed.
@@ -90,7 +130,7 @@ package final class SQLiteFile: Sendable {
     func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws {
         let (work, committed) = followed(change, work)
         do {
-            try await commits.commit(work, committed: committed)
+            try await writable().commits.commit(work, committed: committed)
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
@@ -111,7 +151,7 @@ package final class SQLiteFile: Sendable {
     ) throws {
         let (work, committed) = followed(change, planning: plan, work)
         try mapped {
-            try commits.commitHere(work) {
+            try writable().commits.commitHere(work) {
                 committed()
                 afterwards()
             }
@@ -141,20 +181,20 @@ package final class SQLiteFile: Sendable {
     ///
     /// It runs outside of a transaction, so it must be a single statement.
     func readOneHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try withReaderHere { try $0.unsafeRead(body) }
+        try readHere(isTransaction: false, body)
     }
 
     /// Reads any number of rows as they were at one moment, on the caller's thread, which waits if no connection is free.
     func readManyHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try withReaderHere { try $0.read(body) }
+        try readHere(isTransaction: true, body)
     }
 
     /// Uses a reading connection on the caller's thread. It is counted like those of asynchronous readers, which otherwise
     /// would take for free what isn't, and hold a thread that must not wait.
-    private func withReaderHere<Value>(_ body: (DatabasePool) throws -> Value) throws -> Value {
+    private func readHere<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         readers.enterWaiting()
         defer { readers.leave() }
-        return try mapped { try body(pool) }
+        return try mapped { try connections.read(isTransaction: isTransaction, body) }
     }
 
     /// Does something slow with the file, on a thread that may wait.
@@ -170,6 +210,20 @@ package final class SQLiteFile: Sendable {
             return try body()
         } catch {
             throw StorageError.sqlite(error, file: url)
+        }
+    }
+}
+
+extension SQLiteFile.Connections {
+    /// Reads on the caller's thread, which waits.
+    ///
+    /// - Parameters:
+    ///   - isTransaction: Whether all statements see one moment; otherwise each does.
+    ///   - body: Reads. It may run more than once.
+    func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        switch self {
+        case .pool(let pool, _): try isTransaction ? pool.read(body) : pool.unsafeRead(body)
+        case .reader(let reader): try reader.read(isTransaction: isTransaction, body)
         }
     }
 }

@@ -11,7 +11,8 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the file is then as it was.
     public func vacuum() async throws {
-        try await core.onQueue { [pool = core.pool, lockTimeout = core.lockTimeout] in
+        try await core.onQueue { [core, lockTimeout = core.lockTimeout] in
+            let pool = try core.writable().pool
             try pool.vacuum()
             // In WAL mode the file itself shrinks with the checkpoint.
             do {
@@ -31,11 +32,9 @@ extension SQLiteStorageEngine {
     /// - Returns: What is wrong, in SQLite's words; empty if nothing is.
     /// - Throws: A ``StorageError`` if the file could not be examined.
     public func integrityCheck() async throws -> [String] {
-        try await core.withReader { pool in
+        try await core.readLoosely { db in
             do {
-                return try pool.unsafeRead { db in
-                    try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-                }
+                return try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
                 // So damaged that the check itself cannot get through.
                 return [error.message ?? "\(error)"]
@@ -45,21 +44,40 @@ extension SQLiteStorageEngine {
 
     /// Copies the file, with all collections, as it is at one moment, while others read and write it.
     ///
-    /// The copy is complete or not there: it is made under another name first.
+    /// The copy is complete and sound or not there: it is made under another name first, and examined.
     ///
-    /// - Parameter destination: Where the copy is to be. Nothing may be there yet.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if something is there.
-    public func backup(to destination: URL) async throws {
-        try await core.withReader { pool in
+    /// - Parameters:
+    ///   - destination: Where the copy is to be.
+    ///   - replacing: Whether it takes the place of a file that is there, which stays until the copy is complete.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if something is there that is not to be
+    ///   replaced.
+    public func backup(to destination: URL, replacing: Bool = false) async throws {
+        try FileSystem.checkFree(destination, replacing: replacing)
+        for suffix in ["-wal", "-journal"] {
+            // SQLite would take it for the log of the copy.
+            try FileSystem.checkFree(URL(fileURLWithPath: destination.path + suffix), replacing: false)
+        }
+        try await core.readLoosely { db in
             try FileSystem.createDirectory(at: destination.deletingLastPathComponent())
             let name = ".\(destination.lastPathComponent).\(UUID().uuidString)"
             let draft = destination.deletingLastPathComponent().appendingPathComponent(name)
             defer { FileSystem.discard(draft) }
             // On a reading connection, so that nobody waits for it.
-            try pool.unsafeRead { db in
-                try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
-            }
-            try FileSystem.publish(draft, as: destination)
+            try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
+            try Self.check(draft)
+            try FileSystem.publish(draft, as: destination, replacing: replacing)
+        }
+    }
+
+    /// Makes sure that a copy is what it should be, before anybody relies on it.
+    private static func check(_ draft: URL) throws {
+        let copy = SQLiteReader(path: draft.path, lockTimeout: 0)
+        defer { copy.closeQuietly() }
+        let damage = try copy.read(isTransaction: false) { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        }
+        if let damage = damage.first {
+            throw StorageError(.damaged, "The copy is damaged, so it was not kept: \(damage)", file: draft)
         }
     }
 

@@ -77,6 +77,43 @@ extension SQLiteStorageEngine {
         try self.init(core: core, table: table, now: now)
     }
 
+    /// Opens a database file for reading only: nothing is created or changed, neither in the file nor beside it.
+    ///
+    /// It works on volumes and in folders that can't be written to, and while others write: each read sees what is
+    /// committed. A file of the first Bodega is read in the layout that it has. Writing throws
+    /// ``StorageError/Code/readOnly``.
+    ///
+    /// - What a process that crashed has left in the file's log is read as well. A file that it left in the midst of a
+    ///   write, with a journal as the first Bodega uses it, must be opened for writing once before it can be read.
+    /// - Reads take turns, and open the file anew when others begin to use it.
+    /// - While this engine is open, programs that write leave their log beside the file when they end, with nothing
+    ///   lost; the next one removes it.
+    /// - A process that also writes to the file does both through an engine that writes: SQLite shares what it knows of
+    ///   an open file within a process, and a writer may find itself without the right to write.
+    ///
+    /// - Parameters:
+    ///   - file: Where the file is, with its extension.
+    ///   - collection: The collection in the file, `nil` for the unnamed one.
+    ///   - lockTimeout: How long, in seconds, a read waits for another program before it throws
+    ///     ``StorageError/Code/locked``.
+    /// - Throws: A ``StorageError`` if there is no such file or collection, or it could not be read.
+    public convenience init(
+        readingFile file: URL,
+        collection: String? = nil,
+        lockTimeout: TimeInterval = 30
+    ) throws {
+        guard FileManager.default.fileExists(atPath: file.path) else {
+            throw StorageError(.cannotOpen, "There is no such file.", file: file)
+        }
+        let core = SQLiteFile(reading: file, lockTimeout: lockTimeout)
+        let table = try collection.map(core.table(ofCollection:)) ?? .standard
+        try core.mapped {
+            let exists = try core.connections.read(isTransaction: true) { try table.exists(in: $0) }
+            if !exists { throw StorageError(.cannotOpen, "The database has no unnamed collection.") }
+        }
+        try self.init(core: core, table: table, now: { Date() })
+    }
+
     /// The engine on the file `data.sqlite3` in the program's default folder.
     ///
     /// Each use opens the file anew; keep the engine. Where programs share the folder for their data, as on Linux and

@@ -93,7 +93,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         }
     }
 
-    private func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
+    func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
         SQLiteChange(table: table, origin: ObjectIdentifier(self), operations: operations)
     }
 

@@ -28,12 +28,35 @@ extension SQLiteTable {
     /// The dates of an item.
     func dates(of key: CacheKey, in db: Database) throws -> StorageDates? {
         try Lookup(queries.dates, in: db).row(of: key) { row in
-            let texts = (row.text(at: 0), row.text(at: 1))
-            guard let createdAt = SQLiteDate.date(of: texts.0), let updatedAt = SQLiteDate.date(of: texts.1) else {
-                throw StorageError(.damaged, "The item's dates \(texts) are not dates. Write it anew.", key: key)
-            }
-            return StorageDates(createdAt: createdAt, updatedAt: updatedAt)
+            try Self.dates(of: key, in: row, from: 0)
         }
+    }
+
+    /// The items that exist, with their dates, in the order of the keys.
+    func datedItems(of keys: [CacheKey], in db: Database) throws -> [StorageItem] {
+        let lookup = try Lookup(queries.datedValue, in: db)
+        return try keys.compactMap { key in
+            try lookup.row(of: key) { row in
+                StorageItem(key: key, data: row.data(at: 0), dates: try Self.dates(of: key, in: row, from: 1))
+            }
+        }
+    }
+
+    /// The dates of all items in insertion order.
+    func allDates(in db: Database) throws -> [(key: CacheKey, dates: StorageDates)] {
+        try allRows(selecting: "key, kind, createdAt, updatedAt", in: db) { row in
+            let key = SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1))
+            return (key, try Self.dates(of: key, in: row, from: 2))
+        }
+    }
+
+    /// The dates in two columns of a row.
+    private static func dates(of key: CacheKey, in row: SQLiteStatement, from column: Int32) throws -> StorageDates {
+        let texts = (row.text(at: column), row.text(at: column + 1))
+        guard let createdAt = SQLiteDate.date(of: texts.0), let updatedAt = SQLiteDate.date(of: texts.1) else {
+            throw StorageError(.damaged, "The item's dates \(texts) are not dates. Write it anew.", key: key)
+        }
+        return StorageDates(createdAt: createdAt, updatedAt: updatedAt)
     }
 
     /// All values in insertion order.

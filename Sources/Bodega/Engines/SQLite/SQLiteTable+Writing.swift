@@ -27,6 +27,12 @@ extension SQLiteTable {
         try writer.write(data, key: key)
     }
 
+    /// Writes items with their dates in order, inside of a transaction.
+    func write(_ items: [StorageItem], in db: Database) throws {
+        var writer = try Writer(table: self, db: db)
+        for item in items { try writer.write(item) }
+    }
+
     /// Removes all items, inside of a transaction.
     func removeAll(in db: Database) throws {
         try db.execute(sql: "DELETE FROM \(name)")
@@ -45,6 +51,20 @@ extension SQLiteTable {
             self.upsert = try SQLiteStatement(table.upsert, in: db)
             // What all rows have in common is bound once.
             try upsert.bindCopy(of: SQLiteDate.text(of: date), at: 3)
+        }
+
+        /// Prepares to write items that have dates.
+        init(table: SQLiteTable, db: Database) throws {
+            self.table = table
+            self.db = db
+            self.upsert = try SQLiteStatement(table.datedUpsert, in: db)
+        }
+
+        /// Writes an item with its dates.
+        mutating func write(_ item: StorageItem) throws {
+            try upsert.bindCopy(of: SQLiteDate.text(of: item.dates.updatedAt), at: 3)
+            try upsert.bindCopy(of: SQLiteDate.text(of: item.dates.createdAt), at: 5)
+            try write(item.data, key: item.key)
         }
 
         /// Writes an item at its home or, if that is not to be had, at its detour; see ``SQLiteKey``.

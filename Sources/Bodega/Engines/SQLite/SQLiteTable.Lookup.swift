@@ -65,11 +65,13 @@ extension SQLiteTable {
     struct Queries: Sendable {
         let value: Lookup.Query
         let dates: Lookup.Query
+        let datedValue: Lookup.Query
         let existence: Lookup.Query
 
         init(table: String) {
             value = Lookup.Query("value", from: table)
             dates = Lookup.Query("createdAt, updatedAt", from: table)
+            datedValue = Lookup.Query("value, createdAt, updatedAt", from: table)
             existence = Lookup.Query("1", from: table)
         }
     }

@@ -13,17 +13,24 @@ struct SQLiteTable: Sendable {
     /// The statement that writes an item unless the row with its text belongs to a key of another kind.
     let upsert: String
 
+    /// The same for an item that has dates: the fifth parameter is when it was first written.
+    let datedUpsert: String
+
     /// - Parameter name: The table's name as it is.
     init(name: String) {
         let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         self.name = name
         queries = Queries(table: name)
-        upsert = """
-            INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, ?3, ?3, ?4)
+        func upsert(created: String, alsoSetting more: String) -> String {
+            """
+            INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, \(created), ?3, ?4)
             ON CONFLICT (key) DO UPDATE
-            SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind
+            SET value = excluded.value, updatedAt = excluded.updatedAt, kind = excluded.kind\(more)
             WHERE kind IS NULL OR kind = excluded.kind
             """
+        }
+        self.upsert = upsert(created: "?3", alsoSetting: "")
+        datedUpsert = upsert(created: "?5", alsoSetting: ", createdAt = excluded.createdAt")
     }
 
     /// The collection that Bodega knows.
@@ -67,7 +74,8 @@ struct SQLiteTable: Sendable {
         try exists(in: db) && columns(in: db).contains("kind")
     }
 
-    private static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
+    /// The columns of a table of Bodega.
+    static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
 
     private func columns(in db: Database) throws -> Set<String> {
         Set(try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))").map { $0["name"] as String })

@@ -24,6 +24,11 @@ extension StorageError {
         guard let databaseError = error as? DatabaseError else {
             return StorageError(.inputOutput, "The database could not be used.", file: file, cause: error)
         }
+        if databaseError.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            let message =
+                "A program was stopped in the midst of a write. Open the file for writing to undo that, then read."
+            return StorageError(.cannotOpen, message, file: file, cause: databaseError)
+        }
         let (code, message) = description(of: databaseError.resultCode)
         return StorageError(code, message, file: file, cause: databaseError)
     }

@@ -1,0 +1,133 @@
+import Foundation
+
+extension StorageAddress {
+
+    /// Reads an address.
+    ///
+    /// An address without a scheme is told by what is at its path, so this may look there. Nothing is changed.
+    ///
+    /// - Parameter text: The address, in one of the forms that ``StorageAddress`` lists.
+    /// - Throws: A ``StorageError``, ``StorageError/Code/invalidArgument`` if the text is no address or does not tell the
+    ///   engine. Its message says what to write instead.
+    public init(parsing text: String) throws {
+        for engine in Engine.allCases where text.hasPrefix("\(engine.rawValue):") {
+            self = try Self.parse(text.dropFirst(engine.rawValue.count + 1), for: engine, in: text)
+            return
+        }
+        guard !text.isEmpty else { throw Self.invalid("The store's address is empty. \(Self.forms)") }
+        self = try Self.parse(untold: text)
+    }
+
+    /// Reads what follows a scheme.
+    private static func parse(_ rest: Substring, for engine: Engine, in text: String) throws -> StorageAddress {
+        if engine == .memory {
+            guard rest.isEmpty else {
+                throw invalid("\"\(text)\" has something after the colon. Memory has no path: write memory:")
+            }
+            return .memory
+        }
+        guard !rest.isEmpty else { throw invalid("\"\(text)\" lacks a path after the colon.") }
+        if rest.hasPrefix("//") {
+            throw invalid(
+                "\"\(text)\" is written like a URL. Write the path right after the colon: \(engine.rawValue):PATH.")
+        }
+        if engine == .disk { return .disk(expandingHome(in: String(rest))) }
+        let (path, collection) = try split(rest, in: text)
+        return .sqlite(expandingHome(in: path), collection: collection)
+    }
+
+    /// Reads an address without a scheme.
+    private static func parse(untold text: String) throws -> StorageAddress {
+        let whole = expandingHome(in: text)
+        // What is there by this name, with a # or without, is what is meant.
+        switch try StoreNature(ofPath: whole) {
+        case .folder: return .disk(whole)
+        case .sqlite: return .sqlite(whole)
+        case .missing, .empty, .other: break
+        }
+        let (path, collection) = try split(text[...], in: text)
+        let expanded = expandingHome(in: path)
+        switch try StoreNature(ofPath: expanded) {
+        case .sqlite:
+            return .sqlite(expanded, collection: collection)
+        case .folder:
+            throw invalid("\"\(path)\" is a folder, which has no collections. Write disk:\(path).")
+        case .missing, .empty:
+            let pathExtension = URL(fileURLWithPath: expanded).pathExtension.lowercased()
+            if ["sqlite3", "sqlite", "db"].contains(pathExtension) {
+                return .sqlite(expanded, collection: collection)
+            }
+            if let scheme = unknownScheme(of: text) {
+                throw invalid("\"\(text)\" names an engine, \"\(scheme)\", that there isn't. \(forms)")
+            }
+            throw invalid("\"\(text)\" does not tell what kind of store it is. \(forms)")
+        case .other:
+            throw invalid("\"\(path)\" is there, but it is neither an SQLite file nor a folder. \(forms)")
+        }
+    }
+
+    /// Tells the path from the collection.
+    private static func split(_ rest: Substring, in text: String) throws -> (path: String, collection: String?) {
+        guard let mark = rest.lastIndex(of: "#") else { return (String(rest), nil) }
+        let path = String(rest[..<mark])
+        let name = rest[rest.index(after: mark)...]
+        guard !path.isEmpty else { throw invalid("\"\(text)\" lacks a path before the #. \(forms)") }
+        if name.isEmpty { return (path, nil) }
+        guard let collection = unescaped(name) else {
+            throw invalid("\"\(name)\" is no collection's name: two hexadecimal digits follow a %. Write %25 for a %.")
+        }
+        return (path, collection)
+    }
+
+    private static func unknownScheme(of text: String) -> Substring? {
+        // RFC 3986, section 3.1.
+        guard let end = text.firstIndex(of: ":"), let first = text.first, first.isASCII, first.isLetter else {
+            return nil
+        }
+        let scheme = text[..<end]
+        let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        return isScheme ? scheme : nil
+    }
+
+    private static func expandingHome(in path: String) -> String {
+        path.hasPrefix("~/") ? NSHomeDirectory() + path.dropFirst() : path
+    }
+
+    private static func invalid(_ message: String) -> StorageError {
+        StorageError(.invalidArgument, message)
+    }
+
+    private static let forms = "Write sqlite:PATH, sqlite:PATH#COLLECTION or disk:PATH."
+}
+
+extension StorageAddress {
+
+    /// Writes a collection's name so that it can stand behind a `#`.
+    static func escaped(_ name: String) -> String {
+        // The percent sign first, because the other escape holds one.
+        name.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "#", with: "%23")
+    }
+
+    /// Reads a collection's name from behind a `#`.
+    ///
+    /// - Returns: `nil` if an escape is incomplete or the bytes are not UTF-8.
+    private static func unescaped(_ name: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(name.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validUTF8: bytes)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import GRDB
+
+extension SQLiteStorageEngine: ExaminableStorageEngine {
+
+    /// Examines the whole file, with all collections: its structure as ``integrityCheck()`` does, whether the dates and
+    /// kinds of the items make sense, and whether there are tables that belong to no collection.
+    public func examine() async throws -> [StorageFinding] {
+        let damages = try await integrityCheck().map { StorageFinding(.problem, "The file is damaged: \($0)") }
+        do {
+            return try await damages + core.readMany { try SQLiteExamination(db: $0).findings() }
+        } catch let error as StorageError where !damages.isEmpty && error.code == .damaged {
+            // It is known already.
+            return damages
+        }
+    }
+}
+
+/// Looks for what SQLite can't know to be wrong.
+struct SQLiteExamination {
+    let db: Database
+
+    /// How many findings of one sort are told one by one.
+    private static let limit = 100
+
+    func findings() throws -> [StorageFinding] {
+        var findings: [StorageFinding] = []
+        let tables = try String.fetchAll(
+            db,
+            sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        var known: Set = ["emporium_collections"]
+        if try SQLiteTable.standard.exists(in: db) {
+            known.insert("data")
+            findings += try examine(.standard, "the unnamed collection")
+        }
+        for name in try SQLiteCollections.names(in: db) {
+            guard let table = try SQLiteCollections.table(of: name, in: db), try table.exists(in: db) else {
+                findings.append(.init(.problem, "The collection \"\(name)\" has lost its table. Restore a backup."))
+                continue
+            }
+            known.insert(table.name.trimmingCharacters(in: ["\""]))
+            findings += try examine(table, "the collection \"\(name)\"")
+        }
+        for table in tables where !known.contains(table) {
+            findings.append(try orphan(table))
+        }
+        return findings
+    }
+
+    private func orphan(_ table: String) throws -> StorageFinding {
+        guard table.hasPrefix("emporium_") else {
+            return .init(.remark, "The file also has the table \"\(table)\" of another program.")
+        }
+        let count = try SQLiteTable(name: table).count(in: db)
+        return .init(
+            .problem, "The table \"\(table)\" has \(count) items and belongs to no collection. Restore a backup.")
+    }
+
+    /// Looks at the columns beside the items' bytes.
+    private func examine(_ table: SQLiteTable, _ name: String) throws -> [StorageFinding] {
+        var findings: [StorageFinding] = []
+        let sql = "SELECT key, kind, createdAt, updatedAt, typeof(value), typeof(key) FROM \(table.name) ORDER BY rowid"
+        let statement = try SQLiteStatement(sql, in: db)
+        defer { statement.reset() }
+        while try statement.step(), findings.count < Self.limit {
+            let kind = statement.integer(at: 1)
+            let key = SQLiteKey.key(text: statement.text(at: 0), kind: kind)
+            for column in [2, 3] as [Int32] where SQLiteDate.date(of: statement.text(at: column)) == nil {
+                let text = statement.text(at: column)
+                let message = "An item of \(name) has a date that is none, \"\(text)\". Write it anew."
+                findings.append(.init(.problem, message, key: key))
+            }
+            if let kind, !(0...2).contains(kind) {
+                let message = "An item of \(name) has a key of kind \(kind), which a newer version may know."
+                findings.append(.init(.problem, message, key: key))
+            }
+            if statement.text(at: 4) != "blob" {
+                findings.append(
+                    .init(.remark, "An item of \(name) is text to SQLite; another program has written it.", key: key))
+            }
+            if statement.text(at: 5) != "text" {
+                let message =
+                    "An item of \(name) has a key that is no text, so it can't be read. Another program wrote it."
+                findings.append(.init(.problem, message, key: key))
+            }
+        }
+        return findings
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A database file, open through SQLite but looked at past it: its bytes and its lock, not its pages.
+///
+/// A program must not open and close a database's file by itself: closing takes away the locks that connections of the
+/// same process hold on it, because POSIX ties them to the process ("How To Corrupt An SQLite Database File", section
+/// 2.2). SQLite's own file handles keep count of them, so this one borrows such a handle.
+///
+/// The connection is to a file that "does not change", so it takes no locks by itself and creates nothing.
+final class SQLiteRawFile {
+    private let connection: OpaquePointer
+    private let file: UnsafeMutablePointer<sqlite3_file>
+
+    /// Where the file itself is, behind symbolic links: SQLite keeps the log beside it.
+    let path: String
+
+    /// Opens a file for reading.
+    ///
+    /// - Parameter path: The path of a file that is there.
+    /// - Throws: A ``StorageError`` if it can't be opened.
+    init(path: String) throws {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX
+        let result = sqlite3_open_v2(Self.uri(path, "immutable=1"), &opened, flags, nil)
+        guard result == SQLITE_OK, let opened else {
+            sqlite3_close(opened)
+            throw StorageError.system(errno, path, "opened")
+        }
+        var pointer: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(opened, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK, let pointer
+        else {
+            sqlite3_close(opened)
+            throw StorageError(
+                .cannotOpen, "SQLite does not give access to the file.", file: URL(fileURLWithPath: path))
+        }
+        self.connection = opened
+        self.file = pointer
+        self.path = sqlite3_db_filename(opened, "main").map { String(cString: $0) } ?? path
+    }
+
+    deinit {
+        sqlite3_close(connection)
+    }
+
+    /// The bytes of a part of the file, as many as there are.
+    func bytes(_ range: Range<Int>) throws -> [UInt8] {
+        var size: sqlite3_int64 = 0
+        guard let methods = file.pointee.pMethods?.pointee, methods.xFileSize(file, &size) == SQLITE_OK else {
+            throw StorageError.system(errno, path, "examined")
+        }
+        let range = range.clamped(to: 0..<Int(size))
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        guard bytes.isEmpty || methods.xRead(file, &bytes, Int32(range.count), Int64(range.lowerBound)) == SQLITE_OK
+        else {
+            throw StorageError.system(errno, path, "read")
+        }
+        return bytes
+    }
+
+    /// Keeps others from changing the database's mode, from emptying its log in the end, and from changing it at all unless
+    /// that goes through the log.
+    ///
+    /// - Throws: GRDB's `DatabaseError` with `SQLITE_BUSY` if somebody just does one of these.
+    func lock() throws {
+        guard let methods = file.pointee.pMethods?.pointee else { return }
+        let result = methods.xLock(file, SQLITE_LOCK_SHARED)
+        if result != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: result)) }
+    }
+
+    /// Gives up the lock.
+    func unlock() {
+        _ = file.pointee.pMethods?.pointee.xUnlock(file, SQLITE_LOCK_NONE)
+    }
+
+    /// The URI by which SQLite opens a file in a special way, see https://www.sqlite.org/uri.html
+    static func uri(_ path: String, _ query: String) -> String {
+        // Everything but these would be safe too, but the fewer escapes, the easier a message is to read.
+        let escaped = path.utf8.reduce(into: "") { text, byte in
+            switch byte {
+            case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"): text += "%" + String(byte, radix: 16)
+            case 0x20..<0x7F: text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16)
+            }
+        }
+        // Two slashes in front would begin an authority.
+        return "file:" + (escaped.hasPrefix("//") ? "//" : "") + escaped + "?" + query
+    }
+}

@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+import GRDB
+import Logging
+
+/// A database file that is only read. Nothing is created or changed, neither in it nor beside it.
+///
+/// Reads take turns. Each sees the file as it is at one moment, whoever writes to it.
+final class SQLiteReader: Sendable {
+    private let path: String
+    private let lockTimeout: TimeInterval
+
+    private struct Session {
+        var current: SQLiteReadSession?
+        var isClosed = false
+    }
+
+    private let session = Locked(Session())
+
+    /// Names a file, which is opened when it is read.
+    init(path: String, lockTimeout: TimeInterval) {
+        self.path = path
+        self.lockTimeout = lockTimeout
+    }
+
+    deinit {
+        closeQuietly()
+    }
+
+    /// Closes the file where nobody can be told that this fails.
+    func closeQuietly() {
+        do {
+            try close()
+        } catch {
+            bodegaLogger.warning(
+                "A file that was read stays open.", metadata: ["file": "\(path)", "error": "\(error)"])
+        }
+    }
+
+    /// Reads.
+    ///
+    /// - Parameters:
+    ///   - isTransaction: Whether all statements see one moment; otherwise each does.
+    ///   - body: Reads. It may run more than once, and what it does before the last time doesn't count.
+    func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        try session.withLock { session in
+            if session.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+            return try SQLiteFile.retryingWhileLocked(path, for: lockTimeout) {
+                while true {
+                    let current = try session.current ?? SQLiteReadSession(path: path, lockTimeout: lockTimeout)
+                    session.current = current
+                    do {
+                        if let value = try current.read(isTransaction: isTransaction, body) { return value }
+                    } catch let error as DatabaseError where Self.mayPass(error) {
+                        try Self.end(&session)
+                        throw DatabaseError(resultCode: .SQLITE_BUSY, message: "\(error)")
+                    }
+                    // Others use it in another way now, which takes another connection.
+                    try Self.end(&session)
+                }
+            }
+        }
+    }
+
+    /// Closes the file for good.
+    func close() throws {
+        try session.withLock { session in
+            session.isClosed = true
+            try Self.end(&session)
+        }
+    }
+
+    private static func end(_ session: inout Session) throws {
+        defer { session.current = nil }
+        try session.current?.close()
+    }
+
+    /// Whether the index of the log is only being set up by somebody who may write to it.
+    private static func mayPass(_ error: DatabaseError) -> Bool {
+        [.SQLITE_READONLY_CANTINIT, .SQLITE_READONLY_RECOVERY].contains(error.extendedResultCode)
+    }
+}

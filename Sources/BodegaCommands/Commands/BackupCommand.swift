@@ -1,0 +1,76 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+import Foundation
+
+/// `bodega backup`.
+struct BackupCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy an SQLite file, with all collections, as it is at one moment.",
+        discussion: """
+            Others may read and write meanwhile, and don't wait for it. The copy is made under another name, examined, and \
+            gets its name when it is complete. It has no gaps, so it may be smaller than the file.
+
+            A folder has no moment that all of it could be copied at; use copy for it.
+
+            With --json an object is printed: {"path", "bytes"}.
+
+            EXAMPLES:
+              bodega backup notes.db backups/notes.db
+              bodega backup notes.db latest.db --force
+            """
+    )
+
+    @Argument(help: "The store: sqlite:PATH, or a path that tells by itself.", completion: .file())
+    var store: String
+
+    @Argument(help: "The path of the file to make.", completion: .file())
+    var file: String
+
+    @Flag(help: "Replace a file that is there, when the copy is complete.")
+    var force = false
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    @Flag(help: "Print no result.")
+    var quiet = false
+
+    func validate() throws {
+        if file.isEmpty { throw ValidationError("The path of the file to make is empty.") }
+        if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
+    }
+
+    func run(on console: Console) async throws {
+        let address = try StorageAddress(argument: store)
+        guard address.engine == .sqlite else {
+            throw ToolError(.usage, "backup is for SQLite files. Copy a folder with: bodega copy \(address) disk:PATH")
+        }
+        guard address.collection == nil else {
+            throw ToolError(.usage, "A backup holds all collections. Leave out the collection, or use copy for one.")
+        }
+        let destination = URL(fileURLWithPath: file)
+        guard !address.isSamePlace(as: .sqlite(destination.path)) else {
+            throw ToolError(.usage, "The backup would take the place of the store.")
+        }
+        try await address.openToRead().use { store in
+            do {
+                try await store.sqlite?.backup(to: destination, replacing: force)
+            } catch let error as StorageError where error.code == .invalidArgument {
+                let advice = force ? "" : " Give --force to replace a file."
+                throw ToolError(.failure, "\(error.file?.path ?? file): \(error.message)\(advice)")
+            }
+        }
+        let size = try StoreStatistics.sizeOfFiles(at: .sqlite(destination.path))
+        if json {
+            var object = JSONObjectWriter()
+            object.add("path", file)
+            object.add("bytes", size)
+            try object.line().withUnsafeBytes(console.output.write)
+        } else if !quiet {
+            try console.output.write("\(size) bytes in \(console.shown(file))\n")
+        }
+    }
+}
+#endif

@@ -1,0 +1,127 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+import Foundation
+
+/// `bodega copy`.
+struct CopyCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        abstract: "Copy all items to another store, with their order and dates.",
+        discussion: """
+            The destination is created if it is missing. Items are copied in batches, each all or nothing, and each is \
+            read back and compared. What is there already, byte for byte, is passed over: if the copy is stopped, also by \
+            a crash, start it again and it goes on.
+
+            Where the destination has something else under a key, that stays. Such keys are listed in the end, with exit \
+            status 1, unless --overwrite is given. Items that only the destination has stay too. The source is only read; \
+            what others change in it meanwhile is copied as it is when its turn comes.
+
+            A collection is copied, not a file with all its collections; backup does that.
+
+            With --json one object is printed, also if the copy fails: {"copied", "present", "overwritten", "conflicts", \
+            "bytes", "milliseconds"} and, if something is amiss, "error".
+
+            EXAMPLES:
+              bodega copy notes.db disk:notes
+              bodega copy disk:notes sqlite:all.db#notes
+              bodega copy notes.db copy.db --overwrite --json
+            """
+    )
+
+    @Argument(
+        help: "The store to copy: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        completion: .file())
+    var source: String
+
+    @Argument(help: "The store to copy to, written in the same way.", completion: .file())
+    var destination: String
+
+    @Flag(help: "Replace items of the destination that are different.")
+    var overwrite = false
+
+    @Flag(help: "Print the result as a JSON object, also if the copy fails.")
+    var json = false
+
+    @Flag(help: "Print no progress and no result.")
+    var quiet = false
+
+    func validate() throws {
+        if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
+    }
+
+    func run(on console: Console) async throws {
+        let start = console.clock()
+        var report = CopyReport()
+        var bar = ProgressBar(console: console, isQuiet: quiet)
+        let failure: (any Error)?
+        do {
+            try await copy(on: console, report: &report, bar: &bar)
+            failure = report.conflicts.isEmpty ? nil : Self.conflict(report.conflicts)
+        } catch {
+            failure = Self.failure(error, after: report)
+        }
+        bar.clear()
+        let seconds = console.clock() - start
+        if json {
+            try report.json(seconds: seconds, failure: failure.map { "\($0)" }).withUnsafeBytes(console.output.write)
+        } else if !quiet, failure == nil || !report.conflicts.isEmpty {
+            try console.output.write(report.text(seconds: console.isOutputTerminal ? seconds : nil))
+        }
+        if let failure { throw failure }
+    }
+
+    private func copy(on console: Console, report: inout CopyReport, bar: inout ProgressBar) async throws {
+        let from = try StorageAddress(argument: source)
+        let to = try StorageAddress(argument: destination)
+        if from.isSamePlace(as: to) { throw ToolError(.usage, "Source and destination are the same store.") }
+        console.interruption.listen()
+        // A process does not both only read a file and write to it.
+        let isOneFile = from.isSamePlace(as: .sqlite(to.path, collection: from.collection))
+        // The source first: without one, no destination is created.
+        try await (isOneFile ? from.openExisting() : from.openToRead()).use { source in
+            if !quiet { try await noteOtherCollections(of: source, on: console) }
+            try await to.openOrCreate().use { destination in
+                let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)
+                try await copier.run(report: &report) { report in
+                    bar.update(items: report.done, done: report.done, of: report.total)
+                    if let status = console.interruption.status, report.done < report.total {
+                        throw ToolError(status, "Interrupted.")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells that a file holds more than what is copied.
+    private func noteOtherCollections(of store: OpenStore, on console: Console) async throws {
+        guard let sqlite = store.sqlite else { return }
+        let others = try await sqlite.collectionNames().filter { $0 != store.address.collection }
+        if others.isEmpty { return }
+        let names = others.map { "\"\($0)\"" }.joined(separator: ", ")
+        console.complain("note: the file also has the collections \(names), which are not copied.")
+    }
+
+    private static func conflict(_ keys: [CacheKey]) -> ToolError {
+        let shown = keys.prefix(20).map { "  \($0)" }.joined(separator: "\n")
+        let rest = keys.count > 20 ? "\n  and \(keys.count - 20) more" : ""
+        let text =
+            "The destination has other items under these keys. Give --overwrite to replace them.\n\(shown)\(rest)"
+        return ToolError(.failure, text)
+    }
+
+    /// What the user is to know when a copy ends early.
+    private static func failure(_ error: any Error, after report: CopyReport) -> any Error {
+        let advice =
+            report.done == 0
+            ? "Nothing was copied."
+            : "\(report.done) of \(report.total) items are done. Start the copy again to go on."
+        switch error {
+        case let error as ToolError where error.status != .usage:
+            return ToolError(error.status, "\(error.message) \(advice)")
+        case let error as StorageError: return ToolError(.failure, "\(error). \(advice)")
+        default: return error
+        }
+    }
+}
+#endif

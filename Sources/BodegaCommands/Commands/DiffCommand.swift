@@ -1,0 +1,94 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+
+/// `bodega diff`.
+struct DiffCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Compare two stores, key by key and byte for byte.",
+        discussion: """
+            A line for each difference: + and the key of an item that only the second store has, - for one that only the \
+            first has, ~ for one that both have with different bytes. Dates and order don't count.
+
+            The exit status is 0 if there is no difference, 1 if there is one, 2 if the stores could not be compared.
+
+            With --json each line is an object: {"change": "added", "removed" or "changed", "key", "kind", "before", \
+            "after"}, the last two in bytes, where there is an item.
+
+            EXAMPLES:
+              bodega diff notes.db backup.db
+              bodega diff notes.db disk:notes --json | jq -r 'select(.change == "added") | .key'
+              bodega diff --quiet notes.db backup.db && echo the same
+            """
+    )
+
+    @Argument(
+        help: "The first store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        completion: .file())
+    var first: String
+
+    @Argument(help: "The second store, written in the same way.", completion: .file())
+    var second: String
+
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    @Flag(help: "Print nothing; the exit status tells.")
+    var quiet = false
+
+    func validate() throws {
+        if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
+    }
+
+    func run(on console: Console) async throws {
+        let isDifferent: Bool
+        do {
+            isDifferent = try await compare(on: output.applied(to: console))
+        } catch let error as ToolError where error.status == .failure {
+            throw ToolError(.trouble, error.message)
+        } catch let error as StorageError {
+            throw ToolError(.trouble, error.description)
+        }
+        if isDifferent { throw SilentFailure(.failure) }
+    }
+
+    private func compare(on console: Console) async throws -> Bool {
+        let addresses = (try StorageAddress(argument: first), try StorageAddress(argument: second))
+        return try await addresses.0.openToRead().use { first in
+            try await addresses.1.openToRead().use { second in
+                var output = BufferedOutput(console.output)
+                var isDifferent = false
+                try await StoreComparison(first.engine, with: second.engine).run { difference in
+                    isDifferent = true
+                    if !quiet { try output.write(line(for: difference, on: console)) }
+                }
+                try output.flush()
+                return isDifferent
+            }
+        }
+    }
+
+    private func line(for difference: StoreDifference, on console: Console) -> [UInt8] {
+        if json {
+            var object = JSONObjectWriter()
+            object.add("change", difference.change.rawValue)
+            object.add("key", difference.key.rawValue)
+            object.add("kind", difference.key.kind.rawValue)
+            if let before = difference.before { object.add("before", before) }
+            if let after = difference.after { object.add("after", after) }
+            return object.line()
+        }
+        let (mark, color): (String, TextStyle) =
+            switch difference.change {
+            case .added: ("+", .green)
+            case .removed: ("-", .red)
+            case .changed: ("~", .yellow)
+            }
+        let key = console.shown(difference.key.rawValue)
+        return Array((console.styled("\(mark) \(key)", color) + "\n").utf8)
+    }
+}
+#endif

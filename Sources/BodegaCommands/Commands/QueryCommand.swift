@@ -1,0 +1,159 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+import Foundation
+
+/// `bodega query`.
+struct QueryCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Find items that are JSON by what is in them.",
+        discussion: """
+            --where takes a filter expression of RFC 9535 (JSONPath), with @ for the item: comparisons (== != < <= > >=), \
+            && || ! and parentheses, tests whether something is there (@.draft), names and indexes \
+            (@.authors[0]['last name']), literals, and the functions length(@.a), match(@.a, 'regular expression') and \
+            search(@.a, 'regular expression'). Not done are queries with several results (*, .., slices), $, count and \
+            value. As the RFC has it, values of different sorts are never equal, and none is less than another.
+
+            --sort and --select take names with dots between, such as owner.name. Items without the value to sort by come \
+            last. Without --sort items come in the order in which they were first written, and no more are read than are \
+            needed. Items that are not JSON are left out, and counted on standard error.
+
+            Each line has the key and the item, or what is selected of it, with tabs between; on a terminal it is a table. \
+            With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads.
+
+            EXAMPLES:
+              bodega query people.db --where '@.born > 1990 && match(@.name, "A.*")' --limit 10
+              bodega query people.db --where '!@.email || length(@.tags) == 0' --json
+              bodega query people.db --sort born:desc --select name --select born --limit 3
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(name: .customLong("where"), help: ArgumentHelp("What items must meet.", valueName: "condition"))
+    var condition: String?
+
+    @Option(help: ArgumentHelp("Sort by a value, with :desc behind it from the last to the first.", valueName: "path"))
+    var sort: String?
+
+    @Option(help: ArgumentHelp("Show this value instead of the whole item; can be given again.", valueName: "path"))
+    var select: [String] = []
+
+    @Option(help: ArgumentHelp("Find no more than this many.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
+    }
+
+    func run(on console: Console) async throws {
+        let console = output.applied(to: console)
+        let paths = try select.map(JSONPath.init(parsing:))
+        let query = StoreQuery(
+            filter: try condition.map(JSONFilterParser.parse),
+            sort: try sort.map(Self.sort),
+            limit: limit
+        )
+        let others = try await store.read { store in
+            json
+                ? try await printJSON(query, paths, from: store.engine, on: console)
+                : try await printTable(query, paths, from: store.engine, on: console)
+        }
+        if others > 0 { console.complain("note: items that are not JSON were left out: \(others)") }
+    }
+
+    private static func sort(_ text: String) throws -> StoreQuery.Sort {
+        let isDescending = text.hasSuffix(":desc")
+        let path = isDescending ? String(text.dropLast(5)) : text.hasSuffix(":asc") ? String(text.dropLast(4)) : text
+        return StoreQuery.Sort(query: JSONQuery(try JSONPath(parsing: path)), isDescending: isDescending)
+    }
+
+    private func printTable(
+        _ query: StoreQuery,
+        _ paths: [JSONPath],
+        from engine: any StorageEngine,
+        on console: Console
+    ) async throws -> Int {
+        let header = ["key"] + (paths.isEmpty ? ["item"] : paths.map(\.description))
+        var table = TextTable(header: header, console: console)
+        let others = try await query.run(on: engine) { match in
+            let cells = match.data.withUnsafeBytes { bytes in
+                paths.isEmpty
+                    ? [Self.text(bytes, 0..<bytes.count)]
+                    : Self.values(of: paths, in: bytes).map { $0.map { Self.cell(bytes, $0) } ?? "" }
+            }
+            try table.add([match.key.rawValue] + cells)
+        }
+        try table.finish()
+        return others
+    }
+
+    private func printJSON(
+        _ query: StoreQuery,
+        _ paths: [JSONPath],
+        from engine: any StorageEngine,
+        on console: Console
+    ) async throws -> Int {
+        var output = BufferedOutput(console.output)
+        let others = try await query.run(on: engine) { match in
+            let data = paths.isEmpty ? Self.compact(match.data) : match.data.withUnsafeBytes { Self.object(paths, $0) }
+            try output.write(Envelope.line(key: match.key, data: data))
+        }
+        try output.flush()
+        return others
+    }
+
+    /// An object with what was selected.
+    private static func object(_ paths: [JSONPath], _ bytes: UnsafeRawBufferPointer) -> Data {
+        var object = JSONObjectWriter()
+        for (path, range) in zip(paths, values(of: paths, in: bytes)) {
+            guard let range else { continue }
+            compact(Data(bytes[range])).withUnsafeBytes { object.add(path.description, json: $0) }
+        }
+        return Data(object.line().dropLast())
+    }
+
+    private static func values(of paths: [JSONPath], in bytes: UnsafeRawBufferPointer) -> [Range<Int>?] {
+        guard let document = JSONScanner.document(bytes) else { return paths.map { _ in nil } }
+        return paths.map { JSONQuery($0).find(in: bytes, document) }
+    }
+
+    /// A value as a cell: strings without their quotes, others as they stand, on one line.
+    private static func cell(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
+        if case .string(let string)? = JSONValue(bytes, range) { return string }
+        return text(bytes, range)
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
+        String(decoding: compact(Data(bytes[range])), as: UTF8.self)
+    }
+
+    /// JSON that fits on a line: as it is if it does, else without the whitespace between its parts.
+    private static func compact(_ json: Data) -> Data {
+        guard json.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return json }
+        var isInString = false
+        var isEscaped = false
+        return Data(
+            json.filter { byte in
+                if isInString {
+                    if isEscaped {
+                        isEscaped = false
+                    } else if byte == UInt8(ascii: "\\") {
+                        isEscaped = true
+                    } else {
+                        isInString = byte != UInt8(ascii: "\"")
+                    }
+                    return true
+                }
+                isInString = byte == UInt8(ascii: "\"")
+                return ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
+            }
+        )
+    }
+}
+#endif

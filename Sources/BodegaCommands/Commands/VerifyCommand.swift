@@ -1,0 +1,89 @@
+#if CommandLineTool
+import ArgumentParser
+import Bodega
+
+/// `bodega verify`.
+struct VerifyCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Look for damage: read everything, check structure, dates and keys, find what belongs to nothing.",
+        discussion: """
+            A line for each finding. A problem means that data is damaged, can't be reached or can't be read now; the exit \
+            status is then 1. A remark means that nothing is lost: files that a stopped write left, tables of another \
+            program. Nothing is changed.
+
+            An SQLite file is examined whole, and all its collections are read unless one is named. What others write \
+            meanwhile is no trouble.
+
+            With --json one object is printed: {"items", "problems", "remarks"}; the last two are lists of texts.
+
+            EXAMPLES:
+              bodega verify notes.db
+              bodega verify disk:notes --expect-json
+              bodega verify notes.db --json | jq -r '.problems[]'
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Items that are not JSON are a problem.")
+    var expectJson = false
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    @Flag(help: "Print problems only, and no progress.")
+    var quiet = false
+
+    func validate() throws {
+        if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
+    }
+
+    func run(on console: Console) async throws {
+        let console = output.applied(to: console)
+        let address = try store.checkedAddress()
+        var verification = Verification(expectsJSON: expectJson)
+        var bar = ProgressBar(console: console, isQuiet: quiet)
+        do {
+            let store = try address.openToRead()
+            try await store.use { store in
+                try await verification.run(store) { done, total in bar.update(items: done, done: done, of: total) }
+            }
+        } catch let error as StorageError where error.code == .damaged || error.code == .cannotOpen {
+            verification.add(error)
+        }
+        bar.clear()
+        try report(verification, on: console)
+        guard verification.hasProblems else { return }
+        throw ToolError(.failure, Self.advice)
+    }
+
+    private func report(_ verification: Verification, on console: Console) throws {
+        let findings = verification.findings
+        if json {
+            var object = JSONObjectWriter()
+            object.add("items", verification.count)
+            object.add("problems", findings.filter { $0.severity == .problem }.map(Self.text))
+            object.add("remarks", findings.filter { $0.severity == .remark }.map(Self.text))
+            return try object.line().withUnsafeBytes(console.output.write)
+        }
+        for finding in findings where !quiet || finding.severity == .problem {
+            let mark = console.styled(finding.severity.rawValue, finding.severity == .problem ? .red : .yellow)
+            try console.output.write("\(mark): \(console.shown(Self.text(finding)))\n")
+        }
+        if quiet { return }
+        let result = verification.hasProblems ? "" : console.styled("no problem found", .green) + ", "
+        try console.output.write("\(result)\(verification.count) items read\n")
+    }
+
+    private static func text(_ finding: StorageFinding) -> String {
+        String(finding.description.dropFirst(finding.severity.rawValue.count + 2))
+    }
+
+    private static let advice = """
+        There are problems. Restore the store from a backup. If there is none, keep a copy of it as it is before you try \
+        anything; for an SQLite file there is the command .recover of sqlite3, SQLite's own tool.
+        """
+}
+#endif

@@ -1,0 +1,58 @@
+package import Bodega
+
+/// A difference between two stores: what has to happen to a key of the first for it to be as in the second.
+package struct StoreDifference: Equatable, Sendable {
+    /// What has to happen.
+    package enum Change: String, Sendable {
+        /// Only the second store has an item.
+        case added
+        /// Only the first store has an item.
+        case removed
+        /// Both have one, and not the same.
+        case changed
+    }
+
+    /// What has to happen.
+    package var change: Change
+    /// The key.
+    package var key: CacheKey
+    /// The number of bytes in the first store's item, `nil` if it has none.
+    package var before: Int?
+    /// The number of bytes in the second store's item, `nil` if it has none.
+    package var after: Int?
+}
+
+/// Compares two stores key by key. Dates and order don't count.
+package struct StoreComparison {
+    private let first: any StorageEngine
+    private let second: any StorageEngine
+
+    /// Compares a store with another.
+    package init(_ first: any StorageEngine, with second: any StorageEngine) {
+        self.first = first
+        self.second = second
+    }
+
+    /// Finds the differences: those of the first store's items in its order, then what only the second has in its order.
+    ///
+    /// - Parameter found: Is told of each difference.
+    package func run(_ found: (StoreDifference) throws -> Void) async throws {
+        let keys = try await first.fetchKeys()
+        for try await batch in ItemBatches(of: keys, in: first) {
+            let others = Dictionary(try await second.fetch(keys: batch.map(\.key)).map { ($0.key, $0.data) }) { $1 }
+            for (key, data) in batch {
+                let other = others[key]
+                if other == data { continue }
+                let change: StoreDifference.Change = other == nil ? .removed : .changed
+                try found(StoreDifference(change: change, key: key, before: data.count, after: other?.count))
+            }
+        }
+        let known = Set(keys)
+        let added = try await second.fetchKeys().filter { !known.contains($0) }
+        for try await batch in ItemBatches(of: added, in: second) {
+            for (key, data) in batch {
+                try found(StoreDifference(change: .added, key: key, before: nil, after: data.count))
+            }
+        }
+    }
+}

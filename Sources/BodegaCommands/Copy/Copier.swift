@@ -1,0 +1,90 @@
+package import Bodega
+import Foundation
+
+/// Copies all items from one store to another.
+///
+/// It keeps no notes of its progress: what is at the destination already, byte for byte, is passed over. So a copy that
+/// was stopped, however that came, goes on when it is started again. Each batch is read back and compared before the next
+/// one is begun.
+package struct Copier {
+    /// Where the items come from.
+    package var source: any StorageEngine
+    /// Where they go.
+    package var destination: any StorageEngine
+    /// Whether an item takes the place of another one under its key; otherwise that stays and is reported.
+    package var overwrites: Bool
+
+    /// Creates a copier.
+    ///
+    /// - Parameters:
+    ///   - source: Where the items come from.
+    ///   - destination: Where they go.
+    ///   - overwrites: Whether an item takes the place of another one under its key.
+    package init(from source: any StorageEngine, to destination: any StorageEngine, overwrites: Bool) {
+        self.source = source
+        self.destination = destination
+        self.overwrites = overwrites
+    }
+
+    /// Copies.
+    ///
+    /// - Parameters:
+    ///   - report: Counts what was done; it is right also if this throws.
+    ///   - onBatch: Called after every batch; what it throws ends the copy.
+    /// - Throws: A ``ToolError`` if an item is not at the destination as it was written; what the engines throw.
+    package func run(
+        report: inout CopyReport,
+        onBatch: (CopyReport) throws -> Void
+    ) async throws {
+        let keys = try await source.fetchKeys()
+        report.total = keys.count
+        for try await batch in ItemBatches(withDatesOf: keys, in: source) {
+            try await copy(batch, report: &report)
+            try onBatch(report)
+        }
+    }
+
+    private func copy(_ batch: [StorageItem], report: inout CopyReport) async throws {
+        let found = try await destination.fetch(keys: batch.map(\.key))
+        let there = Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
+        var wanted: [StorageItem] = []
+        var replaced = 0
+        for item in batch {
+            switch there[item.key] {
+            case nil:
+                wanted.append(item)
+            case item.data?:
+                report.present += 1
+            default:
+                guard overwrites else {
+                    report.conflicts.append(item.key)
+                    continue
+                }
+                wanted.append(item)
+                replaced += 1
+            }
+        }
+        try await write(wanted)
+        report.done += batch.count
+        report.copied += wanted.count - replaced
+        report.overwritten += replaced
+        report.bytes += wanted.reduce(0) { $0 + $1.data.count }
+    }
+
+    /// Writes items, with their dates if the destination can keep them, and reads them back.
+    private func write(_ items: [StorageItem]) async throws {
+        if items.isEmpty { return }
+        if let destination = destination as? any DatedStorageEngine {
+            try await destination.write(items: items)
+        } else {
+            try await destination.write(items.map { ($0.key, $0.data) })
+        }
+        let written = Dictionary(try await destination.fetch(keys: items.map(\.key)).map { ($0.key, $0.data) }) { $1 }
+        if let item = items.first(where: { written[$0.key] != $0.data }) {
+            throw ToolError(
+                .failure,
+                "The item under \(item.key) is not what was written. The destination is damaged, or others write to it."
+            )
+        }
+    }
+}

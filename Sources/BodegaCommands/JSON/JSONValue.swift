@@ -1,0 +1,127 @@
+/// A JSON value that was read out of a text, to be compared.
+enum JSONValue: Sendable {
+    case null
+    case bool(Bool)
+    /// A number as RFC 7493 has it: in double precision.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    /// The members; of several with one name the last one.
+    case object([String: JSONValue])
+
+    /// How deeply a value may be nested: an end that comes before that of the stack.
+    private static let deepest = 500
+
+    /// Reads a value from a part of a text that ``JSONScanner`` accepted.
+    ///
+    /// - Returns: `nil` if a string is not valid Unicode or the value is nested more deeply than 500 levels.
+    init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        self.init(bytes, range, depth: 0)
+    }
+
+    private init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, depth: Int) {
+        guard let first = range.first, depth < Self.deepest else { return nil }
+        switch bytes[first] {
+        case UInt8(ascii: "n"): self = .null
+        case UInt8(ascii: "t"): self = .bool(true)
+        case UInt8(ascii: "f"): self = .bool(false)
+        case UInt8(ascii: "\""):
+            let content = UnsafeRawBufferPointer(rebasing: bytes[first + 1..<range.upperBound - 1])
+            guard let string = JSONString.decode(content) else { return nil }
+            self = .string(string)
+        case UInt8(ascii: "["):
+            var elements: [JSONValue] = []
+            var isValid = true
+            JSONScanner.forEachElement(of: bytes, range) { element in
+                guard isValid, let value = JSONValue(bytes, element, depth: depth + 1) else { return isValid = false }
+                elements.append(value)
+            }
+            guard isValid else { return nil }
+            self = .array(elements)
+        case UInt8(ascii: "{"):
+            var members: [String: JSONValue] = [:]
+            var isValid = true
+            JSONScanner.forEachMember(of: bytes, range) { name, element in
+                guard isValid, let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])),
+                    let value = JSONValue(bytes, element, depth: depth + 1)
+                else { return isValid = false }
+                members[name] = value
+            }
+            guard isValid else { return nil }
+            self = .object(members)
+        default:
+            let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+            guard let number = Double(text) else { return nil }
+            self = .number(number)
+        }
+    }
+}
+
+extension JSONValue: Equatable {
+    static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        // Two ways to write "é" are two strings.
+        case (.string(let left), .string(let right)): left.unicodeScalars.elementsEqual(right.unicodeScalars)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Whether both are numbers or both are strings, and the left one comes first: RFC 9535, section 2.3.5.2.2.
+    static func < (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): left < right
+        case (.string(let left), .string(let right)):
+            left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
+        default: false
+        }
+    }
+}
+
+extension JSONScanner {
+
+    /// Visits the elements of an array that was accepted before.
+    static func forEachElement(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ body: (Range<Int>) -> Void) {
+        visit(bytes, range, closing: UInt8(ascii: "]")) { (scanner) throws(JSONScanError) in
+            body(try scanner.skipValue())
+        }
+    }
+
+    /// Visits the members of an object that was accepted before; names are without their quotes.
+    static func forEachMember(
+        of bytes: UnsafeRawBufferPointer,
+        _ range: Range<Int>,
+        _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void
+    ) {
+        visit(bytes, range, closing: UInt8(ascii: "}")) { (scanner) throws(JSONScanError) in
+            let name = try scanner.skipString()
+            try scanner.expect(UInt8(ascii: ":"))
+            body(name, try scanner.skipValue())
+        }
+    }
+
+    private static func visit(
+        _ bytes: UnsafeRawBufferPointer,
+        _ range: Range<Int>,
+        closing: UInt8,
+        _ body: (inout JSONScanner) throws(JSONScanError) -> Void
+    ) {
+        var scanner = JSONScanner(bytes, at: range.lowerBound + 1)
+        do {
+            scanner.skipWhitespace()
+            while try scanner.peek() != closing {
+                try body(&scanner)
+                scanner.skipWhitespace()
+                if try scanner.peek() == closing { return }
+                try scanner.expect(UInt8(ascii: ","))
+            }
+        } catch {
+            // It was accepted before, so it can't be refused now.
+            assertionFailure("\(error)")
+        }
+    }
+}

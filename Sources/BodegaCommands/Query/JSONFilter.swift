@@ -1,0 +1,101 @@
+import Foundation
+
+/// A condition on a JSON value: a filter expression of RFC 9535, as far as ``JSONFilterParser`` reads it.
+indirect enum JSONFilter: Sendable {
+    case or(JSONFilter, JSONFilter)
+    case and(JSONFilter, JSONFilter)
+    case not(JSONFilter)
+    /// There is such a value, whatever it is.
+    case exists(JSONQuery)
+    case compare(Operand, Comparison, Operand)
+    /// A string matches a regular expression, whole or in part.
+    case match(Operand, JSONPattern)
+
+    /// What is compared.
+    indirect enum Operand: Sendable {
+        case literal(JSONValue)
+        case query(JSONQuery)
+        /// The number of characters, elements or members.
+        case length(Operand)
+    }
+
+    /// How it is compared.
+    enum Comparison: String, CaseIterable, Sendable {
+        // The longer ones first, so that a parser finds them before their beginnings.
+        case equal = "==", notEqual = "!=", atMost = "<=", atLeast = ">=", less = "<", greater = ">"
+    }
+
+    /// Whether a value meets the condition.
+    ///
+    /// - Parameters:
+    ///   - bytes: A text.
+    ///   - range: A value in it that ``JSONScanner`` accepted.
+    func accepts(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        switch self {
+        case .or(let left, let right): left.accepts(bytes, range) || right.accepts(bytes, range)
+        case .and(let left, let right): left.accepts(bytes, range) && right.accepts(bytes, range)
+        case .not(let filter): !filter.accepts(bytes, range)
+        case .exists(let query): query.find(in: bytes, range) != nil
+        case .compare(let left, let comparison, let right):
+            comparison.holds(left.value(in: bytes, range), right.value(in: bytes, range))
+        case .match(let operand, let pattern):
+            if case .string(let text)? = operand.value(in: bytes, range) { pattern.matches(text) } else { false }
+        }
+    }
+}
+
+extension JSONFilter.Operand {
+    /// The value, `nil` if there is none.
+    func value(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> JSONValue? {
+        switch self {
+        case .literal(let value): return value
+        case .query(let query): return query.find(in: bytes, range).flatMap { JSONValue(bytes, $0) }
+        case .length(let operand):
+            switch operand.value(in: bytes, range) {
+            case .string(let text): return .number(Double(text.unicodeScalars.count))
+            case .array(let elements): return .number(Double(elements.count))
+            case .object(let members): return .number(Double(members.count))
+            default: return nil
+            }
+        }
+    }
+}
+
+extension JSONFilter.Comparison {
+    /// RFC 9535, section 2.3.5.2.2: two values that are not there are equal, and nothing comes before or after another
+    /// sort of value.
+    func holds(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: Self.isLess(left, right)
+        case .greater: Self.isLess(right, left)
+        case .atMost: left == right || Self.isLess(left, right)
+        case .atLeast: left == right || Self.isLess(right, left)
+        }
+    }
+
+    private static func isLess(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
+        guard let left, let right else { return false }
+        return left < right
+    }
+}
+
+/// A regular expression for ``JSONFilter/match(_:_:)``.
+struct JSONPattern: Sendable {
+    private let expression: NSRegularExpression
+
+    /// Compiles an expression.
+    ///
+    /// - Parameters:
+    ///   - pattern: The expression; those of RFC 9485 mean what they mean there.
+    ///   - isWhole: Whether it has to match all of a string, and not a part.
+    init(_ pattern: String, isWhole: Bool) throws {
+        expression = try NSRegularExpression(pattern: isWhole ? "\\A(?:\(pattern))\\z" : pattern)
+    }
+
+    /// Whether a text matches.
+    func matches(_ text: String) -> Bool {
+        expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+    }
+}

@@ -1,0 +1,279 @@
+/// Reads filter expressions: the conditions of RFC 9535, section 2.3.5, with `@` for the item.
+///
+/// Done are `||`, `&&`, `!`, parentheses; the six comparisons; tests whether something is there; queries of names and
+/// indexes, such as `@.authors[0]['last name']`; literals; and the functions `length`, `match` and `search`, the last two
+/// with a literal for the expression. Not done are queries that can have several results (`*`, `..`, slices, filters in filters), `$`,
+/// `count` and `value`.
+struct JSONFilterParser {
+    private let text: [Unicode.Scalar]
+    private var position = 0
+    private var depth = 0
+
+    private init(_ text: String) {
+        self.text = Array(text.unicodeScalars)
+    }
+
+    /// Reads an expression.
+    ///
+    /// - Throws: A ``ToolError`` that says where the expression is wrong.
+    static func parse(_ text: String) throws -> JSONFilter {
+        var parser = JSONFilterParser(text)
+        let filter = try parser.or()
+        parser.skipSpace()
+        if parser.position < parser.text.count {
+            throw parser.error(parser.startsWith("=") ? "Equality is written ==" : "Nothing should follow here")
+        }
+        return filter
+    }
+
+    private mutating func or() throws -> JSONFilter {
+        depth += 1
+        defer { depth -= 1 }
+        // As deep as nobody writes, and long before the stack ends.
+        if depth > 100 { throw error("Parentheses are nested too deeply") }
+        var filter = try and()
+        while take("||") { filter = .or(filter, try and()) }
+        return filter
+    }
+
+    private mutating func and() throws -> JSONFilter {
+        var filter = try basic()
+        while take("&&") { filter = .and(filter, try basic()) }
+        return filter
+    }
+
+    private mutating func basic() throws -> JSONFilter {
+        skipSpace()
+        if !startsWith("!="), take("!") {
+            if take("(") { return .not(try closed(or())) }
+            return .not(try test())
+        }
+        if take("(") { return try closed(or()) }
+        return try comparisonOrTest()
+    }
+
+    private mutating func closed(_ filter: JSONFilter) throws -> JSONFilter {
+        guard take(")") else { throw error("A closing parenthesis is missing") }
+        return filter
+    }
+
+    /// What may stand behind an exclamation mark.
+    private mutating func test() throws -> JSONFilter {
+        let start = position
+        let filter = try comparisonOrTest()
+        if case .compare = filter {
+            position = start
+            throw error("Put a comparison into parentheses to negate it")
+        }
+        return filter
+    }
+
+    private mutating func comparisonOrTest() throws -> JSONFilter {
+        skipSpace()
+        for (name, isWhole) in [("match", true), ("search", false)] where startsWith(name + "(") {
+            return try match(name, isWhole: isWhole)
+        }
+        let left = try operand()
+        skipSpace()
+        if let comparison = JSONFilter.Comparison.allCases.first(where: { take($0.rawValue) }) {
+            return .compare(left, comparison, try operand())
+        }
+        guard case .query(let query) = left else {
+            if startsWith("=") { throw error("Equality is written ==") }
+            throw error("A comparison is missing: one of == != < <= > >=")
+        }
+        return .exists(query)
+    }
+
+    private mutating func match(_ name: String, isWhole: Bool) throws -> JSONFilter {
+        position += name.unicodeScalars.count + 1
+        let subject = try operand()
+        guard take(",") else { throw error("\(name) takes two arguments") }
+        skipSpace()
+        let start = position
+        guard case .literal(.string(let pattern)) = try operand() else {
+            position = start
+            throw error("The regular expression has to be a string in quotes")
+        }
+        do {
+            let compiled = try JSONPattern(pattern, isWhole: isWhole)
+            guard take(")") else { throw error("A closing parenthesis is missing") }
+            return .match(subject, compiled)
+        } catch let error as ToolError {
+            throw error
+        } catch {
+            position = start
+            throw self.error("This is no regular expression")
+        }
+    }
+
+    private mutating func operand() throws -> JSONFilter.Operand {
+        skipSpace()
+        if startsWith("length(") {
+            position += "length(".count
+            let operand = try operand()
+            guard take(")") else { throw error("A closing parenthesis is missing") }
+            return .length(operand)
+        }
+        guard position < text.count else { throw error("Something is missing at the end") }
+        switch text[position] {
+        case "@":
+            position += 1
+            return .query(try query())
+        case "$": throw error("$ has no meaning here; the item is @")
+        case "'", "\"": return .literal(.string(try string()))
+        case "-", "0"..."9": return .literal(try number())
+        default:
+            for (word, value) in [("true", JSONValue.bool(true)), ("false", .bool(false)), ("null", .null)]
+            where takeWord(word) {
+                return .literal(value)
+            }
+            throw error("A value is expected: @.name, a number, a string in quotes, true, false or null")
+        }
+    }
+
+    // MARK: Queries
+
+    private mutating func query() throws -> JSONQuery {
+        var query = JSONQuery(selectors: [])
+        while position < text.count {
+            if startsWith("..") { throw error("Queries with several results are not done") }
+            if text[position] == "." {
+                position += 1
+                query.selectors.append(.name(try name()))
+            } else if text[position] == "[" {
+                position += 1
+                query.selectors.append(try selector())
+                guard take("]") else { throw error("A closing bracket is missing, or there are several selectors") }
+            } else {
+                break
+            }
+        }
+        return query
+    }
+
+    private mutating func name() throws -> String {
+        let start = position
+        while position < text.count, Self.isNameCharacter(text[position], isFirst: position == start) { position += 1 }
+        if position == start {
+            throw error(startsWith("*") ? "Queries with several results are not done" : "A name is missing")
+        }
+        if startsWith("-") { throw error("Write a name with other characters than letters and digits as @['a-b']") }
+        return String(String.UnicodeScalarView(text[start..<position]))
+    }
+
+    private mutating func selector() throws -> JSONQuery.Selector {
+        skipSpace()
+        if startsWith("'") || startsWith("\"") { return .name(try string()) }
+        let start = position
+        if startsWith("-") { position += 1 }
+        while position < text.count, "0"..."9" ~= text[position] { position += 1 }
+        let digits = String(String.UnicodeScalarView(text[start..<position]))
+        guard let index = Int(digits), digits == String(index) else {
+            position = start
+            throw error("A name in quotes or an index is expected; queries with several results are not done")
+        }
+        return .index(index)
+    }
+
+    private static func isNameCharacter(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "_": true
+        case "0"..."9": !isFirst
+        default: scalar.value >= 0x80
+        }
+    }
+}
+
+// MARK: Literals and what lies between
+
+extension JSONFilterParser {
+
+    private mutating func number() throws -> JSONValue {
+        let start = position
+        while position < text.count, "0"..."9" ~= text[position] || "+-.eE".unicodeScalars.contains(text[position]) {
+            position += 1
+        }
+        let text = String(String.UnicodeScalarView(text[start..<position]))
+        var bytes = Array(text.utf8)
+        let value = bytes.withUnsafeMutableBytes { bytes -> JSONValue? in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            var scanner = JSONScanner(bytes)
+            let end = Result { try scanner.skipValue().upperBound }
+            guard case .success(bytes.count) = end else { return nil }
+            return JSONValue(bytes, 0..<bytes.count)
+        }
+        guard let value else {
+            position = start
+            throw error("\"\(text)\" is no number")
+        }
+        return value
+    }
+
+    private mutating func string() throws -> String {
+        let start = position
+        let quote = text[position]
+        position += 1
+        var content = ""
+        while position < text.count, text[position] != quote {
+            if text[position] == "\\", position + 1 < text.count {
+                // A quotation mark of the other sort needs no escape in JSON, and JSON doesn't know the single one's.
+                if text[position + 1] == "'" {
+                    content += "'"
+                } else {
+                    content.unicodeScalars += text[position...position + 1]
+                }
+                position += 2
+            } else {
+                content += text[position] == "\"" ? "\\\"" : String(text[position])
+                position += 1
+            }
+        }
+        guard take(String(quote)) else {
+            position = start
+            throw error("A string has no end")
+        }
+        var bytes = Array(("\"" + content + "\"").utf8)
+        let value = bytes.withUnsafeMutableBytes { bytes -> JSONValue? in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            var scanner = JSONScanner(bytes)
+            guard case .success = (Result { try scanner.skipString() }) else { return nil }
+            return JSONValue(bytes, 0..<bytes.count)
+        }
+        guard case .string(let string)? = value else {
+            position = start
+            throw error("A string has an escape that JSON does not know")
+        }
+        return string
+    }
+
+    private mutating func skipSpace() {
+        while position < text.count, [" ", "\t", "\n", "\r"].contains(text[position]) { position += 1 }
+    }
+
+    private func startsWith(_ token: String) -> Bool {
+        text[min(position, text.count)...].starts(with: token.unicodeScalars)
+    }
+
+    private mutating func take(_ token: String) -> Bool {
+        skipSpace()
+        guard startsWith(token) else { return false }
+        position += token.unicodeScalars.count
+        return true
+    }
+
+    private mutating func takeWord(_ word: String) -> Bool {
+        let end = position + word.unicodeScalars.count
+        guard startsWith(word), end == text.count || !Self.isNameCharacter(text[end], isFirst: false) else {
+            return false
+        }
+        position = end
+        return true
+    }
+
+    private func error(_ message: String) -> ToolError {
+        let before = String(String.UnicodeScalarView(text[..<min(position, text.count)]))
+        let after = String(String.UnicodeScalarView(text[min(position, text.count)...]))
+        return ToolError(.usage, "The condition is wrong: \(message).\n  \(before) >>> \(after)")
+    }
+}

@@ -1,0 +1,55 @@
+/// The way to one value in a JSON text: names of members and numbers of elements, outermost first. A "singular query" of
+/// RFC 9535.
+struct JSONQuery: Equatable, Sendable {
+    /// A step of the way.
+    enum Selector: Equatable, Sendable {
+        /// The member of an object.
+        case name(String)
+        /// The element of an array, counted from 0, or from the end by negative numbers.
+        case index(Int)
+    }
+
+    /// The steps.
+    var selectors: [Selector]
+
+    /// Finds the value.
+    ///
+    /// - Parameters:
+    ///   - bytes: A text.
+    ///   - range: A value in it that ``JSONScanner`` accepted.
+    /// - Returns: Where the value is, `nil` if there is none.
+    func find(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Range<Int>? {
+        var range = range
+        for selector in selectors {
+            guard let next = Self.step(selector, in: bytes, range) else { return nil }
+            range = next
+        }
+        return range
+    }
+
+    private static func step(_ selector: Selector, in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Range<Int>?
+    {
+        switch (selector, bytes[range.lowerBound]) {
+        case (.name(let wanted), UInt8(ascii: "{")):
+            var found: Range<Int>?
+            JSONScanner.forEachMember(of: bytes, range) { name, value in
+                if JSONScanner.isName(UnsafeRawBufferPointer(rebasing: bytes[name]), wanted) { found = value }
+            }
+            return found
+        case (.index(let wanted), UInt8(ascii: "[")):
+            var elements: [Range<Int>] = []
+            JSONScanner.forEachElement(of: bytes, range) { elements.append($0) }
+            let index = wanted < 0 ? elements.count + wanted : wanted
+            return elements.indices.contains(index) ? elements[index] : nil
+        default:
+            return nil
+        }
+    }
+}
+
+extension JSONQuery {
+    /// The way that names with dots between describe.
+    init(_ path: JSONPath) {
+        selectors = path.names.map(Selector.name)
+    }
+}

@@ -1,0 +1,142 @@
+import Bodega
+import Foundation
+
+/// What is asked of a store's items, as JSON.
+struct StoreQuery: Sendable {
+    /// What items must meet, `nil` for all.
+    var filter: JSONFilter?
+    /// What items are sorted by, `nil` to keep their order.
+    var sort: Sort?
+    /// How many items are wanted, `nil` for all.
+    var limit: Int?
+
+    /// What items are sorted by.
+    struct Sort: Sendable {
+        var query: JSONQuery
+        var isDescending: Bool
+    }
+
+    /// An item that was found.
+    struct Match: Sendable {
+        var key: CacheKey
+        var data: Data
+        fileprivate var sortValue: SortValue
+    }
+
+    /// Runs the query.
+    ///
+    /// Without a sort, items are told of as they are found, and no more are read than are needed. With one, matches are
+    /// kept until the end, about twice as many as are wanted at most.
+    ///
+    /// - Parameters:
+    ///   - engine: The store.
+    ///   - found: Is told of each item, in order.
+    /// - Returns: How many items are not JSON and were left out.
+    func run(on engine: any StorageEngine, _ found: (Match) throws -> Void) async throws -> Int {
+        let limit = limit ?? .max
+        var rest = limit
+        var others = 0
+        var matches: [Match] = []
+        for try await batch in ItemBatches(of: try await engine.fetchKeys(), in: engine) {
+            for (key, data) in batch {
+                if rest == 0 { return others }
+                let match: Match
+                switch data.withUnsafeBytes(examine) {
+                case .notJSON:
+                    others += 1
+                    continue
+                case .unwanted:
+                    continue
+                case .wanted(let sortValue):
+                    match = Match(key: key, data: data, sortValue: sortValue)
+                }
+                if sort == nil {
+                    try found(match)
+                    rest -= 1
+                } else {
+                    matches.append(match)
+                    if limit < .max / 2, matches.count > 2 * limit + 1000 { matches = sorted(matches, limit) }
+                }
+            }
+        }
+        for match in sorted(matches, limit) { try found(match) }
+        return others
+    }
+
+    private enum Examination {
+        case notJSON, unwanted
+        case wanted(SortValue)
+    }
+
+    private func examine(_ bytes: UnsafeRawBufferPointer) -> Examination {
+        guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return .notJSON }
+        if let filter, !filter.accepts(bytes, range) { return .unwanted }
+        guard let sort, let place = sort.query.find(in: bytes, range) else { return .wanted(SortValue(nil)) }
+        return .wanted(SortValue(JSONValue(bytes, place)))
+    }
+
+    private func sorted(_ matches: [Match], _ limit: Int) -> [Match] {
+        guard let sort else { return matches }
+        // The standard library's sort is stable, though it does not promise that.
+        let indexed = matches.enumerated().sorted { left, right in
+            let (first, second) = (left.element.sortValue, right.element.sortValue)
+            if first.rank == .missing || second.rank == .missing || first.rank != second.rank {
+                if first.rank == second.rank { return left.offset < right.offset }
+                // What has nothing to sort by comes last in either direction.
+                if first.rank == .missing || second.rank == .missing { return second.rank == .missing }
+                return (first.rank.rawValue < second.rank.rawValue) != sort.isDescending
+            }
+            if first.isLess(than: second) { return !sort.isDescending }
+            if second.isLess(than: first) { return sort.isDescending }
+            return left.offset < right.offset
+        }
+        return indexed.prefix(limit).map(\.element)
+    }
+}
+
+/// What an item is sorted by.
+private struct SortValue: Sendable {
+    /// The sorts of values, in their order.
+    enum Rank: Int {
+        case null, bool, number, string, container, missing
+    }
+
+    let rank: Rank
+    private let value: JSONValue?
+
+    init(_ value: JSONValue?) {
+        self.value = value
+        rank =
+            switch value {
+            case nil: .missing
+            case .null: .null
+            case .bool: .bool
+            case .number: .number
+            case .string: .string
+            case .array, .object: .container
+            }
+    }
+
+    func isLess(than other: SortValue) -> Bool {
+        switch (value, other.value) {
+        case (.bool(let left), .bool(let right)): !left && right
+        case (let left?, let right?): left < right
+        default: false
+        }
+    }
+}
+
+extension JSONScanner {
+    /// Where the value of a text is that is one JSON value, `nil` if it isn't.
+    static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        var scanner = JSONScanner(bytes)
+        do {
+            let range = try scanner.skipValue()
+            scanner.skipWhitespace()
+            return scanner.position == bytes.count ? range : nil
+        } catch {
+            // Not JSON is an answer here, not a failure.
+            return nil
+        }
+    }
+}

@@ -1,0 +1,165 @@
+#if CommandLineTool
+@testable import BodegaCommands
+import Foundation
+import Testing
+
+@Suite("A query")
+struct QueryTests {
+
+    private static let item = #"""
+        {"obj": {"x": "y"}, "arr": [2, 3], "a": {"b": {"c": 5}}, "t": true, "n": null, "name": "Ünï \"q\"",
+         "odd name": [{"k": 1}, {"k": 2}], "dup": 1, "dup": 2, "e\u0301": 1, "big": 1e3, "s": "b"}
+        """#
+
+    private func accepts(_ condition: String, _ item: String = Self.item) throws -> Bool {
+        let filter = try JSONFilterParser.parse(condition)
+        return Array(item.utf8).withUnsafeBytes { bytes in
+            JSONScanner.document(bytes).map { filter.accepts(bytes, $0) } ?? false
+        }
+    }
+
+    /// The comparisons of RFC 9535, section 2.3.5.3.1, table 11, with `@` for `$`.
+    @Test(
+        "compares as RFC 9535 does",
+        arguments: [
+            ("@.absent1 == @.absent2", true), ("@.absent1 <= @.absent2", true), ("@.absent == 'g'", false),
+            ("@.absent1 != @.absent2", false), ("@.absent != 'g'", true), ("1 <= 2", true), ("1 > 2", false),
+            ("13 == '13'", false), ("'a' <= 'b'", true), ("'a' > 'b'", false), ("@.obj == @.arr", false),
+            ("@.obj != @.arr", true), ("@.obj == @.obj", true), ("@.obj != @.obj", false), ("@.arr == @.arr", true),
+            ("@.arr != @.arr", false), ("@.obj == 17", false), ("@.obj != 17", true), ("@.obj <= @.arr", false),
+            ("@.obj < @.arr", false), ("@.obj <= @.obj", true), ("@.arr <= @.arr", true), ("1 <= @.arr", false),
+            ("1 >= @.arr", false), ("1 > @.arr", false), ("1 < @.arr", false), ("true <= true", true),
+            ("true > true", false),
+        ]
+    )
+    func comparisons(_ condition: String, result: Bool) throws {
+        #expect(try accepts(condition) == result)
+    }
+
+    @Test(
+        "finds values, tests for them and joins conditions",
+        arguments: [
+            ("@.a.b.c == 5", true), ("@['a'][\"b\"]['c'] == 5", true), ("@.arr[1] == 3", true),
+            ("@.arr[-2] == 2", true),
+            ("@.arr[2]", false), ("@['odd name'][1].k == 2", true), ("@.n", true), ("@.n == null", true),
+            ("@.x", false),
+            ("!@.x && @.t", true), ("!(@.t == true)", false), ("@.x || @.t && @.x", false),
+            ("(@.x || @.t) && @.n", true),
+            ("@.dup == 2", true), ("@.big == 1000", true), ("@.name == 'Ünï \"q\"'", true),
+            (#"@.name == "Ünï \"q\"""#, true), (#"@.s == '\u0062'"#, true), ("@['é']", false),
+            ("@.s == 'it\\'s'", false),
+            ("length(@.arr) == 2", true), ("length(@.obj) == 1", true), ("length(@.name) == 7", true),
+            ("length(@.t) == 1", false), ("match(@.s, '[a-c]')", true), ("match(@.name, 'n')", false),
+            ("search(@.name, 'n')", true), ("search(@.arr, '2')", false), ("!search(@.name, 'z')", true), ("@", true),
+            ("  @.t==true&&@.s>='b'  ", true), ("@.true == true", false), ("-1.5e1 == -15", true),
+        ]
+    )
+    func conditions(_ condition: String, result: Bool) throws {
+        #expect(try accepts(condition) == result)
+    }
+
+    @Test(
+        "that makes no sense is refused, with exit status 64 and the place of the mistake",
+        arguments: [
+            ("", "missing"), ("@.a = 1", "=="), ("@.a ==", "missing"), ("1", "comparison"), ("(@.a", "parenthesis"),
+            ("@.a @.b", "follow"), ("@..a", "several"), ("@.*", "several"), ("@[0:1]", "bracket"), ("@[*]", "several"),
+            ("$.a", "@"), ("@.a-b", "@['a-b']"), ("'a", "no end"), (#"@.a == "\x""#, "escape"), ("01 == 1", "number"),
+            ("!@.a == 1", "parentheses"), ("search(@.a, '(')", "regular expression"), ("search(@.a, @.b)", "quotes"),
+            ("length(@.a)", "comparison"), ("count(@.a) == 1", "value is expected"), ("@[00]", "index"),
+            (String(repeating: "(", count: 200) + "@", "deeply"),
+        ]
+    )
+    func mistakes(_ condition: String, hint: String) {
+        #expect { try JSONFilterParser.parse(condition) } throws: { error in
+            guard let error = error as? ToolError else { return false }
+            return error.status == .usage && error.message.contains(hint) && error.message.contains(" >>> ")
+        }
+    }
+
+    @Test("leaves items alone that are nested too deeply to compare")
+    func deepNesting() throws {
+        let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        #expect(try accepts("@ == 1 || @ == '' || @ < 2", deep) == false)
+        #expect(try accepts("@[0][0][0]", deep))
+    }
+
+    private static let people = #"""
+        {"id":"a","name":"Ada","born":1815,"tags":["x"]}
+        {"id":"b","name":"Bob","tags":[]}
+        {"id":"c","name":"Cleo","born":-69}
+        {"id":"d","name":"Dan","born":"unknown"}
+        {"id":"e","name":"tab\tand\nline","born":1990}
+        """#
+
+    private func withPeople(_ body: (String) async throws -> Void) async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("import", store, "--key", "id", input: Array(Self.people.utf8))
+            _ = await bodega("put", store, "z", input: Array("not JSON".utf8))
+            try await body(store)
+        }
+    }
+
+    @Test("prints keys and what is selected, with tabs between")
+    func output() async throws {
+        try await withPeople { store in
+            let note = "bodega: note: items that are not JSON were left out: 1\n"
+            let old = await bodega("query", store, "--where", "@.born < 1900", "--select", "name", "--select", "tags")
+            #expect(old == RunResult(status: 0, output: Array("a\tAda\t[\"x\"]\nc\tCleo\t\n".utf8), errors: note))
+            #expect(
+                await bodega("query", store, "--where", "@.born > 1900", "--select", "name").text
+                    == "e\ttab\\tand\\nline\n")
+            #expect(
+                await bodega("query", store, "--where", "@.name == 'Bob'").text == #"b"# + "\t"
+                    + #"{"id":"b","name":"Bob","tags":[]}"# + "\n")
+            #expect(
+                await bodega("query", store, "--where", "@.born < 0", "--json").text
+                    == #"{"key":"c","json":{"id":"c","name":"Cleo","born":-69}}"# + "\n")
+            #expect(
+                await bodega("query", store, "--where", "@.born < 0", "--json", "--select", "born", "--select", "x")
+                    .text
+                    == #"{"key":"c","json":{"born":-69}}"# + "\n")
+        }
+    }
+
+    @Test("sorts by sort of value and by value, and puts last what has none")
+    func sorting() async throws {
+        try await withPeople { store in
+            func keys(_ arguments: String...) async -> String {
+                let test = TestConsole()
+                _ = await Tool.run(["query", store, "--select", "id"] + arguments, console: test.console)
+                return test.output.text.split(separator: "\n").map { String($0.prefix(1)) }.joined()
+            }
+            #expect(await keys() == "abcde")
+            #expect(await keys("--sort", "born") == "caedb")
+            #expect(await keys("--sort", "born:desc") == "deacb")
+            #expect(await keys("--sort", "born", "--limit", "2") == "ca")
+            #expect(await keys("--sort", "absent") == "abcde")
+            #expect(await keys("--limit", "3") == "abc")
+            #expect(await keys("--limit", "0") == "")
+            #expect(await keys("--sort", "born:desc", "--limit", "2", "--where", "@.born != 1990") == "da")
+        }
+    }
+
+    @Test("with a limit finds the same as without, also among many")
+    func largeSort() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let lines = (0..<3000).map { #"{"id":\#($0),"n":\#($0 * 7919 % 3001)}"# }.joined(separator: "\n")
+            _ = await bodega("import", store, "--key", "id", input: Array(lines.utf8))
+            let all = await bodega("query", store, "--sort", "n")
+            let some = await bodega("query", store, "--sort", "n", "--limit", "10")
+            #expect(all.text.split(separator: "\n").prefix(10) == some.text.split(separator: "\n")[...])
+        }
+    }
+
+    @Test("makes of an item on many lines one on a line, and what is in strings stays")
+    func compacting() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("put", store, "a", input: Array("{\n  \"k\": \"x \\\" y\",\r\n\t\"l\": [ 1 ]\n}\n".utf8))
+            #expect(await bodega("query", store, "--json").text == #"{"key":"a","json":{"k":"x \" y","l":[1]}}"# + "\n")
+        }
+    }
+}
+#endif

@@ -1,0 +1,231 @@
+import Bodega
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// Engines that only read a file that others write to, or have left in the midst of that.
+@Suite struct SQLiteReadingBesideWritersTests {
+
+    /// A process that writes what it is told.
+    private struct Writer {
+        private let input = Pipe()
+        private let child: Child
+
+        init(at folder: TemporaryFolder) async throws {
+            child = try Child(["hold", "sqlite", folder.path], input: input)
+            #expect(await child.nextLine() == "opened")
+        }
+
+        func write(_ key: String) async throws {
+            try input.fileHandleForWriting.write(contentsOf: Data((key + "\n").utf8))
+            #expect(await child.nextLine() == "written")
+        }
+
+        /// Lets the process close the file.
+        func end() async throws {
+            try input.fileHandleForWriting.close()
+            _ = await child.lines()
+        }
+
+        func kill() async {
+            child.kill()
+            _ = await child.lines()
+        }
+    }
+
+    private func keys(_ names: String...) -> [CacheKey] { names.map(CacheKey.init(verbatim:)) }
+
+    @Test("What another process writes is seen at once, and nothing is changed by looking")
+    func live() async throws {
+        let folder = TemporaryFolder()
+        let writer = try await Writer(at: folder)
+        try await writer.write("a")
+        let before = try Listing(of: folder.url)
+        let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        #expect(try await engine.fetchKeys() == keys("a"))
+        #expect(try Listing(of: folder.url) == before)
+        try await writer.write("b")
+        #expect(try await engine.fetchKeys() == keys("a", "b"))
+        try await writer.end()
+        #expect(try await engine.fetchKeys() == keys("a", "b"))
+        try await engine.close()
+    }
+
+    @Test("Who comes while a file is read writes to it, and what it writes is read, also when it has gone")
+    func writerComes() async throws {
+        let folder = TemporaryFolder()
+        let first = try await Writer(at: folder)
+        try await first.write("a")
+        try await first.end()
+        #expect(try folder.names() == ["data.sqlite3"])
+        let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        #expect(try await engine.fetchKeys() == keys("a"))
+        for name in ["b", "c"] {
+            let next = try await Writer(at: folder)
+            #expect(try await engine.fetchCount() >= 1)
+            try await next.write(name)
+            #expect(try await engine.fetchKeys().last == CacheKey(verbatim: name))
+            try await next.end()
+            #expect(try await engine.fetchKeys().last == CacheKey(verbatim: name))
+        }
+        try await engine.close()
+        // What the writers had to leave is put in order by the next one.
+        let last = try await Writer(at: folder)
+        try await last.write("d")
+        try await last.end()
+        #expect(try folder.names() == ["data.sqlite3"])
+        #expect(
+            try await SQLiteStorageEngine(readingFile: folder.file("data.sqlite3")).fetchKeys()
+                == keys("a", "b", "c", "d"))
+    }
+
+    @Test("A file of Bodega that another process takes over while it is read goes on being read")
+    func takenOver() async throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.copyItem(at: Fixtures.file("bodega-2.sqlite3"), to: folder.file("data.sqlite3"))
+        let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        #expect(try await engine.fetchCount() == 3)
+        let writer = try await Writer(at: folder)
+        #expect(try await engine.fetchCount() == 3)
+        try await writer.write("a")
+        #expect(try await engine.fetchKeys().last == CacheKey(verbatim: "a"))
+        try await writer.end()
+        #expect(try await engine.fetchKeys().last == CacheKey(verbatim: "a"))
+    }
+
+    /// What a process leaves whose end comes suddenly.
+    enum Remains: CaseIterable {
+        case all, withoutIndex, emptyIndex
+    }
+
+    @Test("What a process has left in the log that was killed is read, and stays there", arguments: Remains.allCases)
+    func killed(remains: Remains) async throws {
+        let folder = TemporaryFolder()
+        let writer = try await Writer(at: folder)
+        for name in ["a", "b", "c"] { try await writer.write(name) }
+        await writer.kill()
+        let index = folder.file("data.sqlite3-shm")
+        switch remains {
+        case .all: break
+        case .withoutIndex: try FileManager.default.removeItem(at: index)
+        case .emptyIndex: try Data().write(to: index)
+        }
+        let before = try Listing(of: folder.url)
+        let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        #expect(try await engine.fetchKeys() == keys("a", "b", "c"))
+        #expect(try await engine.integrityCheck() == [])
+        #expect(try Listing(of: folder.url) == before)
+        let next = try await Writer(at: folder)
+        try await next.write("d")
+        #expect(try await engine.fetchKeys() == keys("a", "b", "c", "d"))
+        try await engine.close()
+        try await next.end()
+        #expect(try folder.names() == ["data.sqlite3"])
+    }
+
+    @Test("A log with nothing in it, or with nonsense, stays as it is", arguments: [0, 1, 32, 5000])
+    func emptyLog(size: Int) async throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.copyItem(at: Fixtures.file("emporium-1.sqlite3"), to: folder.file("data.sqlite3"))
+        try Data(repeating: 0xAA, count: size).write(to: folder.file("data.sqlite3-wal"))
+        let before = try Listing(of: folder.url)
+        let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        #expect(try await engine.fetchCount() == 5)
+        try await engine.close()
+        #expect(try Listing(of: folder.url) == before)
+    }
+
+    @Test("Each read sees whole batches while another process writes as fast as it can", arguments: [true, false])
+    func batches(isOpenedEachTime: Bool) async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        let child = try Child("write", "sqlite", folder.path, "relaxed", "r", "100000")
+        _ = await child.nextLine()
+        let reader = try SQLiteStorageEngine(readingFile: file)
+        var counts: [Int] = []
+        for _ in 0..<60 {
+            let engine = isOpenedEachTime ? try SQLiteStorageEngine(readingFile: file) : reader
+            try await checkBatches(in: engine)
+            counts.append(try await engine.fetchCount())
+        }
+        child.kill()
+        _ = await child.lines()
+        #expect(counts == counts.sorted())
+        try await checkBatches(in: reader)
+    }
+
+    @Test("Each read sees whole batches while processes come, write and go")
+    func comingAndGoing() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        try await SQLiteStorageEngine(openingFile: file).close()
+        for round in 0..<10 {
+            let child = try Child("write", "sqlite", folder.path, "relaxed", "r\(round)", "3")
+            async let lines = child.lines()
+            for _ in 0..<20 { try await checkBatches(in: SQLiteStorageEngine(readingFile: file)) }
+            #expect(await lines.last == "done")
+            let engine = try SQLiteStorageEngine(readingFile: file)
+            #expect(try await engine.fetchKeys(among: [CacheKey("r\(round)-0-2")]).count == 1)
+        }
+    }
+
+    private func checkBatches(in engine: SQLiteStorageEngine) async throws {
+        var batches: [Substring: Int] = [:]
+        for (key, data) in try await engine.fetchAll() {
+            #expect(data == Data(String(repeating: key.rawValue + ";", count: 40).utf8), "torn: \(key)")
+            guard let range = key.rawValue.range(of: "-batch-") else { continue }
+            batches[key.rawValue[..<range.lowerBound], default: 0] += 1
+        }
+        #expect(batches.allSatisfy { $0.value == 5 }, "half a batch: \(batches)")
+    }
+}
+
+extension SQLiteReadingBesideWritersTests {
+
+    @Test("What Bodega writes meanwhile, with a journal, is seen")
+    func journal() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        try FileManager.default.copyItem(at: Fixtures.file("bodega-2.sqlite3"), to: file)
+        let engine = try SQLiteStorageEngine(readingFile: file)
+        #expect(try await engine.fetchCount() == 3)
+        let reference = try DatabaseQueue(path: file.path)
+        for number in 1...3 {
+            try await reference.write { db in
+                try db.execute(
+                    sql: "INSERT INTO data VALUES (?, x'01', '2022-06-22', '2022-06-22')", arguments: ["\(number)"])
+            }
+            #expect(try await engine.fetchCount() == 3 + number)
+        }
+    }
+
+    @Test("A file that was left in the midst of a write with a journal is not read before that is undone")
+    func hotJournal() async throws {
+        let folder = TemporaryFolder()
+        let source = folder.file("source.sqlite3")
+        try FileManager.default.copyItem(at: Fixtures.file("bodega-2.sqlite3"), to: source)
+        let remains = folder.file("remains")
+        try FileManager.default.createDirectory(at: remains, withIntermediateDirectories: false)
+        let file = remains.appendingPathComponent("data.sqlite3")
+        // Pages go to the file before the transaction ends, because the cache holds next to none.
+        let reference = try DatabaseQueue(path: source.path)
+        try await reference.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA cache_size = 1")
+            try db.execute(sql: "BEGIN IMMEDIATE; UPDATE data SET value = zeroblob(100000)")
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: source.path + suffix, toPath: file.path + suffix)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        let before = try Listing(of: remains)
+        #expect { try SQLiteStorageEngine(readingFile: file) } throws: { error in
+            guard let error = error as? StorageError else { return false }
+            return error.code == .cannotOpen && error.message.contains("Open the file for writing")
+        }
+        #expect(try Listing(of: remains) == before)
+        try await SQLiteStorageEngine(openingFile: file).close()
+        let engine = try SQLiteStorageEngine(readingFile: file)
+        #expect(try await engine.fetch(key: CacheKey("first")) == Data("value of \"first\"".utf8))
+    }
+}

@@ -1,0 +1,147 @@
+import Bodega
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct StorageAddressTests {
+
+    @Test(
+        "An address with a scheme means what it says",
+        arguments: [
+            ("sqlite:a.txt", .sqlite("a.txt")),
+            ("sqlite:/x/y.db#drafts", .sqlite("/x/y.db", collection: "drafts")),
+            ("sqlite:a#b#c", .sqlite("a#b", collection: "c")),
+            ("sqlite:a#b#", .sqlite("a#b")),
+            ("sqlite:100%#%23%25 %C3%A9", .sqlite("100%", collection: "#% é")),
+            ("disk:/x/y.db", .disk("/x/y.db")),
+            ("disk:disk:a", .disk("disk:a")),
+            ("disk:a#b", .disk("a#b")),
+            ("memory:", .memory),
+        ] as [(String, StorageAddress)]
+    )
+    func schemes(_ text: String, meaning: StorageAddress) throws {
+        #expect(try StorageAddress(parsing: text) == meaning)
+    }
+
+    @Test(
+        "The description of an address is read as the same address",
+        arguments: [
+            .sqlite("a"), .sqlite("a#b"), .sqlite("a#"), .sqlite("a", collection: "b"),
+            .sqlite("a%25", collection: "%25#"),
+            .sqlite("a", collection: "\n ünï"), .disk("a#b"), .disk("/x"), .memory,
+        ] as [StorageAddress]
+    )
+    func description(_ address: StorageAddress) throws {
+        #expect(try StorageAddress(parsing: address.description) == address)
+    }
+
+    @Test(
+        "The description of an odd path names the same place",
+        arguments: [("~/a", "./~/a"), ("//a", "/.//a")]
+    )
+    func oddPaths(path: String, shown: String) throws {
+        #expect(try StorageAddress(parsing: StorageAddress.sqlite(path).description) == .sqlite(shown))
+        #expect(try StorageAddress(parsing: StorageAddress.disk(path).description) == .disk(shown))
+    }
+
+    @Test("A tilde at the beginning is the home folder")
+    func home() throws {
+        #expect(try StorageAddress(parsing: "sqlite:~/a").path == NSHomeDirectory() + "/a")
+        #expect(try StorageAddress(parsing: "disk:~/a").path == NSHomeDirectory() + "/a")
+        #expect(try StorageAddress(parsing: "~/no-such-file.db#c").path == NSHomeDirectory() + "/no-such-file.db")
+    }
+
+    @Test("Without a scheme, what is there tells, and where nothing is yet, the extension")
+    func inspection() throws {
+        let folder = TemporaryFolder()
+        func path(_ name: String, _ content: String) throws -> String {
+            try Data(content.utf8).write(to: folder.file(name))
+            return folder.file(name).path
+        }
+        func parse(_ text: String) throws -> StorageAddress { try StorageAddress(parsing: text) }
+
+        #expect(try parse(folder.path) == .disk(folder.path))
+        let odd = try path("odd.name", "SQLite format 3\0more")
+        #expect(try parse(odd) == .sqlite(odd))
+        #expect(try parse(odd + "#c") == .sqlite(odd, collection: "c"))
+        let sharp = try path("sharp#c", "SQLite format 3\0more")
+        #expect(try parse(sharp) == .sqlite(sharp))
+        let empty = try path("empty.db", "")
+        #expect(try parse(empty) == .sqlite(empty))
+        for name in ["new.sqlite3", "new.sqlite", "new.db", "new.DB"] {
+            let new = folder.file(name).path
+            #expect(try parse(new) == .sqlite(new))
+            #expect(try parse(new + "#c") == .sqlite(new, collection: "c"))
+        }
+        for name in ["almost.db", "text.db"] {
+            let text = try path(name, name == "text.db" ? "text" : "SQLite format 4\0more")
+            #expect(code { try parse(text) } == .invalidArgument)
+        }
+        #expect(code { try parse(folder.path + "#c") } == .invalidArgument)
+    }
+
+    @Test(
+        "What is no address is refused, with what to write instead",
+        arguments: [
+            ("", "sqlite:PATH"), ("sqlite:", "lacks a path"), ("disk:", "lacks a path"), ("sqlite:#a", "lacks a path"),
+            ("memory:a", "write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
+            ("sqlite:a#%2", "%25"), ("sqlite:a#%ff", "%25"), ("sqlite:a#50%", "%25"), ("no-such-thing", "disk:PATH"),
+            ("ftp:x", "\"ftp\""), ("postgres://host/db", "\"postgres\""),
+        ]
+    )
+    func refused(_ text: String, hint: String) {
+        #expect { try StorageAddress(parsing: text) } throws: { error in
+            guard let error = error as? StorageError else { return false }
+            return error.code == .invalidArgument && error.message.contains(hint)
+        }
+    }
+
+    @Test("An address opens its engine and collection")
+    func opening() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("a#b.db").path
+        let drafts = StorageAddress.sqlite(file, collection: "drafts")
+        try await drafts.open().write(Data([1]), key: CacheKey("k"))
+        #expect(try await drafts.open(mustExist: true).fetchCount() == 1)
+        #expect(try await StorageAddress.sqlite(file).open().fetchCount() == 0)
+        let disk = StorageAddress.disk(folder.file("items").path)
+        try await disk.open(durability: .relaxed).write(Data([1]), key: CacheKey("k"))
+        #expect(try await disk.open(mustExist: true).fetchCount() == 1)
+        for address in [drafts, disk] {
+            let engine = try address.openForReading()
+            #expect(try await engine.fetchCount() == 1)
+            await #expect(throws: StorageError.self) { try await engine.removeAllData() }
+        }
+        #expect(code { try StorageAddress.disk(folder.file("absent").path).openForReading() } == .cannotOpen)
+        #expect(code { try StorageAddress.memory.openForReading() } == .cannotOpen)
+        #expect(try StorageAddress.memory.open() is MemoryStorageEngine)
+    }
+
+    @Test("A store that must exist is not created, and what can't be a store stays as it is")
+    func mustExist() throws {
+        let folder = TemporaryFolder()
+        try Data("text".utf8).write(to: folder.file("text"))
+        try Data().write(to: folder.file("empty"))
+        let names = try folder.names()
+        for name in ["absent", "text", "empty", "empty/below"] {
+            let path = folder.file(name).path
+            #expect(code { try StorageAddress.sqlite(path).open(mustExist: true) } == .cannotOpen)
+            #expect(code { try StorageAddress.disk(path).open(mustExist: true) } == .cannotOpen)
+        }
+        #expect(code { try StorageAddress.sqlite(folder.path).open() } == .cannotOpen)
+        #expect(code { try StorageAddress.sqlite(folder.file("text").path).open() } == .cannotOpen)
+        #expect(code { try StorageAddress.disk(folder.file("text").path).open() } == .cannotOpen)
+        #expect(code { try StorageAddress.memory.open(mustExist: true) } == .cannotOpen)
+        #expect(try folder.names() == names)
+        #expect(try Data(contentsOf: folder.file("text")) == Data("text".utf8))
+    }
+
+    private func code(_ body: () throws -> Any) -> StorageError.Code? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? StorageError)?.code
+        }
+    }
+}
