@@ -229,3 +229,81 @@ extension SQLiteReadingBesideWritersTests {
         #expect(try await engine.fetch(key: CacheKey("first")) == Data("value of \"first\"".utf8))
     }
 }
+
+/// What writes and what only reads, in one process.
+@Suite struct SQLiteReadingInOneProcessTests {
+
+    @Test(
+        "A file that is read can be opened for writing in the same process, whatever was there",
+        arguments: ["closed", "left by a crash", "left without an index"])
+    func writingAfterReading(state: String) async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        let child = try Child("write", "sqlite", folder.path, "full", "r", state == "closed" ? "1" : "100000")
+        _ = await child.nextLine()
+        if state != "closed" { child.kill() }
+        _ = await child.lines()
+        if state == "left without an index" { try FileManager.default.removeItem(at: folder.file("data.sqlite3-shm")) }
+
+        let readers = try (0..<3).map { _ in try SQLiteStorageEngine(readingFile: file) }
+        let before = try await readers[0].fetchCount()
+        for reader in readers { #expect(try await reader.fetchCount() == before) }
+        let writer = try SQLiteStorageEngine(openingFile: file)
+        for number in 1...3 {
+            try await writer.write(Data("new".utf8), key: CacheKey("new \(number)"))
+            for reader in readers { #expect(try await reader.fetchCount() == before + number) }
+        }
+        // Another process must not take the file for closed, because a reader has let go of it.
+        let lines = await (try Child("count", "sqlite", folder.path)).lines()
+        #expect(lines == ["\(before + 3)"])
+        try await writer.write(Data("new".utf8), key: CacheKey("new 4"))
+        #expect(try await readers[2].fetchCount() == before + 4)
+        #expect(try await writer.integrityCheck() == [])
+        for reader in readers { try await reader.close() }
+        try await writer.close()
+        #expect(try folder.names() == ["data.sqlite3"])
+    }
+
+    @Test("Telling what is at a path, and reading it, leaves the process the locks of its writers")
+    func locksStay() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        let writer = try SQLiteStorageEngine(openingFile: file)
+        try await writer.write(Data("1".utf8), key: CacheKey("1"))
+        #expect(try StorageAddress(parsing: file.path) == .sqlite(file.path))
+        try await SQLiteStorageEngine(readingFile: file).close()
+        // The last process that closes the file removes the log, and this one has it open.
+        let lines = await (try Child("count", "sqlite", folder.path)).lines()
+        #expect(lines == ["1"])
+        #expect(try folder.names().contains("data.sqlite3-wal"))
+        try await writer.close()
+    }
+
+    @Test("Writers that come and go while others in the process read leave nothing out")
+    func manyWriters() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        try await SQLiteStorageEngine(openingFile: file).close()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for reader in 0..<3 {
+                group.addTask {
+                    let engine = try SQLiteStorageEngine(readingFile: file)
+                    var last = 0
+                    while last < 20 {
+                        let count = try await engine.fetchCount()
+                        #expect(count >= last, "reader \(reader)")
+                        last = count
+                    }
+                }
+            }
+            group.addTask {
+                for number in 0..<20 {
+                    let engine = try SQLiteStorageEngine(openingFile: file)
+                    try await engine.write(Data(), key: CacheKey("\(number)"))
+                    try await engine.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

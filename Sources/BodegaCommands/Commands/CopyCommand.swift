@@ -76,10 +76,8 @@ struct CopyCommand: ConsoleCommand {
         let to = try StorageAddress(argument: destination)
         if from.isSamePlace(as: to) { throw ToolError(.usage, "Source and destination are the same store.") }
         console.interruption.listen()
-        // A process does not both only read a file and write to it.
-        let isOneFile = from.isSamePlace(as: .sqlite(to.path, collection: from.collection))
         // The source first: without one, no destination is created.
-        try await (isOneFile ? from.openExisting() : from.openToRead()).use { source in
+        try await from.openToRead().use { source in
             if !quiet { try await noteOtherCollections(of: source, on: console) }
             try await to.openOrCreate().use { destination in
                 let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)

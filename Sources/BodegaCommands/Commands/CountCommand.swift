@@ -8,6 +8,8 @@ struct CountCommand: ConsoleCommand {
         commandName: "count",
         abstract: "Print the number of items.",
         discussion: """
+            With --json an object is printed: {"count"}.
+
             EXAMPLES:
               bodega count notes.db
               bodega count notes.db --collection drafts --json

@@ -11,6 +11,9 @@ struct GetCommand: ConsoleCommand {
             Nothing is added, also not between several items. Items that are missing are reported after the others are \
             printed, with exit status 3.
 
+            With --json each line is an object: {"key", "kind" if it is not hashed} and the bytes under "json", "text" or \
+            "base64", as export has them.
+
             EXAMPLES:
               bodega get notes.db today
               bodega get disk:site --verbatim index.html > index.html

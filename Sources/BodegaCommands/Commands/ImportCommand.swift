@@ -20,6 +20,9 @@ struct ImportCommand: ConsoleCommand {
             written, those before it are. Text that is not JSON at all ends the import of an array always, because the \
             rest can't be told apart.
 
+            With --json one object is printed, also if the import fails: {"imported", "skipped", "bytes", "milliseconds"} \
+            and then "error".
+
             EXAMPLES:
               bodega import people.db people.ndjson --key id
               bodega import people.db people.json --array data.people --key name.last

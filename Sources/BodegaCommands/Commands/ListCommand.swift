@@ -13,6 +13,8 @@ struct ListCommand: ConsoleCommand {
 
             Keys can be handed to get and rm, after --, if they are all of one kind; name that with --verbatim or --url.
 
+            With --json each line is an object: {"key", "kind"} and, with --long, "size", "createdAt" and "updatedAt".
+
             EXAMPLES:
               bodega ls notes.db --limit 10
               bodega ls notes.db --long

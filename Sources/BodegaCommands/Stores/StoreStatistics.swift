@@ -97,7 +97,9 @@ package struct StoreStatistics: Sendable {
         switch address.engine {
         case .sqlite:
             // The database, its write-ahead log and the index of that.
-            return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: address.path + $1)) }
+            // SQLite keeps them beside the file itself, not beside a symbolic link to it.
+            let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
+            return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: path + $1)) }
         case .memory:
             return 0
         case .disk:

@@ -16,7 +16,9 @@ extension SQLiteFile {
     ) throws -> DatabasePool {
         let configuration = configuration(durability, lockTimeout)
         return try retryingWhileLocked(url.path, for: lockTimeout) {
-            let pool = try DatabasePool(path: url.path, configuration: configuration)
+            let pool = try SQLiteReadRegistry.openingToWrite(url.path) {
+                try DatabasePool(path: url.path, configuration: configuration)
+            }
             // GRDB sets NORMAL when it activates WAL mode.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")

@@ -31,7 +31,8 @@ final class SQLiteReadSession {
     }
 
     private let raw: SQLiteRawFile
-    private let identity: Identity
+    /// The file, whoever takes its name.
+    let identity: SQLiteReadRegistry.Identity
     private let state: State
     private let queue: DatabaseQueue
     /// Whether a view stands before a table of Bodega, because that lacks a column.
@@ -40,8 +41,7 @@ final class SQLiteReadSession {
     /// Opens a file.
     ///
     /// - Throws: What GRDB or ``SQLiteRawFile`` throws, `SQLITE_BUSY` if somebody changes the file just now.
-    init(path: String, lockTimeout: TimeInterval) throws {
-        guard let identity = Identity(path) else { throw StorageError.system(errno, path, "examined") }
+    init(path: String, identity: SQLiteReadRegistry.Identity, lockTimeout: TimeInterval) throws {
         let raw = try SQLiteRawFile(path: path)
         try raw.lock()
         var state: State?
@@ -92,7 +92,7 @@ final class SQLiteReadSession {
 
     private func holds() throws -> Bool {
         // The file may have been replaced by another of its name.
-        guard Identity(raw.path) == identity else { return false }
+        guard SQLiteReadRegistry.Identity(raw.path) == identity else { return false }
         if hidesTable, try !queue.unsafeRead(SQLiteReadView.isStillNeeded) { return false }
         switch state {
         case .journal: return try Self.state(of: raw) == .journal
@@ -140,18 +140,5 @@ final class SQLiteReadSession {
             case .live: "mode=ro&readonly_shm=1"
             }
         return try DatabaseQueue(path: SQLiteRawFile.uri(path, query), configuration: configuration)
-    }
-
-    /// What tells a file from another that takes its name.
-    private struct Identity: Equatable {
-        let device: dev_t
-        let number: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            device = status.st_dev
-            number = status.st_ino
-        }
     }
 }

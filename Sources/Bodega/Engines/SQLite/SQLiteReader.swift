@@ -3,6 +3,14 @@ import Foundation
 import GRDB
 import Logging
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// A database file that is only read. Nothing is created or changed, neither in it nor beside it.
 ///
 /// Reads take turns. Each sees the file as it is at one moment, whoever writes to it.
@@ -47,16 +55,16 @@ final class SQLiteReader: Sendable {
             if session.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
             return try SQLiteFile.retryingWhileLocked(path, for: lockTimeout) {
                 while true {
-                    let current = try session.current ?? SQLiteReadSession(path: path, lockTimeout: lockTimeout)
+                    let current = try session.current ?? open()
                     session.current = current
                     do {
                         if let value = try current.read(isTransaction: isTransaction, body) { return value }
                     } catch let error as DatabaseError where Self.mayPass(error) {
-                        try Self.end(&session)
+                        try end(&session)
                         throw DatabaseError(resultCode: .SQLITE_BUSY, message: "\(error)")
                     }
                     // Others use it in another way now, which takes another connection.
-                    try Self.end(&session)
+                    try end(&session)
                 }
             }
         }
@@ -66,13 +74,29 @@ final class SQLiteReader: Sendable {
     func close() throws {
         try session.withLock { session in
             session.isClosed = true
-            try Self.end(&session)
+            try end(&session)
         }
     }
 
-    private static func end(_ session: inout Session) throws {
-        defer { session.current = nil }
-        try session.current?.close()
+    /// Closes the file until the next read.
+    func release() throws {
+        try session.withLock { session in try end(&session) }
+    }
+
+    private func open() throws -> SQLiteReadSession {
+        guard let identity = SQLiteReadRegistry.Identity(path) else {
+            throw StorageError.system(errno, path, "examined")
+        }
+        return try SQLiteReadRegistry.opening(identity, by: self) {
+            try SQLiteReadSession(path: path, identity: identity, lockTimeout: lockTimeout)
+        }
+    }
+
+    private func end(_ session: inout Session) throws {
+        guard let current = session.current else { return }
+        session.current = nil
+        defer { SQLiteReadRegistry.closed(current.identity, by: ObjectIdentifier(self)) }
+        try current.close()
     }
 
     /// Whether the index of the log is only being set up by somebody who may write to it.

@@ -88,8 +88,7 @@ extension SQLiteStorageEngine {
     /// - Reads take turns, and open the file anew when others begin to use it.
     /// - While this engine is open, programs that write leave their log beside the file when they end, with nothing
     ///   lost; the next one removes it.
-    /// - A process that also writes to the file does both through an engine that writes: SQLite shares what it knows of
-    ///   an open file within a process, and a writer may find itself without the right to write.
+    /// - Others in this process may write to the file through engines of their own.
     ///
     /// - Parameters:
     ///   - file: Where the file is, with its extension.
