@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Watching", .timeLimit(.minutes(2)))
+@Suite("Watching", .timeLimit(.minutes(30)))
 struct WatchTests {
 
     /// A run of `bodega watch` in this process, whose lines are awaited.
