@@ -1,0 +1,97 @@
+import Foundation
+import Hummingbird
+public import Logging
+import NIOCore
+public import ServiceLifecycle
+
+/// The gallery: its storage, its controllers and its web server.
+public struct GalleryServer: Service, CustomStringConvertible {
+    private let controllers: GalleryControllers
+    private let templates: Templates
+    private let port: Int
+    private let logger: Logger
+    private let onListening: @Sendable (_ port: Int) -> Void
+
+    /// How many ports are tried, the preferred one included.
+    private static let portsToTry = 100
+    /// How many connections there can be. A page that is open keeps one.
+    private static let connectionLimit = 256
+
+    /// Creates a gallery.
+    ///
+    /// - Parameters:
+    ///   - storage: Where it keeps what it keeps.
+    ///   - connection: How it reaches the API.
+    ///   - port: The port to listen on at 127.0.0.1, or, if it is taken, the next one that is free. 0 for any.
+    ///   - logger: Where it writes what it does.
+    ///   - onListening: Called when it listens.
+    /// - Throws: What is wrong with a template.
+    public init(
+        storage: GalleryStorage,
+        connection: PictureAPIConnection,
+        port: Int,
+        logger: Logger,
+        onListening: @escaping @Sendable (_ port: Int) -> Void
+    ) async throws {
+        controllers = await GalleryControllers(storage: storage, connection: connection, logger: logger)
+        templates = try await Templates()
+        self.port = port
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// Names the service in the log.
+    public var description: String { "Gallery" }
+
+    /// Loads what is stored, and serves until the program ends.
+    ///
+    /// - Throws: What keeps it from listening.
+    public func run() async throws {
+        await controllers.open()
+        let showFirst = Task { await showFirstPicture() }
+        do {
+            try await serve()
+        } catch {
+            showFirst.cancel()
+            try await controllers.api.shutDown()
+            throw error
+        }
+        await showFirst.value
+        try await controllers.api.shutDown()
+    }
+
+    /// Whoever comes for the first time sees a picture at once.
+    @MainActor
+    private func showFirstPicture() async {
+        if controllers.easel.exhibit == nil { await GalleryActions(controllers: controllers).showAnother() }
+    }
+
+    private func serve() async throws {
+        let router = await GalleryRoutes(controllers, templates: templates).router()
+        let responder = router.buildResponder()
+        var port = port
+        while true {
+            do {
+                return try await application(responder, port).run()
+            } catch let error as IOError where error.errnoCode == EADDRINUSE && port - self.port < Self.portsToTry {
+                logger.notice("The port is taken; the next one is tried.", metadata: ["port": "\(port)"])
+                port += 1
+            }
+        }
+    }
+
+    private func application(
+        _ responder: RouterResponder<GalleryRequestContext>,
+        _ port: Int
+    ) -> Application<RouterResponder<GalleryRequestContext>> {
+        Application(
+            responder: responder,
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: port),
+                availableConnectionsDelegate: .maximum(Self.connectionLimit, logger: logger)
+            ),
+            onServerRunning: { channel in onListening(channel.localAddress?.port ?? port) },
+            logger: logger
+        )
+    }
+}
