@@ -58,7 +58,12 @@ let package = Package(
                 "Gallery",
                 "PictureAPI",
                 "GalleryDemo",
+                .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaTesting", package: "Emporium"),
+                .product(name: "Boutique", package: "Emporium"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
     ],

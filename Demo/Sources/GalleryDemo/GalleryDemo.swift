@@ -52,7 +52,8 @@ struct GalleryDemo: AsyncParsableCommand {
         do {
             storage = try GalleryStorage(directory: directory)
         } catch let error as StorageError where error.code == .locked {
-            throw ValidationError("Another gallery runs on \(directory.url.path). Stop it, or name another folder with --data.")
+            throw ValidationError(
+                "Another gallery runs on \(directory.url.path). Stop it, or name another folder with --data.")
         }
         let api = try PictureAPIServer(directory: directory.appending("api"), seed: seed, logger: logger)
         try await api.setOnline(true)

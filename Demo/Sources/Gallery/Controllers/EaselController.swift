@@ -65,7 +65,8 @@ final class EaselController {
             do {
                 try await images.remove([former.image])
             } catch {
-                logger.warning("An image could not be removed; it is at the next start.", metadata: ["error": "\(error)"])
+                logger.warning(
+                    "An image could not be removed; it is at the next start.", metadata: ["error": "\(error)"])
             }
         }
     }

@@ -23,7 +23,9 @@ final class FavouritesController {
     static let limit = 500
 
     /// Creates a controller on a store.
-    init(_ store: Store<Favourite>, images: ImageStore, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }) {
+    init(
+        _ store: Store<Favourite>, images: ImageStore, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
         _favourites = Stored(in: store)
         self.images = images
         self.logger = logger

@@ -40,7 +40,8 @@ struct GalleryActions {
             case .wasThere: noticeboard.show("“\(title)” is a favourite already.")
             case .isFull:
                 let limit = FavouritesController.limit
-                noticeboard.show("There are \(limit) favourites, and no room for more. Remove some first.", isError: true)
+                noticeboard.show(
+                    "There are \(limit) favourites, and no room for more. Remove some first.", isError: true)
             case .isGone: noticeboard.show("Another picture is on show by now. Look again, please.", isError: true)
             }
         }

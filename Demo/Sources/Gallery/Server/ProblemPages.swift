@@ -19,7 +19,8 @@ struct ProblemPages: RouterMiddleware {
         } catch let error as any HTTPResponseError {
             return await pages.problem(error.status)
         } catch {
-            context.logger.error("A request has failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
+            context.logger.error(
+                "A request has failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
             return await pages.problem(.internalServerError)
         }
     }

@@ -29,7 +29,8 @@ final class FolderLock: Sendable {
         let file = directory.url.appendingPathComponent("lock", isDirectory: false)
         descriptor = open(file.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StorageError(.cannotOpen, "The lock could not be opened: \(String(cString: strerror(errno))).", file: file)
+            throw StorageError(
+                .cannotOpen, "The lock could not be opened: \(String(cString: strerror(errno))).", file: file)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
@@ -37,7 +38,8 @@ final class FolderLock: Sendable {
             if code == EWOULDBLOCK {
                 throw StorageError(.locked, "Another gallery runs on this folder.", file: directory.url)
             }
-            throw StorageError(.inputOutput, "The folder could not be locked: \(String(cString: strerror(code))).", file: file)
+            throw StorageError(
+                .inputOutput, "The folder could not be locked: \(String(cString: strerror(code))).", file: file)
         }
     }
 

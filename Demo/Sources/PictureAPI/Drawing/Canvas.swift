@@ -30,7 +30,8 @@ struct Canvas {
         for (index, stop) in stops.enumerated() {
             let offset = Double(index) / Double(max(1, stops.count - 1))
             definitions += Self.element(
-                "stop", ["offset": Thousandths(offset), "stop-color": stop.color, "stop-opacity": Thousandths(stop.opacity)])
+                "stop",
+                ["offset": Thousandths(offset), "stop-color": stop.color, "stop-opacity": Thousandths(stop.opacity)])
         }
         definitions += "</linearGradient>"
         return "url(#\(name))"

@@ -63,7 +63,7 @@ public actor PictureAPIServer: Service {
         if server != nil { return }
         do {
             try await listen(on: port)
-        } catch where port != 0 {
+        } catch  where port != 0 {
             // Somebody else has taken the port meanwhile.
             logger.notice("The API's port is taken, so it gets another one.", metadata: ["port": "\(port)"])
             try await listen(on: 0)
@@ -74,7 +74,8 @@ public actor PictureAPIServer: Service {
         let (ports, listening) = AsyncStream<Int>.makeStream()
         let application = Application(
             router: routes.router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: "Pictures"),
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: port), serverName: "Pictures"),
             onServerRunning: { channel in
                 if let port = channel.localAddress?.port { listening.yield(port) }
             },

@@ -24,7 +24,9 @@ struct Dunes: Style {
         return canvas
     }
 
-    private func sun(_ palette: Palette, above horizon: Double, on canvas: inout Canvas, _ generator: inout SeededGenerator) {
+    private func sun(
+        _ palette: Palette, above horizon: Double, on canvas: inout Canvas, _ generator: inout SeededGenerator
+    ) {
         let x = generator.number(250...950)
         let y = horizon - generator.number(40...170)
         let radius = generator.number(60...105)
