@@ -1,6 +1,4 @@
 import Boutique
-import Foundation
-import Logging
 
 /// The picture that is on show: fetches it and keeps it, so that it is there after a restart and without the API.
 @MainActor
@@ -14,22 +12,19 @@ final class EaselController {
     private let api: PictureClient
     private let availability: Availability
     private let images: ImageStore
-    private let logger: Logger
-    private var fetch: Task<Void, any Error>?
+    private var fetch: Task<Exhibit?, any Error>?
 
     /// Creates a controller.
     init(
         storage: any StorageEngine,
         images: ImageStore,
         api: PictureClient,
-        availability: Availability,
-        logger: Logger
+        availability: Availability
     ) {
         _exhibit = AsyncStoredValue(key: "exhibit", default: nil, storage: storage)
         self.images = images
         self.api = api
         self.availability = availability
-        self.logger = logger
     }
 
     /// Whether another picture is on its way.
@@ -40,34 +35,34 @@ final class EaselController {
     /// - Parameter session: Proves that somebody is signed in; `nil` for pictures that everybody gets.
     /// - Throws: A ``PictureAPIError``, or a `StorageError`. The picture before stays then.
     func showAnother(_ session: Session?) async throws {
-        if let fetch { return try await fetch.value }
+        if let fetch { return _ = try await fetch.value }
         let task = Task { try await replaceExhibit(session) }
         fetch = task
         fetching.send()
-        defer {
-            fetch = nil
-            fetching.send()
-        }
-        try await task.value
+        let result = await task.result
+        fetch = nil
+        fetching.send()
+        if let former = try result.get() { await images.discard([former.image]) }
     }
 
-    private func replaceExhibit(_ session: Session?) async throws {
+    /// Puts another picture on show.
+    ///
+    /// - Returns: What was on show before. Its bytes are still there: they go last, so that whenever the program is
+    ///   killed, what is on show has its bytes.
+    private func replaceExhibit(_ session: Session?) async throws -> Exhibit? {
         // What cannot be read must not be replaced.
         try await $exhibit.valueHasLoaded()
         let former = exhibit
         let delivery = try await availability.observe { () throws(PictureAPIError) in
             try await api.randomPicture(token: session?.token)
         }
-        // The bytes first and the old ones last: whenever the program is killed, what is on show has its bytes.
         let image = try await images.add(delivery.image)
-        try await $exhibit.set(Exhibit(picture: delivery.picture, image: image))
-        if let former {
-            do {
-                try await images.remove([former.image])
-            } catch {
-                logger.warning(
-                    "An image could not be removed; it is at the next start.", metadata: ["error": "\(error)"])
-            }
+        do {
+            try await $exhibit.set(Exhibit(picture: delivery.picture, image: image))
+        } catch {
+            await images.discard([image])
+            throw error
         }
+        return former
     }
 }

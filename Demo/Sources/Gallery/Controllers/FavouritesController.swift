@@ -1,6 +1,5 @@
 import Boutique
 import Foundation
-import Logging
 
 /// The favourites: adds, removes and brings back.
 ///
@@ -13,7 +12,6 @@ final class FavouritesController {
     @Stored var favourites: [Favourite]
 
     private let images: ImageStore
-    private let logger: Logger
     private let now: @Sendable () -> Date
 
     /// What can be brought back. Its bytes stay until then, or until something else is removed.
@@ -24,11 +22,10 @@ final class FavouritesController {
 
     /// Creates a controller on a store.
     init(
-        _ store: Store<Favourite>, images: ImageStore, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
+        _ store: Store<Favourite>, images: ImageStore, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         _favourites = Stored(in: store)
         self.images = images
-        self.logger = logger
         self.now = now
     }
 
@@ -57,10 +54,10 @@ final class FavouritesController {
                 favourites.insert(favourite)
                 return .added
             }
-            if addition != .added { await discard([image]) }
+            if addition != .added { await images.discard([image]) }
             return addition
         } catch {
-            await discard([image])
+            await images.discard([image])
             throw error
         }
     }
@@ -107,7 +104,7 @@ final class FavouritesController {
                 return missing
             }
             let kept = Set(returned.map(\.image))
-            await discard(candidates.map(\.image).filter { !kept.contains($0) })
+            await images.discard(candidates.map(\.image).filter { !kept.contains($0) })
             return returned.count
         } catch {
             removed += candidates
@@ -118,15 +115,6 @@ final class FavouritesController {
     private func offerUndo(of favourites: [Favourite]) async {
         let former = removed
         removed = favourites
-        await discard(former.map(\.image))
-    }
-
-    /// Removes bytes that nobody owns any more. If that fails they are removed at the next start, so nobody is bothered.
-    private func discard(_ keys: [ImageKey]) async {
-        do {
-            try await images.remove(keys)
-        } catch {
-            logger.warning("Images could not be removed; they are at the next start.", metadata: ["error": "\(error)"])
-        }
+        await images.discard(former.map(\.image))
     }
 }

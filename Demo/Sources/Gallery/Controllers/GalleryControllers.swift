@@ -22,10 +22,10 @@ struct GalleryControllers {
         self.connection = connection
         self.logger = logger
         api = PictureClient(address: connection.address)
-        images = ImageStore(engine: storage.images)
-        favourites = FavouritesController(Store(storage: storage.favourites), images: images, logger: logger)
+        images = ImageStore(engine: storage.images, logger: logger)
+        favourites = FavouritesController(Store(storage: storage.favourites), images: images)
         easel = EaselController(
-            storage: storage.easel, images: images, api: api, availability: availability, logger: logger)
+            storage: storage.easel, images: images, api: api, availability: availability)
         account = AccountController(
             secrets: storage.secrets, api: api, availability: availability, logger: logger)
         preferences = PreferencesController(suite: storage.defaultsSuite)

@@ -67,7 +67,7 @@ struct GalleryRoutes: Sendable {
             page: { _, context in try await pages.favourite(context.pictureID()) },
             action: { _, context in await actions.addFavourite(id: try context.pictureID()) }
         )
-        router.action("/favourites/{id}/remove") { _, context in
+        router.action("/favourites/{id}/remove", leavesPage: true) { _, context in
             await actions.removeFavourite(id: try context.pictureID())
         }
     }

@@ -15,15 +15,22 @@ extension Router<GalleryRequestContext> {
     }
 
     /// Adds a path that does something.
-    func action(_ path: RouterPath, _ handler: @escaping ActionHandler) {
-        post(path) { request, context in try await perform(handler, request, context) }
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - leavesPage: Whether the page that it was done on may be gone then.
+    ///   - handler: Does it.
+    func action(_ path: RouterPath, leavesPage: Bool = false, _ handler: @escaping ActionHandler) {
+        post(path) { request, context in
+            try await perform(handler, request, context, then: leavesPage ? "/" : returnPath(of: request))
+        }
         refuseOthers(path, allowed: [.post])
     }
 
     /// Adds a path to look at, that also does something.
     func pageAndAction(_ path: RouterPath, page: @escaping PageHandler, action: @escaping ActionHandler) {
         get(path, use: page)
-        post(path) { request, context in try await perform(action, request, context) }
+        post(path) { request, context in try await perform(action, request, context, then: returnPath(of: request)) }
         refuseOthers(path, allowed: [.get, .head, .post])
     }
 
@@ -38,11 +45,12 @@ extension Router<GalleryRequestContext> {
     }
 }
 
-/// Does what was asked for. What came of it is on the page, so the answer leads there.
+/// Does what was asked for. What came of it is on the pages, so the answer leads to one.
 private func perform(
     _ handler: (Request, GalleryRequestContext) async throws -> Void,
     _ request: Request,
-    _ context: GalleryRequestContext
+    _ context: GalleryRequestContext,
+    then page: String
 ) async throws -> Response {
     if let type = request.headers[.contentType], !type.hasPrefix("application/x-www-form-urlencoded") {
         throw HTTPError(.unsupportedMediaType)
@@ -51,11 +59,11 @@ private func perform(
     if request.headers[.prefer] == "return=minimal" {
         return Response(status: .noContent, headers: [.preferenceApplied: "return=minimal"])
     }
-    return .redirect(to: pageOf(request))
+    return .redirect(to: page)
 }
 
 /// The page that a form was on, which the browser tells; the home page if it does not.
-private func pageOf(_ request: Request) -> String {
+private func returnPath(of request: Request) -> String {
     let prefix = "http://\(request.head.authority ?? "")/"
     guard let referrer = request.headers[.referer], referrer.hasPrefix(prefix) else { return "/" }
     let path = referrer.dropFirst(prefix.count)

@@ -1,14 +1,17 @@
 import Bodega
 import Foundation
+import Logging
 
 /// The bytes of pictures, in an engine beside the store. They are read when a browser asks for them and never kept in
 /// memory.
 struct ImageStore: Sendable {
     private let engine: any StorageEngine
+    private let logger: Logger
 
     /// Keeps images in an engine that holds nothing else.
-    init(engine: any StorageEngine) {
+    init(engine: any StorageEngine, logger: Logger) {
         self.engine = engine
+        self.logger = logger
     }
 
     /// Stores an image. It is on the medium when this returns.
@@ -37,11 +40,16 @@ struct ImageStore: Sendable {
         try await engine.fetch(key: key.cacheKey)
     }
 
-    /// Removes images. They need not be there.
+    /// Removes images that have lost their owner.
     ///
-    /// - Throws: A `StorageError` if they could not be removed.
-    func remove(_ keys: [ImageKey]) async throws {
-        if !keys.isEmpty { try await engine.remove(keys: keys.map(\.cacheKey)) }
+    /// If that fails they are removed at the next start, so nobody is bothered with it.
+    func discard(_ keys: [ImageKey]) async {
+        if keys.isEmpty { return }
+        do {
+            try await engine.remove(keys: keys.map(\.cacheKey))
+        } catch {
+            logger.warning("Images could not be removed; they are at the next start.", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Removes the images that nobody owns.

@@ -45,10 +45,10 @@ struct Facets: Style {
                 canvas.draw("rect", ["x": x, "y": top, "width": side + 0.5, "height": side / 6, "fill": ink])
             }
         case 4:
-            for (half, quadrant) in [0, 1].enumerated() {
-                let top = half == 0 ? y : y + side
-                let disc = Path.quarterDisc(x, top, radius: side, quadrant: quadrant == 0 ? 0 : 3)
-                canvas.draw("path", ["d": disc, "fill": generator.pick(inks), "fill-opacity": Thousandths(0.85)])
+            // Two leaves that meet in the middle.
+            for (cornerX, cornerY, quadrant) in [(x, y, 0), (x + side, y + side, 2)] {
+                let disc = Path.quarterDisc(cornerX, cornerY, radius: side / 2, quadrant: quadrant)
+                canvas.draw("path", ["d": disc, "fill": generator.pick(inks)])
             }
         case 5:
             for row in 0..<3 {

@@ -28,11 +28,22 @@ actor Browser {
         await browser.startReading()
         do {
             try await body(browser)
-            await browser.stop()
         } catch {
-            await browser.stop()
+            await browser.end()
             throw error
         }
+        await browser.end()
+    }
+
+    /// Lets the browser close its files, and ends it.
+    private func end() async {
+        do {
+            _ = try await send("Browser.close", returning: Tab.Ignored.self)
+            try await withDeadline(Self.patience) { [reading] in await reading?.value }
+        } catch {
+            print("The browser does not end by itself: \(error)")
+        }
+        process.end()
     }
 
     /// Opens a page in a new tab and waits until it is loaded.
@@ -111,7 +122,7 @@ actor Browser {
     private func startReading() {
         reading = Task { [messages = process.messages] in
             for await json in messages { receive(json) }
-            stop()
+            giveUpAll()
         }
     }
 
@@ -130,8 +141,7 @@ actor Browser {
         }
     }
 
-    private func stop() {
-        reading?.cancel()
+    private func giveUpAll() {
         for continuation in waiting.values {
             continuation.resume(throwing: Refusal(description: "The browser has ended."))
         }

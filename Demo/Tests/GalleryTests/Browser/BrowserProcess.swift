@@ -23,7 +23,7 @@ final class BrowserProcess: Sendable {
         let description: String
     }
 
-    /// Starts a browser with a profile of its own.
+    /// Starts a browser with a profile of its own. Whoever starts it also calls ``end()``.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("gallery-browser-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -47,9 +47,9 @@ final class BrowserProcess: Sendable {
         messages = Self.read(weRead)
     }
 
-    deinit {
+    /// Ends the browser and all that it has started, and removes its profile.
+    func end() {
         close(commands)
-        // The browser and all that it has started.
         kill(-pid, SIGKILL)
         var status: Int32 = 0
         waitpid(pid, &status, 0)

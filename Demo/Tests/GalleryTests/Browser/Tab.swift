@@ -25,6 +25,7 @@ actor Tab {
             await collectProblems(kind)
         }
         for domain in ["Page", "Runtime", "Log"] { try await send("\(domain).enable") }
+        try await resize(1280, 900)
     }
 
     private func collectProblems(_ kind: String) async {
@@ -43,7 +44,7 @@ actor Tab {
     func send<Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: [String: any Sendable] = [:],
-        returning: Result.Type = Ignored.self
+        returning: Result.Type
     ) async throws -> Result {
         try await browser.send(method, parameters, session: session, returning: returning)
     }
@@ -82,8 +83,17 @@ actor Tab {
             let text: String
             let exception: Exception?
         }
-        let result: Remote
+        let value: Value?
         let exceptionDetails: Details?
+
+        private enum Key: CodingKey { case result, exceptionDetails }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            exceptionDetails = try container.decodeIfPresent(Details.self, forKey: .exceptionDetails)
+            // With an exception, the result is the exception.
+            value = exceptionDetails == nil ? try container.decode(Remote.self, forKey: .result).value : nil
+        }
     }
 
     /// What an expression comes to in the page. It may be a promise.
@@ -97,7 +107,7 @@ actor Tab {
         if let details = evaluation.exceptionDetails {
             throw Browser.Refusal(description: details.exception?.description ?? details.text)
         }
-        guard let value = evaluation.result.value else {
+        guard let value = evaluation.value else {
             throw Browser.Refusal(description: "\(expression) has no value.")
         }
         return value

@@ -84,8 +84,8 @@ function show(page) {
     // The focus must not fall back to the top of the page when what had it is gone.
     if (focused?.isConnected || focused === document.body) return;
     const cards = document.querySelectorAll(".card-link");
-    const next = place < 0 ? null : cards[Math.min(place, cards.length - 1)];
-    (next ?? document.getElementById(focused?.id) ?? document.querySelector("#favourites-title, #main"))?.focus();
+    const nearby = place < 0 ? document.getElementById(focused.id) : cards[Math.min(place, cards.length - 1)];
+    (nearby ?? document.getElementById("favourites-title") ?? document.getElementById("main")).focus();
 }
 
 // MARK: Hearing of changes
@@ -115,6 +115,8 @@ function listen() {
 document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
+    // Then the page is left, which the browser does by itself.
+    if ("leaves" in form.dataset) return;
     event.preventDefault();
     if (form.dataset.busy) return;
     form.dataset.busy = "true";
