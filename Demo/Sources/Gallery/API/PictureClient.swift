@@ -14,28 +14,31 @@ struct PictureClient: Sendable {
         let image: Data
     }
 
-    /// How long a request may take, until its last byte.
-    static let timeLimit = Duration.seconds(5)
     /// How large a description may be, in bytes.
     static let descriptionLimit = 16 * 1024
     /// How large an image may be, in bytes.
     static let imageLimit = 512 * 1024
 
     private let address: @Sendable () async -> String
-    private let http: HTTPClient
+    private let timeLimit: Duration
 
-    /// Creates a client. Whoever creates it also calls ``shutDown()``.
+    /// The connections of all clients. They are closed when the program ends, like those of `HTTPClient.shared`.
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout.connect = .seconds(2)
+        // When nobody listens that is said at once; whoever wants to try again presses the button again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(configuration: configuration)
+    }()
+
+    /// Creates a client.
     ///
-    /// - Parameter address: Tells where the API is, such as `http://127.0.0.1:8081`.
-    init(address: @escaping @Sendable () async -> String) {
+    /// - Parameters:
+    ///   - address: Tells where the API is, such as `http://127.0.0.1:8081`.
+    ///   - timeLimit: How long a request may take, until its last byte.
+    init(address: @escaping @Sendable () async -> String, timeLimit: Duration = .seconds(5)) {
         self.address = address
-        let timeout = HTTPClient.Configuration.Timeout(connect: .seconds(2))
-        http = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow, timeout: timeout))
-    }
-
-    /// Closes the connections.
-    func shutDown() async throws {
-        try await http.shutdown()
+        self.timeLimit = timeLimit
     }
 
     /// Asks whether the API is there.
@@ -142,8 +145,8 @@ struct PictureClient: Sendable {
             request.body = .bytes(ByteBuffer(bytes: json))
         }
         do {
-            return try await withDeadline(Self.timeLimit) { [http, request] in
-                let response = try await http.execute(request, timeout: .seconds(5))
+            return try await withDeadline(timeLimit) { [request] in
+                let response = try await Self.http.execute(request, deadline: .distantFuture)
                 let body = try await response.body.collect(upTo: limit)
                 if response.status == .unauthorized { throw PictureAPIError.signedOut }
                 guard response.status == expected else {

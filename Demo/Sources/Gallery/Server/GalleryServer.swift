@@ -49,15 +49,8 @@ public struct GalleryServer: Service, CustomStringConvertible {
     public func run() async throws {
         await controllers.open()
         let showFirst = Task { await showFirstPicture() }
-        do {
-            try await serve()
-        } catch {
-            showFirst.cancel()
-            try await controllers.api.shutDown()
-            throw error
-        }
-        await showFirst.value
-        try await controllers.api.shutDown()
+        defer { showFirst.cancel() }
+        try await serve()
     }
 
     /// Whoever comes for the first time sees a picture at once.

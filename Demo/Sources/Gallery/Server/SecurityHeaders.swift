@@ -32,7 +32,7 @@ struct SecurityHeaders: RouterMiddleware {
 }
 
 extension HTTPField.Name {
-    private static func named(_ name: String) -> Self {
+    fileprivate static func named(_ name: String) -> Self {
         guard let name = Self(name) else { preconditionFailure("\(name) is no name of a header.") }
         return name
     }

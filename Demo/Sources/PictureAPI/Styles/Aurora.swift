@@ -1,7 +1,7 @@
 /// Northern lights above mountains. Members only: it is the finest that the studio has.
 struct Aurora: Style {
     let name = "aurora"
-    let algorithm = "Blurred curtains"
+    let algorithm = "Curtains of rays"
     let subjects = ["Aurora", "Northern Lights", "Polar Night", "Borealis"]
     let isForMembers = true
 
@@ -12,9 +12,11 @@ struct Aurora: Style {
         let sky = canvas.gradient([(night, 1), (Color(0x0F1F3D), 1), (tones[4].mixed(with: night, 0.55), 1)])
         canvas.draw("rect", ["width": Canvas.width, "height": Canvas.height, "fill": sky])
         stars(on: &canvas, &generator)
-        let soft = canvas.blur(16)
-        for curtain in 0..<generator.integer(4...6) {
-            self.curtain(palette.inks[curtain % palette.inks.count], soft, on: &canvas, &generator)
+        let soft = canvas.blur(7)
+        let lights = [0x5EF2B0, 0x38D6C4, 0x8B7BFF, 0xD07BFF, 0x9BFF8A].map(Color.init)
+        for curtain in 0..<3 {
+            let color = generator.pick(lights).mixed(with: palette.inks[curtain % palette.inks.count], 0.25)
+            self.curtain(color, soft, on: &canvas, &generator)
         }
         for (index, top) in [680.0, 745, 815].enumerated() {
             let color = Color(0x0A1128).mixed(with: tones[4], 0.22 - 0.09 * Double(index))
@@ -35,21 +37,27 @@ struct Aurora: Style {
         }
     }
 
-    /// A band of light that fades upwards.
+    /// Rays side by side that stand on a wave and fade upwards; three times, so that they are of different brightness.
     private func curtain(_ color: Color, _ blur: String, on canvas: inout Canvas, _ generator: inout SeededGenerator) {
-        let bright = color.mixed(with: .white, 0.2)
-        let light = canvas.gradient([(bright, 0), (bright, 0.28), (bright, 0.85), (bright, 0)])
-        let base = generator.number(380...600)
-        let height = generator.number(230...400)
-        let (foot, top) = (Wave(height: 110, &generator), Wave(height: 70, &generator))
-        var path = Path()
-        path.move(to: -40, base + foot(-40))
-        for x in stride(from: 0.0, through: Canvas.width + 40, by: 20) { path.line(to: x, base + foot(x)) }
-        for x in stride(from: Canvas.width + 40, through: -40, by: -20) {
-            path.line(to: x, base - height + foot(x) + top(x))
+        let foot = Wave(height: 90, &generator)
+        let base = generator.number(430...610)
+        let height = generator.number(260...400)
+        let light = canvas.gradient([(color, 0), (color, 0.12), (color, 0.4), (color.mixed(with: .white, 0.25), 0.75)])
+        for _ in 0..<3 {
+            var rays = Path()
+            for x in stride(from: -20.0, through: Canvas.width + 20, by: 22) {
+                let (left, right) = (x, x + generator.number(10...30))
+                let top = height * generator.number(0.35...1)
+                rays.move(to: left, base + foot(left))
+                rays.line(to: left + 6, base + foot(left) - top)
+                rays.line(to: right + 6, base + foot(right) - top)
+                rays.line(to: right, base + foot(right))
+                rays.close()
+            }
+            canvas.draw(
+                "path",
+                ["d": rays, "fill": light, "filter": blur, "opacity": Thousandths(generator.number(0.35...0.65))])
         }
-        path.close()
-        canvas.draw("path", ["d": path, "fill": light, "filter": blur])
     }
 
     private func mountains(_ top: Double, _ color: Color, on canvas: inout Canvas, _ generator: inout SeededGenerator) {

@@ -88,5 +88,15 @@ extension BrowserTests {
             as: [String].self
         )
         #expect(outside.filter { !$0.contains("class=\"skip\"") } == [])
+        // Nor over its neighbour.
+        let tight = try await tab.evaluate(
+            """
+            [...document.querySelectorAll(".wordmark, .button, .choice, .card-title, dd, h1")]
+                .filter((element) => element.scrollWidth > element.clientWidth + 1)
+                .map((element) => element.outerHTML.slice(0, 80))
+            """,
+            as: [String].self
+        )
+        #expect(tight == [])
     }
 }
