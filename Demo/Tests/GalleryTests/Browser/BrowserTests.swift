@@ -120,7 +120,7 @@ struct BrowserTests {
             #expect(try await second.text("#easel-title") == first.text("#easel-title"))
 
             try await second.click(".card button")
-            try await first.wait(for: "document.querySelectorAll('.card').length === 1")
+            for tab in [first, second] { try await tab.wait(for: "document.querySelectorAll('.card').length === 1") }
             #expect(try await first.text(".card-title") == second.text(".card-title"))
 
             try await second.click("[popovertarget=settings]")

@@ -26,12 +26,13 @@ final class DemoProgram: @unchecked Sendable {
     /// - Parameters:
     ///   - folder: Where it keeps everything; what it keeps is there when it is started again.
     ///   - port: The port that it is to listen on; any if it is left out.
+    ///   - seed: Which pictures it shows.
     ///   - options: Further options.
-    init(in folder: Folder, port: Int = 0, _ options: String...) async throws {
+    init(in folder: Folder, port: Int = 0, seed: UInt64 = 11, _ options: String...) async throws {
         let process = Process()
         process.executableURL = try Self.executable()
         process.arguments =
-            ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "11"] + options
+            ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"] + options
         // The preferences are in the user's folders, which are to be the test's own.
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["HOME": folder.url.path, "XDG_DATA_HOME": folder.directory("share").url.path]
