@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import HummingbirdCore
 public import Logging
 import NIOCore
 public import ServiceLifecycle
@@ -16,6 +17,8 @@ public struct GalleryServer: Service, CustomStringConvertible {
     private static let portsToTry = 100
     /// How many connections there can be. A page that is open keeps one.
     private static let connectionLimit = 256
+    /// How long a connection may be silent, unless its request is being answered.
+    private static let idleTimeout = TimeAmount.seconds(60)
 
     /// Creates a gallery.
     ///
@@ -62,11 +65,12 @@ public struct GalleryServer: Service, CustomStringConvertible {
     private func serve() async throws {
         let router = await GalleryRoutes(controllers, templates: templates).router()
         let responder = router.buildResponder()
+        let lastPort = min(port + Self.portsToTry - 1, 65_535)
         var port = port
         while true {
             do {
                 return try await application(responder, port).run()
-            } catch let error as IOError where error.errnoCode == EADDRINUSE && port - self.port < Self.portsToTry {
+            } catch let error as IOError where error.errnoCode == EADDRINUSE && port < lastPort {
                 logger.notice("The port is taken; the next one is tried.", metadata: ["port": "\(port)"])
                 port += 1
             }
@@ -79,6 +83,7 @@ public struct GalleryServer: Service, CustomStringConvertible {
     ) -> Application<RouterResponder<GalleryRequestContext>> {
         Application(
             responder: responder,
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: port),
                 availableConnectionsDelegate: .maximum(Self.connectionLimit, logger: logger)
