@@ -1,0 +1,166 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Asks the API for pictures, over HTTP.
+///
+/// The API is somebody else's, so nothing that it sends is trusted: answers have a limit of time and of size, redirects are
+/// not followed, and what a description says is checked before anybody sees it.
+struct PictureClient: Sendable {
+    /// A picture that has just arrived.
+    struct Delivery: Sendable {
+        let picture: Picture
+        let image: Data
+    }
+
+    /// How large a description may be, in bytes.
+    static let descriptionLimit = 16 * 1024
+    /// How large an image may be, in bytes.
+    static let imageLimit = 512 * 1024
+
+    private let address: @Sendable () async -> String
+    private let timeLimit: Duration
+
+    /// The connections of all clients. They are closed when the program ends, like those of `HTTPClient.shared`.
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout.connect = .seconds(2)
+        // When nobody listens that is said at once; whoever wants to try again presses the button again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(configuration: configuration)
+    }()
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - address: Tells where the API is, such as `http://127.0.0.1:8081`.
+    ///   - timeLimit: How long a request may take, until its last byte.
+    init(address: @escaping @Sendable () async -> String, timeLimit: Duration = .seconds(5)) {
+        self.address = address
+        self.timeLimit = timeLimit
+    }
+
+    /// Asks whether the API is there.
+    ///
+    /// - Throws: A ``PictureAPIError``.
+    func check() async throws(PictureAPIError) {
+        _ = try await send(.GET, "/v1/status", limit: 0, expecting: .noContent)
+    }
+
+    /// Gets a picture by chance.
+    ///
+    /// - Parameter token: Proves that somebody is signed in; `nil` for pictures that everybody gets.
+    /// - Throws: A ``PictureAPIError``.
+    func randomPicture(token: String?) async throws(PictureAPIError) -> Delivery {
+        let json = try await send(.GET, "/v1/pictures/random", token: token, limit: Self.descriptionLimit).body
+        let description: Description
+        do {
+            description = try JSONDecoder().decode(Description.self, from: json)
+        } catch {
+            throw .unexpected("The description is not as agreed: \(error)")
+        }
+        guard description.picture.isValid, description.image.hasPrefix("/"), description.image.utf8.count <= 200 else {
+            throw .unexpected("The description has values out of bounds.")
+        }
+        let image = try await send(.GET, description.image, token: token, limit: Self.imageLimit)
+        guard image.type.hasPrefix("image/svg+xml"), !image.body.isEmpty else {
+            throw .unexpected("The image is not SVG but \"\(image.type)\".")
+        }
+        return Delivery(picture: description.picture, image: image.body)
+    }
+
+    /// A picture, and where its image is.
+    private struct Description: Decodable {
+        let picture: Picture
+        let image: String
+
+        private enum Key: CodingKey { case image }
+
+        init(from decoder: any Decoder) throws {
+            picture = try Picture(from: decoder)
+            image = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .image)
+        }
+    }
+
+    // MARK: Signing in
+
+    /// Signs somebody in.
+    ///
+    /// - Returns: The session, or `nil` if the API says that the password is wrong.
+    /// - Throws: A ``PictureAPIError``.
+    func signIn(name: String, password: String) async throws(PictureAPIError) -> Session? {
+        let session: Session
+        do {
+            let credentials = try JSONEncoder().encode(["name": name, "password": password])
+            let answer = try await send(
+                .POST, "/v1/sessions", json: credentials, limit: Self.descriptionLimit, expecting: .created)
+            session = try JSONDecoder().decode(Session.self, from: answer.body)
+        } catch PictureAPIError.signedOut {
+            return nil
+        } catch let error as PictureAPIError {
+            throw error
+        } catch {
+            throw .unexpected("The session is not as agreed.")
+        }
+        guard (1...200).contains(session.name.utf8.count), isValidToken(session.token) else {
+            throw .unexpected("The session has values out of bounds.")
+        }
+        return session
+    }
+
+    /// Gives a token back.
+    ///
+    /// - Throws: A ``PictureAPIError``.
+    func signOut(token: String) async throws(PictureAPIError) {
+        _ = try await send(.DELETE, "/v1/sessions", token: token, limit: 0, expecting: .noContent)
+    }
+
+    /// A token becomes part of a header, so it is letters, digits, hyphens and underscores.
+    private func isValidToken(_ token: String) -> Bool {
+        (1...500).contains(token.utf8.count)
+            && token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+    }
+
+    // MARK: Sending
+
+    private struct Answer: Sendable {
+        let type: String
+        let body: Data
+    }
+
+    private func send(
+        _ method: HTTPMethod,
+        _ path: String,
+        token: String? = nil,
+        json: Data? = nil,
+        limit: Int,
+        expecting expected: HTTPResponseStatus = .ok
+    ) async throws(PictureAPIError) -> Answer {
+        var request = HTTPClientRequest(url: await address() + path)
+        request.method = method
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let json {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: json))
+        }
+        do {
+            return try await withDeadline(timeLimit) { [request] in
+                let response = try await Self.http.execute(request, deadline: .distantFuture)
+                let body = try await response.body.collect(upTo: limit)
+                if response.status == .unauthorized { throw PictureAPIError.signedOut }
+                guard response.status == expected else {
+                    throw PictureAPIError.unexpected("\(path) was answered with \(response.status.code).")
+                }
+                let type = response.headers.first(name: "Content-Type") ?? ""
+                return Answer(type: type, body: Data(body.readableBytesView))
+            }
+        } catch let error as PictureAPIError {
+            throw error
+        } catch is NIOTooManyBytesError {
+            throw .unexpected("The answer to \(path) is larger than \(limit) bytes.")
+        } catch {
+            throw .unreachable
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import HTTPTypes
+import Hummingbird
+
+/// What the gallery answers to.
+///
+///     GET  /                        the easel and the favourites
+///     GET  /favourites/ID           one favourite
+///     GET  /images/KEY              the bytes of a picture
+///     GET  /assets/NAME             what belongs to the pages
+///     GET  /events                  what changes, as server-sent events
+///
+///     POST /pictures/next           another picture
+///     POST /favourites/ID           adds the picture on show
+///     POST /favourites/ID/remove    removes a favourite
+///     POST /favourites/clear        removes all
+///     POST /favourites/undo         brings back what was removed last
+///     POST /favourites/reload       loads again after that has failed
+///     POST /settings/theme          theme=auto, light or dark
+///     POST /settings/order          order=newest, oldest or title
+///     POST /account/sign-in         name=…&password=…
+///     POST /account/sign-out
+///     POST /api/on, /api/off        switches the API
+///     POST /api/check               looks whether it answers
+///     POST /notice/dismiss
+///
+/// A form is answered with a redirect to the page that it was on; a script that says `Prefer: return=minimal` gets 204.
+struct GalleryRoutes: Sendable {
+    let controllers: GalleryControllers
+    let pages: Pages
+    let events: EventStream
+
+    /// Creates the routes.
+    init(_ controllers: GalleryControllers, templates: Templates, heartbeat: Duration = .seconds(15)) {
+        self.controllers = controllers
+        pages = Pages(controllers: controllers, templates: templates)
+        events = EventStream(controllers: controllers, heartbeat: heartbeat)
+    }
+
+    /// The router with all routes.
+    func router() async -> Router<GalleryRequestContext> {
+        let actions = GalleryActions(controllers: controllers)
+        let router = Router(context: GalleryRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: SecurityHeaders())
+        router.add(middleware: ProblemPages(pages: pages))
+        router.add(middleware: HostGuard())
+        router.add(middleware: OriginGuard())
+        addPages(to: router)
+        addFavourites(to: router, actions)
+        addSettings(to: router, actions)
+        return router
+    }
+
+    private func addPages(to router: Router<GalleryRequestContext>) {
+        router.page("/") { _, _ in await pages.home() }
+        router.page("/images/{key}") { _, context in try await pages.image(context.parameters.require("key")) }
+        router.page("/assets/{name}") { _, context in try pages.asset(context.parameters.require("name")) }
+        router.page("/events") { request, _ in events.response(to: request) }
+    }
+
+    private func addFavourites(to router: Router<GalleryRequestContext>, _ actions: GalleryActions) {
+        router.action("/pictures/next") { _, _ in await actions.showAnother() }
+        router.action("/favourites/clear") { _, _ in await actions.removeAllFavourites() }
+        router.action("/favourites/undo") { _, _ in await actions.undo() }
+        router.action("/favourites/reload") { _, _ in await actions.reload() }
+        router.pageAndAction(
+            "/favourites/{id}",
+            page: { _, context in try await pages.favourite(context.pictureID()) },
+            action: { _, context in await actions.addFavourite(id: try context.pictureID()) }
+        )
+        router.action("/favourites/{id}/remove", leavesPage: true) { _, context in
+            await actions.removeFavourite(id: try context.pictureID())
+        }
+    }
+
+    private func addSettings(to router: Router<GalleryRequestContext>, _ actions: GalleryActions) {
+        router.action("/settings/theme") { request, context in
+            await actions.choose(try await request.decode(as: Forms.ThemeChoice.self, context: context).theme)
+        }
+        router.action("/settings/order") { request, context in
+            await actions.choose(try await request.decode(as: Forms.OrderChoice.self, context: context).order)
+        }
+        router.action("/account/sign-in") { request, context in
+            let form = try await request.decode(as: Forms.Credentials.self, context: context)
+            await actions.signIn(name: form.name, password: form.password)
+        }
+        router.action("/account/sign-out") { _, _ in await actions.signOut() }
+        router.action("/api/on") { _, _ in await actions.switchAPI(on: true) }
+        router.action("/api/off") { _, _ in await actions.switchAPI(on: false) }
+        router.action("/api/check") { _, _ in await actions.checkAPI() }
+        router.action("/notice/dismiss") { _, _ in await actions.dismissNotice() }
+    }
+}
+
+extension RequestContext {
+    /// The picture that the path names.
+    ///
+    /// - Throws: 404 if that is no identifier of a picture.
+    fileprivate func pictureID() throws -> String {
+        let id = try parameters.require("id")
+        guard Picture.isValidID(id) else { throw HTTPError(.notFound) }
+        return id
+    }
+}

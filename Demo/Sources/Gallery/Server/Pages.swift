@@ -1,0 +1,91 @@
+import Bodega
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Answers requests that only look: pages, images, and the files that belong to the pages.
+struct Pages: Sendable {
+    let controllers: GalleryControllers
+    let templates: Templates
+
+    /// The page with everything.
+    func home() async -> Response {
+        let apiIsOn = await controllers.connection.isOn()
+        return html(await HomePage(controllers, apiIsOn: apiIsOn))
+    }
+
+    /// The page of one favourite.
+    ///
+    /// - Throws: 404 if there is no such favourite.
+    func favourite(_ id: String) async throws -> Response {
+        let apiIsOn = await controllers.connection.isOn()
+        guard Picture.isValidID(id), let page = await DetailPage(id: id, controllers, apiIsOn: apiIsOn) else {
+            throw HTTPError(.notFound)
+        }
+        return html(page)
+    }
+
+    /// The page that explains an error.
+    func problem(_ status: HTTPResponse.Status, headers: HTTPFields = [:]) async -> Response {
+        let apiIsOn = await controllers.connection.isOn()
+        let page = await ProblemPage(status: status.code, controllers, apiIsOn: apiIsOn)
+        return html(page, status, headers)
+    }
+
+    private func html(
+        _ page: some Page,
+        _ status: HTTPResponse.Status = .ok,
+        _ headers: HTTPFields = [:]
+    ) -> Response {
+        var headers = headers
+        headers[.contentType] = "text/html; charset=utf-8"
+        let body = ResponseBody(byteBuffer: ByteBuffer(string: templates.render(page)))
+        return Response(status: status, headers: headers, body: body)
+    }
+
+    // MARK: Images
+
+    /// The bytes of an image.
+    ///
+    /// They come from the API. Shown as an image they can do nothing; opened by themselves, the policy makes them a document
+    /// without scripts that belongs to no site.
+    ///
+    /// - Throws: 404 if there is no such image, or an error of the storage.
+    func image(_ key: String) async throws -> Response {
+        guard let key = ImageKey(key), let data = try await controllers.images.data(key) else {
+            throw HTTPError(.notFound)
+        }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "image/svg+xml",
+                .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+                // A key never gets other bytes.
+                .cacheControl: "private, max-age=31536000, immutable",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
+        )
+    }
+
+    // MARK: Files
+
+    /// The files there are. No others are looked for, so no path leads anywhere else.
+    private static let types = [
+        "gallery.css": "text/css; charset=utf-8",
+        "gallery.js": "text/javascript; charset=utf-8",
+        "icon.svg": "image/svg+xml",
+    ]
+
+    /// A file that belongs to the pages.
+    ///
+    /// - Throws: 404 if there is no such file.
+    func asset(_ name: String) throws -> Response {
+        guard let type = Self.types[name] else { throw HTTPError(.notFound) }
+        let data = try Data(contentsOf: WebFiles.folder("Assets").appendingPathComponent(name))
+        return Response(
+            status: .ok,
+            headers: [.contentType: type, .cacheControl: "no-cache"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
+        )
+    }
+}

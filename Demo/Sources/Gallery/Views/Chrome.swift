@@ -1,0 +1,67 @@
+/// What all pages have around their content.
+struct Chrome: Sendable {
+    let title: String
+    let theme: String
+    let notice: Notice?
+    let isOnline: Bool
+    let apiIsOn: Bool
+    let member: Member?
+    let themes: [Choice]
+    let orders: [Choice]
+
+    /// Who is signed in. The token is not here, so no template can show it.
+    struct Member: Sendable {
+        let name: String
+    }
+
+    /// One of several things to choose from.
+    struct Choice: Sendable {
+        let value: String
+        let label: String
+        let isChosen: Bool
+    }
+}
+
+extension Chrome {
+    /// Reads what is to be shown.
+    @MainActor
+    init(title: String, _ controllers: GalleryControllers, apiIsOn: Bool) {
+        let preferences = controllers.preferences
+        self.init(
+            title: title,
+            theme: preferences.theme.rawValue,
+            notice: controllers.noticeboard.notice,
+            isOnline: controllers.availability.isOnline,
+            apiIsOn: apiIsOn,
+            member: controllers.account.session.map { Member(name: $0.name) },
+            themes: Theme.allCases.map { theme in
+                Choice(value: theme.rawValue, label: theme.label, isChosen: theme == preferences.theme)
+            },
+            orders: SortOrder.allCases.map { order in
+                Choice(value: order.rawValue, label: order.label, isChosen: order == preferences.sortOrder)
+            }
+        )
+    }
+}
+
+extension Theme {
+    /// What the choice is called.
+    fileprivate var label: String {
+        switch self {
+        case .auto: "Auto"
+        case .light: "Light"
+        case .dark: "Dark"
+        }
+    }
+}
+
+extension SortOrder {
+    /// What the choice is called.
+    fileprivate var label: String {
+        switch self {
+        case .newest: "Newest"
+        case .oldest: "Oldest"
+        case .title: "Title"
+        }
+    }
+}

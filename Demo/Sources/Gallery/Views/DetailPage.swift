@@ -1,0 +1,43 @@
+import Foundation
+
+/// The page with one favourite.
+struct DetailPage: Page {
+    let template = "detail"
+    let chrome: Chrome
+    let favourite: PictureView
+    /// When it was added, as machines read it.
+    let addedAt: String
+    /// When it was added, as people read it.
+    let addedAtText: String
+    let previous: Neighbour?
+    let next: Neighbour?
+
+    /// The favourite before or after this one.
+    struct Neighbour: Sendable {
+        let id: String
+        let title: String
+    }
+}
+
+extension DetailPage {
+    /// Reads what is to be shown.
+    ///
+    /// - Returns: `nil` if there is no such favourite.
+    @MainActor
+    init?(id: String, _ controllers: GalleryControllers, apiIsOn: Bool) {
+        let favourites = controllers.preferences.sortOrder.sort(controllers.favourites.favourites)
+        guard let place = favourites.firstIndex(where: { $0.id == id }) else { return nil }
+        func neighbour(_ place: Int) -> Neighbour? {
+            guard favourites.indices.contains(place) else { return nil }
+            return Neighbour(id: favourites[place].id, title: favourites[place].picture.title)
+        }
+        let favourite = favourites[place]
+        chrome = Chrome(title: "\(favourite.picture.title) · Emporium Gallery", controllers, apiIsOn: apiIsOn)
+        self.favourite = PictureView(favourite.picture, favourite.image)
+        addedAt = favourite.addedAt.formatted(.iso8601)
+        addedAtText = favourite.addedAt.formatted(
+            Date.FormatStyle(date: .long, time: .shortened, locale: Locale(identifier: "en_GB")))
+        previous = neighbour(place - 1)
+        next = neighbour(place + 1)
+    }
+}

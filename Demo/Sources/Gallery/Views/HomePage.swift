@@ -1,0 +1,61 @@
+import Boutique
+
+/// The page with the easel and the favourites.
+struct HomePage: Page {
+    let template = "home"
+    let chrome: Chrome
+    let easel: Easel
+    let favourites: Favourites
+
+    /// The picture on show.
+    struct Easel: Sendable {
+        let picture: PictureView?
+        let isFavourite: Bool
+        let isFetching: Bool
+    }
+
+    /// The favourites, or why there are none.
+    struct Favourites: Sendable {
+        let cards: [PictureView]
+        /// `nil` for none, so that a template can ask for it.
+        let count: Int?
+        let isEmpty: Bool
+        let isLoading: Bool
+        let failure: String?
+        let undecodable: Int?
+    }
+}
+
+extension HomePage {
+    /// Reads what is to be shown.
+    @MainActor
+    init(_ controllers: GalleryControllers, apiIsOn: Bool) {
+        let exhibit = controllers.easel.exhibit
+        let store = controllers.favourites.$favourites
+        chrome = Chrome(title: "Emporium Gallery", controllers, apiIsOn: apiIsOn)
+        easel = Easel(
+            picture: exhibit.map { PictureView($0.picture, $0.image) },
+            isFavourite: exhibit.map { store.contains(id: $0.picture.id) } ?? false,
+            isFetching: controllers.easel.isFetching
+        )
+        favourites = Favourites(store, controllers.preferences.sortOrder)
+    }
+}
+
+extension HomePage.Favourites {
+    @MainActor
+    fileprivate init(_ store: Store<Favourite>, _ order: SortOrder) {
+        cards = order.sort(store.items).map { PictureView($0.picture, $0.image) }
+        count = cards.isEmpty ? nil : cards.count
+        undecodable = store.undecodable.isEmpty ? nil : store.undecodable.count
+        switch store.state {
+        case .loading:
+            (isLoading, failure) = (true, nil)
+        case .loaded:
+            (isLoading, failure) = (false, nil)
+        case .failed(let error):
+            (isLoading, failure) = (false, (error as? StorageError)?.message ?? "\(error)")
+        }
+        isEmpty = cards.isEmpty && !isLoading && failure == nil
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Bodega
+import Foundation
+import Gallery
+import Logging
+import PictureAPI
+import ServiceLifecycle
+import UnixSignals
+
+/// Runs the gallery and the API that it shows pictures of.
+@main
+struct GalleryDemo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gallery-demo",
+        abstract: "A live, offline-first gallery, kept by Emporium.",
+        discussion: """
+            It serves a page on 127.0.0.1 until it gets SIGINT (Ctrl-C) or SIGTERM, and then ends with status 0. Nobody \
+            else can reach it, but everybody who can run programs on this machine.
+
+            The folder of --data holds the favourites and their pictures in gallery.sqlite3 and the session in secrets/. \
+            The preferences are in the user defaults.
+            """
+    )
+
+    @Option(help: "The port to listen on; if it is taken, the next one that is free. 0 for any.")
+    var port = 8080
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder to keep everything in. (default: emporium-gallery in the user's data folder)",
+            valueName: "folder"),
+        completion: .directory
+    )
+    var data: String?
+
+    @Option(help: "Makes the API draw the same pictures in the same order each time.")
+    var seed: UInt64?
+
+    @Flag(help: "Tell more about what happens.")
+    var verbose = false
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        if let data, data.isEmpty { throw ValidationError("The folder's name is empty.") }
+    }
+
+    func run() async throws {
+        var logger = Logger(label: "gallery") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = verbose ? .debug : .warning
+        let directory = folder()
+        let storage: GalleryStorage
+        do {
+            storage = try GalleryStorage(directory: directory)
+        } catch let error as StorageError where error.code == .locked {
+            throw ValidationError(
+                "Another gallery runs on \(directory.url.path). Stop it, or name another folder with --data.")
+        }
+        let api = try PictureAPIServer(directory: directory.appending("api"), seed: seed, logger: logger)
+        try await api.setOnline(true)
+
+        let wanted = port
+        let gallery = try await GalleryServer(
+            storage: storage,
+            connection: PictureAPIConnection(
+                address: { await api.address },
+                isOn: { await api.isOnline },
+                setOn: { try await api.setOnline($0) }
+            ),
+            port: port,
+            logger: logger,
+            onListening: { port in announce(port, instead: wanted) }
+        )
+        // The gallery ends first, as it needs the API.
+        var configuration = ServiceGroupConfiguration(
+            services: [api, gallery], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(5)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private func folder() -> FileManager.Directory {
+        guard let data else { return .applicationSupport(appendingPath: "emporium-gallery") }
+        return FileManager.Directory(url: URL(fileURLWithPath: data, isDirectory: true))
+    }
+}
+
+/// Prints where the gallery is, at once, also into a pipe.
+private func announce(_ port: Int, instead wanted: Int) {
+    var text = ""
+    if wanted != 0 && wanted != port { text += "Port \(wanted) is taken, so it is another one.\n" }
+    text += "The gallery is at http://127.0.0.1:\(port)/ — press Ctrl-C to stop it.\n"
+    FileHandle.standardOutput.write(Data(text.utf8))
+}

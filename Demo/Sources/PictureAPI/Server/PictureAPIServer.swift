@@ -1,0 +1,100 @@
+public import Bodega
+public import Foundation
+import Hummingbird
+public import Logging
+public import ServiceLifecycle
+
+/// The picture API: a server on this machine that draws a picture for everyone who asks.
+///
+/// It can be switched off and on while the program runs. When it is off nobody listens on its port, as when a machine
+/// or a network fails.
+public actor PictureAPIServer: Service {
+    private let routes: PictureRoutes
+    private let logger: Logger
+    private var port = 0
+    private var server: RunningServer?
+    private var lastSwitch: Task<Void, any Error>?
+
+    private struct RunningServer {
+        let group: ServiceGroup
+        let task: Task<Void, any Error>
+    }
+
+    /// Creates a server that is off.
+    ///
+    /// - Parameters:
+    ///   - directory: Where it keeps who is signed in.
+    ///   - seed: Makes the sequence of pictures the same each time; `nil` for another one each time.
+    ///   - logger: Where it writes what it does.
+    /// - Throws: A `StorageError` if its database could not be opened.
+    public init(directory: FileManager.Directory, seed: UInt64? = nil, logger: Logger) throws {
+        let engine = try SQLiteStorageEngine(opening: directory, databaseFilename: "members")
+        routes = PictureRoutes(chooser: Chooser(seed: seed), members: Members(storage: engine))
+        self.logger = logger
+    }
+
+    /// Where it listens, or has listened before it was switched off.
+    public var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Whether it listens.
+    public var isOnline: Bool { server != nil }
+
+    /// Switches it on, waits for the end of the program, and switches it off.
+    public func run() async throws {
+        try await setOnline(true)
+        try? await gracefulShutdown()
+        try await setOnline(false)
+    }
+
+    /// Switches it on or off, and returns when that is done.
+    ///
+    /// - Throws: What the server throws if it cannot listen.
+    public func setOnline(_ isOnline: Bool) async throws {
+        // One after the other: a second call must not start a second server while the first one still starts.
+        let task = Task { [lastSwitch] in
+            _ = await lastSwitch?.result
+            if isOnline { try await start() } else { try await stop() }
+        }
+        lastSwitch = task
+        try await task.value
+    }
+
+    private func start() async throws {
+        if server != nil { return }
+        do {
+            try await listen(on: port)
+        } catch  where port != 0 {
+            // Somebody else has taken the port meanwhile.
+            logger.notice("The API's port is taken, so it gets another one.", metadata: ["port": "\(port)"])
+            try await listen(on: 0)
+        }
+    }
+
+    private func listen(on port: Int) async throws {
+        let (ports, listening) = AsyncStream<Int>.makeStream()
+        let application = Application(
+            router: routes.router,
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: port), serverName: "Pictures"),
+            onServerRunning: { channel in
+                if let port = channel.localAddress?.port { listening.yield(port) }
+            },
+            logger: logger
+        )
+        let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: logger))
+        let task = Task {
+            defer { listening.finish() }
+            try await group.run()
+        }
+        guard let port = await ports.first(where: { _ in true }) else { return try await task.value }
+        self.port = port
+        server = RunningServer(group: group, task: task)
+    }
+
+    private func stop() async throws {
+        guard let server else { return }
+        self.server = nil
+        await server.group.triggerGracefulShutdown()
+        try await server.task.value
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+/// What people do, in a real browser, with the real program. One after the other: a browser takes a whole processor.
+@Suite(.serialized)
+struct BrowserTests {
+
+    /// Runs a test with a program and a browser of its own.
+    func run(_ body: (DemoProgram, Browser) async throws -> Void) async throws {
+        let folder = try Folder()
+        let program = try await DemoProgram(in: folder)
+        try await Browser.run { browser in try await body(program, browser) }
+        #expect(try await program.stop() == 0)
+    }
+
+    /// Opens the home page and waits for its first picture.
+    func home(_ program: DemoProgram, _ browser: Browser) async throws -> Tab {
+        let tab = try await browser.open(program.address)
+        try await tab.waitUntilLive()
+        try await tab.wait(for: "document.querySelector('#favourite')")
+        return tab
+    }
+
+    /// Presses the button for another picture and waits for it.
+    func showAnother(_ tab: Tab) async throws {
+        // The same picture can come again; its bytes have another address each time.
+        let image = try await tab.evaluate("document.querySelector('.frame img').src")
+        try await tab.click("#next")
+        try await tab.wait(
+            for: "document.querySelector('.frame img').src !== '\(image)' && !document.querySelector('[aria-busy]')")
+    }
+
+    /// Makes the picture on show a favourite, and shows another one, so many times.
+    func addFavourites(_ count: Int, _ tab: Tab) async throws {
+        let before = try await tab.count(".card")
+        for number in 1...count {
+            try await tab.click("#favourite")
+            try await tab.wait(for: "document.querySelectorAll('.card').length === \(before + number)")
+            try await showAnother(tab)
+        }
+    }
+
+    @Test func `A picture is shown, and pressing the button shows another one`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await tab.wait(for: "document.querySelector('.frame img').naturalWidth > 0")
+            let title = try await tab.text("#easel-title")
+
+            try await showAnother(tab)
+
+            #expect(try await tab.text("#easel-title") != title)
+            try await tab.wait(for: "document.querySelector('.frame img').naturalWidth > 0")
+            #expect(await tab.problems.isEmpty)
+        }
+    }
+
+    @Test func `A favourite is added, removed, brought back and removed for good`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            #expect(try await tab.exists("#empty"))
+            let title = try await tab.text("#easel-title")
+
+            try await tab.click("#favourite")
+            try await tab.wait(for: "document.querySelector('.card')")
+            #expect(try await tab.text(".card-title") == title)
+            #expect(try await tab.text("#count") == "1")
+            #expect(try await tab.text("#notice p") == "“\(title)” is a favourite now.")
+            #expect(try await tab.exists("#favourite[aria-pressed=true]"))
+
+            try await tab.click(".card button")
+            try await tab.wait(for: "!document.querySelector('.card')")
+            #expect(try await tab.exists("#empty"))
+            #expect(try await tab.exists("#favourite[aria-pressed=false]"))
+
+            try await tab.click("#undo")
+            try await tab.wait(for: "document.querySelector('.card img')?.naturalWidth > 0")
+            #expect(try await tab.text(".card-title") == title)
+
+            // The heart takes back what it did.
+            try await tab.click("#favourite")
+            try await tab.wait(for: "!document.querySelector('.card')")
+            try await tab.click("#dismiss")
+            try await tab.wait(for: "!document.querySelector('#notice')")
+            #expect(await tab.problems.isEmpty)
+        }
+    }
+
+    @Test func `All favourites are removed only after a question, and can be brought back`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await addFavourites(3, tab)
+
+            try await tab.click("#clear")
+            try await tab.wait(for: "document.activeElement.id === 'clear-cancel'")
+            try await tab.screenshot("question")
+            try await tab.click("#clear-cancel")
+            #expect(try await tab.count(".card") == 3)
+
+            try await tab.click("#clear")
+            try await tab.click("#clear-confirm")
+            try await tab.wait(for: "!document.querySelector('.card')")
+            #expect(try await tab.text("#notice p") == "All 3 favourites were removed.")
+            #expect(try await tab.exists("#empty"))
+
+            try await tab.click("#undo")
+            try await tab.wait(for: "document.querySelectorAll('.card').length === 3")
+            try await tab.wait(
+                for: "[...document.querySelectorAll('.card img')].every((image) => image.naturalWidth > 0)")
+            #expect(await tab.problems.isEmpty)
+        }
+    }
+
+    @Test func `Two tabs show the same at any time`() async throws {
+        try await run { program, browser in
+            let first = try await home(program, browser)
+            let second = try await home(program, browser)
+
+            try await addFavourites(2, first)
+            try await second.wait(for: "document.querySelectorAll('.card').length === 2")
+            #expect(try await second.text("#easel-title") == first.text("#easel-title"))
+
+            try await second.click(".card button")
+            for tab in [first, second] { try await tab.wait(for: "document.querySelectorAll('.card').length === 1") }
+            #expect(try await first.text(".card-title") == second.text(".card-title"))
+
+            try await second.click("[popovertarget=settings]")
+            try await second.click("#theme-dark")
+            try await first.wait(for: "document.documentElement.dataset.theme === 'dark'")
+            // What is open stays open, here and there.
+            #expect(
+                try await second.evaluate("document.querySelector('#settings').matches(':popover-open')", as: Bool.self)
+            )
+            #expect(await first.problems.isEmpty)
+            #expect(await second.problems.isEmpty)
+        }
+    }
+
+    @Test func `The page of a favourite shows it, leads to its neighbours, and says when it is gone`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await addFavourites(3, tab)
+            let titles = try await tab.evaluate(
+                "[...document.querySelectorAll('.card-title')].map((title) => title.innerText)", as: [String].self)
+
+            try await tab.loading { try await tab.click(".card-link") }
+            try await tab.waitUntilLive()
+            #expect(try await tab.text("h1") == titles[0])
+            #expect(try await !tab.exists("#previous"))
+            try await tab.screenshot("favourite")
+            try await tab.loading { try await tab.click("#following") }
+            try await tab.waitUntilLive()
+            #expect(try await tab.text("h1") == titles[1])
+            #expect(try await tab.exists("#previous"))
+
+            // Somebody else removes it.
+            let other = try await browser.open(program.address)
+            try await other.waitUntilLive()
+            try await other.click(".card:nth-child(2) button")
+            try await tab.wait(for: "document.querySelector('#problem')")
+            #expect(try await tab.text("h1") == "There is nothing here")
+            try await tab.click("#undo")
+            try await tab.wait(for: "document.querySelector('#detail')")
+            #expect(try await tab.text("h1") == titles[1])
+
+            // Removing it here leads back.
+            try await tab.loading { try await tab.click("#remove") }
+            #expect(try await tab.count(".card") == 2)
+            #expect(try await tab.text("#notice p") == "“\(titles[1])” is no favourite any more.")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+extension BrowserTests {
+
+    @Test func `Without the API everything that was kept is there, and with it new pictures come again`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await addFavourites(2, tab)
+
+            try await tab.click("[popovertarget=settings]")
+            try await tab.click("#api-off")
+            try await tab.wait(for: "document.querySelector('#offline')")
+            try await tab.press(.escape)
+            #expect(try await tab.text("#api-state") == "Offline")
+
+            try await tab.click("#next")
+            try await tab.wait(for: "document.querySelector('#notice.error')")
+            #expect(try await tab.text("#notice p").contains("does not answer"))
+
+            // What is kept can be seen, added, removed and brought back all the same.
+            try await tab.navigate(to: program.address)
+            try await tab.waitUntilLive()
+            try await tab.wait(for: "document.querySelector('.frame img').naturalWidth > 0")
+            try await tab.click("#favourite")
+            try await tab.wait(for: "document.querySelectorAll('.card').length === 3")
+            try await tab.click(".card button")
+            try await tab.wait(for: "document.querySelectorAll('.card').length === 2")
+            try await tab.click("#undo")
+            try await tab.wait(for: "document.querySelectorAll('.card').length === 3")
+            try await tab.screenshot("offline")
+
+            try await tab.click("#check-api")
+            #expect(try await tab.exists("#offline"))
+            try await tab.click("[popovertarget=settings]")
+            try await tab.click("#api-on")
+            try await tab.wait(for: "!document.querySelector('#offline')")
+            try await tab.press(.escape)
+            try await showAnother(tab)
+            #expect(await tab.problems.isEmpty)
+        }
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `When the program ends, an open page says so, and when it is back, shows what it has kept`(
+        _ signal: Int32
+    ) async throws {
+        let folder = try Folder()
+        let program = try await DemoProgram(in: folder)
+        try await Browser.run { browser in
+            let tab = try await home(program, browser)
+            try await addFavourites(2, tab)
+            let cards = try await tab.text("#grid")
+            let title = try await tab.text("#easel-title")
+
+            #expect(try await program.stop(signal) == (signal == SIGTERM ? 0 : -SIGKILL))
+            try await tab.wait(for: "!document.querySelector('#connection').hidden")
+            try await tab.click("#next")
+            #expect(try await tab.text("#grid") == cards)
+
+            let port = try #require(Int(program.address.split(separator: ":")[2]))
+            let again = try await DemoProgram(in: folder, port: port)
+            #expect(again.address == program.address)
+            try await tab.waitUntilLive()
+            try await tab.wait(for: "document.querySelector('#connection').hidden")
+            #expect(try await tab.text("#grid") == cards)
+            #expect(try await tab.text("#easel-title") == title)
+            try await tab.wait(
+                for: "[...document.querySelectorAll('main img')].every((image) => image.naturalWidth > 0)")
+
+            // It is as live as before.
+            try await tab.click(".card button")
+            try await tab.wait(for: "document.querySelectorAll('.card').length === 1")
+            #expect(try await again.stop() == 0)
+        }
+    }
+}

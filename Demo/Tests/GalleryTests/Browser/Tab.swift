@@ -1,0 +1,175 @@
+import Foundation
+
+@testable import Gallery
+
+/// A tab of a browser.
+actor Tab {
+    private let browser: Browser
+    private let session: String
+    private var listening: [Task<Void, Never>] = []
+    /// What the page has complained about: errors on the console, exceptions, refused requests.
+    private(set) var problems: [String] = []
+
+    struct Ignored: Decodable, Sendable {}
+
+    /// Opens an empty tab.
+    init(_ browser: Browser) async throws {
+        struct Target: Decodable { let targetId: String }
+        struct Attachment: Decodable { let sessionId: String }
+        self.browser = browser
+        let target = try await browser.send("Target.createTarget", ["url": "about:blank"], returning: Target.self)
+        session = try await browser.send(
+            "Target.attachToTarget", ["targetId": target.targetId, "flatten": true], returning: Attachment.self
+        ).sessionId
+        for kind in ["Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"] {
+            await collectProblems(kind)
+        }
+        for domain in ["Page", "Runtime", "Log"] { try await send("\(domain).enable") }
+        try await resize(1280, 900)
+    }
+
+    private func collectProblems(_ kind: String) async {
+        let events = await browser.events(kind, in: session)
+        listening.append(
+            Task {
+                for await json in events {
+                    let text = String(decoding: json, as: UTF8.self)
+                    let isHarmless = kind != "Runtime.exceptionThrown" && !text.contains("\"error\"")
+                    if !isHarmless { problems.append(text) }
+                }
+            })
+    }
+
+    /// Sends a command to this tab.
+    func send<Result: Decodable & Sendable>(
+        _ method: String,
+        _ parameters: [String: any Sendable] = [:],
+        returning: Result.Type
+    ) async throws -> Result {
+        try await browser.send(method, parameters, session: session, returning: returning)
+    }
+
+    /// Sends a command to this tab that returns nothing of interest.
+    func send(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
+        _ = try await browser.send(method, parameters, session: session, returning: Ignored.self)
+    }
+
+    // MARK: Loading
+
+    /// Goes to a page and waits until it is loaded.
+    func navigate(to url: String) async throws {
+        try await loading { try await self.send("Page.navigate", ["url": url]) }
+    }
+
+    /// Does something that loads a page, and waits until that has happened.
+    func loading(_ body: @Sendable () async throws -> Void) async throws {
+        let loads = await browser.events("Page.loadEventFired", in: session)
+        try await body()
+        let isLoaded = try await withDeadline(Browser.patience) { await loads.first { _ in true } != nil }
+        if !isLoaded { throw Browser.Refusal(description: "The page was not loaded.") }
+    }
+
+    /// Waits until the script of the page hears of changes.
+    func waitUntilLive() async throws {
+        try await wait(for: "document.documentElement.dataset.live === 'true'")
+    }
+
+    // MARK: Looking
+
+    private struct Evaluation<Value: Decodable & Sendable>: Decodable, Sendable {
+        struct Remote: Decodable, Sendable { let value: Value? }
+        struct Exception: Decodable, Sendable { let description: String? }
+        struct Details: Decodable, Sendable {
+            let text: String
+            let exception: Exception?
+        }
+        let value: Value?
+        let exceptionDetails: Details?
+
+        private enum Key: CodingKey { case result, exceptionDetails }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            exceptionDetails = try container.decodeIfPresent(Details.self, forKey: .exceptionDetails)
+            // With an exception, the result is the exception.
+            value = exceptionDetails == nil ? try container.decode(Remote.self, forKey: .result).value : nil
+        }
+    }
+
+    /// What an expression comes to in the page. It may be a promise.
+    func evaluate<Value: Decodable & Sendable>(_ expression: String, as: Value.Type = String.self) async throws -> Value
+    {
+        let evaluation = try await send(
+            "Runtime.evaluate",
+            ["expression": expression, "awaitPromise": true, "returnByValue": true],
+            returning: Evaluation<Value>.self
+        )
+        if let details = evaluation.exceptionDetails {
+            throw Browser.Refusal(description: details.exception?.description ?? details.text)
+        }
+        guard let value = evaluation.value else {
+            throw Browser.Refusal(description: "\(expression) has no value.")
+        }
+        return value
+    }
+
+    /// Waits until a condition holds, also across pages.
+    func wait(for condition: String) async throws {
+        let deadline = ContinuousClock.now + Browser.patience
+        while true {
+            do {
+                _ = try await evaluate(Self.promise(of: condition), as: Bool.self)
+                return
+            } catch let refusal as Browser.Refusal where ContinuousClock.now < deadline {
+                // Another page has come in between: the promise went with the old one.
+                let isGone = ["context was destroyed", "navigated", "Cannot find context"].contains {
+                    refusal.description.contains($0)
+                }
+                if !isGone { throw refusal }
+            }
+        }
+    }
+
+    private static func promise(of condition: String) -> String {
+        """
+        new Promise((resolve, reject) => {
+            const check = () => {
+                let isTrue = false;
+                try { isTrue = Boolean(\(condition)); } catch {}
+                if (!isTrue) return;
+                observer.disconnect();
+                clearInterval(timer);
+                clearTimeout(limit);
+                resolve(true);
+            };
+            const observer = new MutationObserver(check);
+            observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+            // What is no change of the document: images, the focus, popovers.
+            const timer = setInterval(check, 50);
+            const limit = setTimeout(() => reject(new Error(
+                "Waited in vain for: " + \(quoted(condition)) + "\\n" + document.body?.innerText)), 25000);
+            check();
+        })
+        """
+    }
+
+    /// A text as JavaScript writes it.
+    static func quoted(_ text: String) -> String {
+        String(decoding: (try? JSONEncoder().encode(text)) ?? Data(), as: UTF8.self)
+    }
+
+    /// The text of the first element that matches a selector, as it is shown.
+    func text(_ selector: String) async throws -> String {
+        try await evaluate("document.querySelector(\(Self.quoted(selector))).innerText.trim()")
+    }
+
+    /// How many elements match a selector.
+    func count(_ selector: String) async throws -> Int {
+        try await evaluate("document.querySelectorAll(\(Self.quoted(selector))).length", as: Int.self)
+    }
+
+    /// Whether an element matches a selector.
+    func exists(_ selector: String) async throws -> Bool {
+        try await count(selector) > 0
+    }
+}

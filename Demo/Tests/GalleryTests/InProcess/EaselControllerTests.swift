@@ -1,0 +1,55 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Testing
+
+@testable import Gallery
+
+struct EaselControllerTests {
+    let gallery = TestGallery()
+
+    @Test func `Another picture takes the place of the one before, whose bytes go`() async throws {
+        try await gallery.run { _, controllers in
+            try await controllers.easel.showAnother(nil)
+            let first = await controllers.easel.exhibit
+            try await controllers.easel.showAnother(nil)
+            let second = await controllers.easel.exhibit
+            #expect(first?.image != second?.image)
+            #expect(try await gallery.imageKeys() == [second?.image.text])
+        }
+    }
+
+    @Test func `Those who ask at once get one picture together`() async throws {
+        try await gallery.run { _, controllers in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<8 { group.addTask { try await controllers.easel.showAnother(nil) } }
+                try await group.waitForAll()
+            }
+            let image = await controllers.easel.exhibit?.image.text
+            #expect(try await gallery.imageKeys() == [image])
+            #expect(await !controllers.easel.isFetching)
+        }
+    }
+
+    @Test func `A picture that cannot be stored leaves the one before, and no bytes`() async throws {
+        try await gallery.run { _, controllers in
+            try await controllers.easel.showAnother(nil)
+            let first = await controllers.easel.exhibit
+            gallery.easel.inject(.fail(.writes, .every, with: StorageError(.storageFull, "The volume is full.")))
+            await #expect(throws: StorageError.self) { try await controllers.easel.showAnother(nil) }
+            #expect(await controllers.easel.exhibit == first)
+            #expect(try await gallery.imageKeys() == [first?.image.text])
+            #expect(await !controllers.easel.isFetching)
+        }
+    }
+
+    @Test func `What is on show comes back after a restart`() async throws {
+        try await gallery.run { _, controllers in
+            try await controllers.easel.showAnother(nil)
+            let first = await controllers.easel.exhibit
+            let again = await gallery.controllers()
+            await again.open()
+            #expect(await again.easel.exhibit == first)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import AsyncHTTPClient
+import HummingbirdTesting
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import Gallery
+
+/// What a page hears of.
+struct EventStreamTests {
+    let gallery = TestGallery()
+
+    /// Reads the events of a running gallery.
+    private func listen(
+        _ body: @escaping @Sendable (inout Events, GalleryControllers) async throws -> Void
+    ) async throws {
+        try await gallery.run(StubAPI(), .live) { client, controllers in
+            let request = HTTPClientRequest(url: "http://127.0.0.1:\(client.port ?? 0)/events")
+            let response = try await http.execute(request, timeout: .seconds(20))
+            #expect(response.headers.first(name: "Content-Type") == "text/event-stream; charset=utf-8")
+            var events = Events(response.body.makeAsyncIterator())
+            try await body(&events, controllers)
+        }
+    }
+
+    @Test func `It begins with what is there, and then tells each change`() async throws {
+        try await listen { events, controllers in
+            try await events.wait(for: "retry: 1000\n\n")
+            for change in [Change.favourites, .easel, .account, .preferences] {
+                try await events.wait(for: "event: change\ndata: \(change.rawValue)\n\n")
+            }
+            let exhibit = try await Exhibit.stored("a", in: controllers.images)
+            events.forget()
+            _ = try await controllers.favourites.add(exhibit)
+            try await events.wait(for: "event: change\ndata: favourites\n\n")
+            await controllers.noticeboard.show("Look!")
+            try await events.wait(for: "event: change\ndata: notice\n\n")
+        }
+    }
+
+    @Test func `When nothing changes there is a heartbeat`() async throws {
+        try await listen { events, _ in
+            try await events.wait(for: ":\n\n")
+            events.forget()
+            try await events.wait(for: ":\n\n:\n\n")
+        }
+    }
+
+    @Test func `A reader that is too slow gets each kind of change once`() async throws {
+        let mailbox = Mailbox()
+        for _ in 0..<1000 { mailbox.post(.favourites) }
+        mailbox.post(.easel)
+        #expect(await mailbox.collect() == [.favourites, .easel])
+        mailbox.post(.notice)
+        #expect(await mailbox.collect() == [.notice])
+        mailbox.close()
+        #expect(await mailbox.collect() == nil)
+    }
+}
+
+/// The text of a stream of events.
+private struct Events {
+    private var chunks: HTTPClientResponse.Body.AsyncIterator
+    private var text = ""
+
+    init(_ chunks: HTTPClientResponse.Body.AsyncIterator) {
+        self.chunks = chunks
+    }
+
+    /// Forgets what has come so far.
+    mutating func forget() {
+        text = ""
+    }
+
+    /// Reads until a text has come, in any order with others.
+    mutating func wait(for wanted: String) async throws {
+        while !text.contains(wanted) {
+            guard let chunk = try await chunks.next() else {
+                Issue.record("The stream has ended without \(wanted).")
+                return
+            }
+            text += String(buffer: chunk)
+        }
+    }
+}

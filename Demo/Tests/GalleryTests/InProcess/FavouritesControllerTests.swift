@@ -1,0 +1,121 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import Testing
+
+@testable import Gallery
+
+@MainActor
+struct FavouritesControllerTests {
+    let gallery = TestGallery()
+
+    private var failure: StorageError { StorageError(.storageFull, "The volume is full.") }
+
+    /// Each favourite has its bytes, and there are no other bytes but those that are expected.
+    private func expectWhole(_ controllers: GalleryControllers, others: Set<String> = []) async throws {
+        let owned = Set(controllers.favourites.favourites.map(\.image.text))
+        #expect(owned.count == controllers.favourites.favourites.count)
+        #expect(try await gallery.imageKeys() == owned.union(others))
+    }
+
+    @Test func `A favourite has bytes of its own`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("a", in: controllers.images)
+        #expect(try await controllers.favourites.add(exhibit) == .added)
+        #expect(controllers.favourites.favourites.map(\.id) == ["a"])
+        #expect(controllers.favourites.favourites[0].image != exhibit.image)
+        try await expectWhole(controllers, others: [exhibit.image.text])
+    }
+
+    @Test func `What is added twice, also at once, is there once, and leaves no bytes behind`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("a", in: controllers.images)
+        // All tasks run on the main actor, and each waits for the storage several times.
+        let tasks = (0..<8).map { _ in Task { try await controllers.favourites.add(exhibit) } }
+        var additions: [FavouritesController.Addition] = []
+        for task in tasks { additions.append(try await task.value) }
+        #expect(additions.count { $0 == .added } == 1)
+        #expect(additions.count { $0 == .wasThere } == 7)
+        try await expectWhole(controllers, others: [exhibit.image.text])
+    }
+
+    @Test func `A favourite that cannot be stored leaves no bytes behind`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("a", in: controllers.images)
+        try await controllers.favourites.$favourites.itemsHaveLoaded()
+        gallery.favourites.inject(.fail(.writes, .every, with: failure))
+        await #expect(throws: StorageError.self) { try await controllers.favourites.add(exhibit) }
+        gallery.favourites.clearFaults()
+        try await expectWhole(controllers, others: [exhibit.image.text])
+    }
+
+    @Test func `Without bytes there is no favourite`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("a", in: controllers.images)
+        await controllers.images.discard([exhibit.image])
+        #expect(try await controllers.favourites.add(exhibit) == .isGone)
+        try await expectWhole(controllers)
+    }
+
+    @Test func `There is room for so many favourites and no more`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("one-too-many", in: controllers.images)
+        try await controllers.favourites.$favourites.insert(
+            (0..<FavouritesController.limit).map { number in
+                Favourite(
+                    picture: Picture(
+                        id: "\(number)", title: "\(number)", style: "s", algorithm: "a", palette: "p",
+                        colors: ["#808080"], width: 1, height: 1, seed: "1", isForMembers: false),
+                    image: ImageKey(), addedAt: .now)
+            })
+        #expect(try await controllers.favourites.add(exhibit) == .isFull)
+        #expect(try await gallery.imageKeys() == [exhibit.image.text])
+    }
+
+    @Test func `What was removed comes back, until something else is removed`() async throws {
+        let controllers = gallery.controllers()
+        for id in ["a", "b", "c"] {
+            let exhibit = try await Exhibit.stored(id, in: controllers.images)
+            _ = try await controllers.favourites.add(exhibit)
+            await controllers.images.discard([exhibit.image])
+        }
+        let all = controllers.favourites.favourites
+        #expect(try await controllers.favourites.remove(id: "a")?.id == "a")
+        #expect(try await controllers.favourites.undo() == 1)
+        #expect(Set(controllers.favourites.favourites) == Set(all))
+        try await expectWhole(controllers)
+
+        #expect(try await controllers.favourites.remove(id: "a")?.id == "a")
+        #expect(try await controllers.favourites.removeAll() == 2)
+        #expect(try await controllers.favourites.undo() == 2)
+        #expect(controllers.favourites.favourites.map(\.id) == ["b", "c"])
+        try await expectWhole(controllers)
+        #expect(try await controllers.favourites.undo() == 0)
+        #expect(try await controllers.favourites.remove(id: "a") == nil)
+    }
+
+    @Test func `What was added again meanwhile stays as it is when it is brought back`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("a", in: controllers.images)
+        _ = try await controllers.favourites.add(exhibit)
+        _ = try await controllers.favourites.remove(id: "a")
+        _ = try await controllers.favourites.add(exhibit)
+        let again = controllers.favourites.favourites
+        #expect(try await controllers.favourites.undo() == 0)
+        #expect(controllers.favourites.favourites == again)
+        try await expectWhole(controllers, others: [exhibit.image.text])
+    }
+
+    @Test func `What could not be brought back can be tried again`() async throws {
+        let controllers = gallery.controllers()
+        let exhibit = try await Exhibit.stored("a", in: controllers.images)
+        _ = try await controllers.favourites.add(exhibit)
+        _ = try await controllers.favourites.remove(id: "a")
+        gallery.favourites.inject(.fail(.writes, .every, with: failure))
+        await #expect(throws: StorageError.self) { try await controllers.favourites.undo() }
+        gallery.favourites.clearFaults()
+        #expect(try await controllers.favourites.undo() == 1)
+        try await expectWhole(controllers, others: [exhibit.image.text])
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+
+@testable import Gallery
+
+/// An API whose answers a test decides.
+struct StubAPI: Sendable {
+    /// What it says about its picture, in JSON.
+    var description = StubAPI.description()
+    /// The picture's bytes.
+    var image =
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4\" height=\"3\"><rect width=\"4\" height=\"3\"/></svg>"
+    /// The type that it says they have.
+    var type = "image/svg+xml"
+
+    /// A description as agreed, but for what is given.
+    static func description(_ changes: [String: any Sendable] = [:]) -> String {
+        var values: [String: any Sendable] = [
+            "id": "stub-1", "title": "A Stub", "style": "stub", "algorithm": "By hand", "palette": "Grey",
+            "colors": ["#808080", "#ffffff"], "width": 4, "height": 3, "seed": "1", "isForMembers": false,
+            "image": "/stub.svg",
+        ]
+        values.merge(changes) { $1 }
+        let json = try? JSONSerialization.data(withJSONObject: values)
+        return String(decoding: json ?? Data(), as: UTF8.self)
+    }
+
+    /// Runs a body while the API listens.
+    func run(_ body: @Sendable (_ address: String) async throws -> Void) async throws {
+        let router = Router()
+        router.get("v1/status") { _, _ in HTTPResponse.Status.noContent }
+        router.get("v1/pictures/random") { _, _ in description }
+        router.get("stub.svg") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(string: image)))
+        }
+        router.get("elsewhere") { _, _ in Response.redirect(to: "/stub.svg") }
+        router.get("never") { request, _ in
+            // It begins, and does not end before the one who has asked goes away.
+            Response(
+                status: .ok, headers: [.contentType: "image/svg+xml"],
+                body: ResponseBody { writer in
+                    try await writer.write(ByteBuffer(string: "<svg"))
+                    try await request.body.consumeWithCancellationOnInboundClose { _ in try await waitForCancellation()
+                    }
+                })
+        }
+        try await Application(router: router).test(.live) { client in
+            try await body("http://127.0.0.1:\(client.port ?? 0)")
+        }
+    }
+}
+
+/// Waits until the task is cancelled.
+private func waitForCancellation() async throws {
+    for await _ in AsyncStream<Never>.makeStream().stream {}
+    throw CancellationError()
+}

@@ -1,0 +1,111 @@
+import Bodega
+import Foundation
+
+@testable import Gallery
+
+/// The program as it is shipped, in a process of its own, with a folder of its own.
+final class DemoProgram: @unchecked Sendable {
+    // @unchecked because `Process` is thread-safe in what is used of it.
+    private let process: Process
+
+    /// Where it listens, such as `http://127.0.0.1:40123`.
+    let address: String
+    /// What it has printed before it listened.
+    let announcement: String
+
+    private let end: AsyncStream<Int32>
+    private let log: URL
+
+    /// Why the program does not run.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Starts the program and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - folder: Where it keeps everything; what it keeps is there when it is started again.
+    ///   - port: The port that it is to listen on; any if it is left out.
+    ///   - seed: Which pictures it shows.
+    ///   - options: Further options.
+    init(in folder: Folder, port: Int = 0, seed: UInt64 = 11, _ options: String...) async throws {
+        let process = Process()
+        process.executableURL = try Self.executable()
+        process.arguments =
+            ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"] + options
+        // The preferences are in the user's folders, which are to be the test's own.
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["HOME": folder.url.path, "XDG_DATA_HOME": folder.directory("share").url.path]
+        ) { $1 }
+        let output = Pipe()
+        log = folder.url.appendingPathComponent("log")
+        if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
+        let logFile = try FileHandle(forWritingTo: log)
+        try logFile.seekToEnd()
+        process.standardOutput = output
+        process.standardError = logFile
+        let (end, ending) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { process in
+            ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
+            ending.finish()
+        }
+        try process.run()
+        self.process = process
+        self.end = end
+        announcement = await Self.announcement(output.fileHandleForReading)
+        guard let start = announcement.range(of: "http://"),
+            let stop = announcement[start.lowerBound...].range(of: "/ ")
+        else {
+            process.terminate()
+            throw Failure(description: "The program does not listen: \(announcement) \(Self.text(log))")
+        }
+        address = String(announcement[start.lowerBound..<stop.lowerBound])
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+
+    /// Sends a signal and waits for the end.
+    ///
+    /// - Returns: The exit status, or, if a signal has ended it, the signal's number below zero.
+    func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
+        kill(process.processIdentifier, signal)
+        let end = end
+        let status = try await withDeadline(.seconds(30)) { await end.first { _ in true } }
+        guard let status else { throw Failure(description: "The program had ended before.") }
+        return status
+    }
+
+    /// All that was logged in this folder, also by programs before.
+    var logged: String { Self.text(log) }
+
+    private static func text(_ log: URL) -> String {
+        (try? String(contentsOf: log, encoding: .utf8)) ?? "There is no log."
+    }
+
+    /// What the program says until it says where it is, or until it ends.
+    private static func announcement(_ output: FileHandle) async -> String {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var text = ""
+                while !text.contains("/ —"), case let more = output.availableData, !more.isEmpty {
+                    text += String(decoding: more, as: UTF8.self)
+                }
+                continuation.resume(returning: text)
+            }
+        }
+    }
+
+    /// The program is built into the folder that the tests are in.
+    static func executable() throws -> URL {
+        let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
+        let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+        let folders = [bundle?.deletingLastPathComponent(), Bundle.main.bundleURL].compactMap(\.self) + arguments
+        for folder in folders {
+            let program = folder.appendingPathComponent("gallery-demo")
+            if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+        }
+        throw Failure(description: "gallery-demo is not beside the tests, in \(folders.map(\.path)).")
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// The program as users start it.
+struct ProgramTests {
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `It says where it is, and ends with status 0 when it is told to`(_ signal: Int32) async throws {
+        let folder = try Folder()
+        let program = try await DemoProgram(in: folder)
+        #expect(program.announcement.contains("The gallery is at http://127.0.0.1:"))
+        #expect(try await program.stop(signal) == 0)
+        #expect(program.logged == "")
+    }
+
+    @Test func `If its port is taken it takes the next one and says so`() async throws {
+        let (one, other) = (try Folder(), try Folder())
+        let first = try await DemoProgram(in: one)
+        let port = try #require(Int(first.address.split(separator: ":")[2]))
+        let second = try await DemoProgram(in: other, port: port)
+        #expect(second.address != first.address)
+        #expect(second.announcement.contains("Port \(port) is taken"))
+        #expect(try await first.stop() == 0)
+        #expect(try await second.stop() == 0)
+    }
+
+    @Test func `A second one on the same folder does not start`() async throws {
+        let folder = try Folder()
+        let first = try await DemoProgram(in: folder)
+        let failure = await #expect(throws: DemoProgram.Failure.self) { try await DemoProgram(in: folder) }
+        #expect(failure?.description.contains("Another gallery runs on") == true)
+        #expect(try await first.stop() == 0)
+    }
+
+    @Test(
+        arguments: [
+            (["--help"], 0, "The port to listen on"), (["--port", "70000"], 64, "from 0 to 65535"),
+            (["--port", "x"], 64, "--port"), (["--data", ""], 64, "empty"), (["--wat"], 64, "--wat"),
+            (["more"], 64, "more"),
+        ] as [([String], Int32, String)])
+    func `Options are explained and checked`(_ arguments: [String], _ status: Int32, _ text: String) throws {
+        let process = Process()
+        process.executableURL = try DemoProgram.executable()
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == status)
+        #expect(said.contains(text))
+    }
+}
