@@ -34,14 +34,14 @@ struct OpeningTests {
         let owned = try await leaveOrphan()
         gallery.favourites.inject(.fail(.reads, .every, with: StorageError(.locked, "Somebody else has it.")))
         await gallery.controllers().open()
-        #expect(try await gallery.imageKeys().isSuperset(of: owned))
+        #expect(try await gallery.imageKeys().count == owned.count + 1)
     }
 
     @Test func `Nothing is removed if the picture on the easel cannot be loaded`() async throws {
         let owned = try await leaveOrphan()
         gallery.easel.inject(.fail(.reads, .every, with: StorageError(.locked, "Somebody else has it.")))
         await gallery.controllers().open()
-        #expect(try await gallery.imageKeys().isSuperset(of: owned))
+        #expect(try await gallery.imageKeys().count == owned.count + 1)
     }
 
     @Test func `Nothing is removed if a favourite cannot be decoded, because it may own an image`() async throws {
@@ -49,7 +49,7 @@ struct OpeningTests {
         try await gallery.favourites.base.write(Data("{}".utf8), key: CacheKey("damaged"))
         let controllers = gallery.controllers()
         await controllers.open()
-        #expect(try await gallery.imageKeys().isSuperset(of: owned))
+        #expect(try await gallery.imageKeys().count == owned.count + 1)
         #expect(controllers.favourites.$favourites.undecodable.count == 1)
         #expect(controllers.favourites.favourites.count == 1)
     }
