@@ -1,0 +1,3 @@
+import EngineProfiler
+
+await Profiler.main(engine: "dictionary") { _ in DictionaryEngine() }

@@ -1,0 +1,1 @@
+struct Report { let profiles: [Profile]; var html: String { "" } }
