@@ -31,13 +31,13 @@ let package = Package(
         .executableTarget(name: "ProfilerCLI", dependencies: ["EngineProfiler"]),
         // An engine of somebody else, as the README shows it.
         .executableTarget(
-            name: "DictionaryEngine",
+            name: "DictionaryProfiler",
             dependencies: ["EngineProfiler", .product(name: "Bodega", package: "Emporium")]
         ),
         .testTarget(
             name: "EngineProfilerTests",
             dependencies: [
-                "DictionaryEngine",
+                "DictionaryProfiler",
                 "EngineProfiler",
                 "ProfilerCLI",
                 .product(name: "Bodega", package: "Emporium"),

@@ -16,6 +16,7 @@ struct RunCommand: AsyncParsableCommand {
               profiler run sqlite memory --operations read,write,read-all
               profiler run disk:/mnt/usb/items --value-bytes 100000 --sizes 100,1k
               profiler run sqlite --store --json before.json
+              profiler run sqlite --engine .build/release/my-profiler
 
             Operations of engines: \(Operation.ofEngines.map(\.rawValue).joined(separator: ", ")).
             Operations of the store: \(Operation.ofTheStore.map(\.rawValue).joined(separator: ", ")).
@@ -24,9 +25,15 @@ struct RunCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Engines by name (sqlite, disk, memory) or by address (sqlite:PATH, disk:PATH). Default: all by name.",
+            "Engines by name (sqlite, disk, memory) or by address (sqlite:PATH, disk:PATH). Default: all by name, or only those of --engine.",
             valueName: "address"))
     var addresses: [String] = []
+
+    @Option(
+        name: .customLong("engine"),
+        help: ArgumentHelp(
+            "A program made with the library EngineProfiler, whose engines are measured, too.", valueName: "program"))
+    var programs: [String] = []
 
     @Flag(help: "Measure a Store on each engine, too.")
     var store = false
@@ -94,46 +101,22 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let outputs = try Outputs(html: noHtml ? nil : html ?? "profile.html", json: json)
-        let temporary = try TemporaryData(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })
-        let plan = try plan()
-        let start = ContinuousClock.now
-        let view = LiveView(
-            .standard(.standardError),
-            total: plan.subjects.count * plan.sizes.count * plan.operations.count,
-            names: plan.subjects.map(\.name),
-            now: { Double((ContinuousClock.now - start).nanoseconds) / 1e9 })
-        let interruption = Interruption {
-            view.close()
-            try temporary.remove()
-        }
-        defer { interruption.cancel() }
-        let profile: Profile
-        do {
-            // A place that is taken is found before others are measured for minutes.
-            for subject in plan.subjects { try subject.place(orIn: temporary.folder).checkIsFree() }
-            let stopwatch = try await Stopwatch.calibrated()
-            let environment = Environment(folder: temporary.folder, clockOverhead: stopwatch.overhead)
-            let date = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
-            let session = Session(plan: plan, temporary: temporary, stopwatch: stopwatch) { view.show($0) }
-            let engines = try await session.run()
-            profile = Profile(date: date, environment: environment, settings: plan.settings, engines: engines)
-        } catch {
-            view.close()
-            try temporary.remove()
-            throw error
-        }
-        view.close()
-        try temporary.remove()
-        try outputs.write(profile)
+        let run = ProfilingRun(
+            plan: try plan(),
+            programs: try programs.map(EngineProgram.init(path:)),
+            directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
+            terminal: .standard(.standardError)
+        )
+        try outputs.write(try await run.profile())
     }
 
     private var chosenSizes: [Int] {
-        sizes?.elements.map(\.number).sorted() ?? (quick ? [100, 300, 1000] : [1000, 10_000, 100_000])
+        sizes?.elements.map(\.number).sorted() ?? (quick ? [100, 1000] : [1000, 10_000, 100_000])
     }
 
     private func subjects() throws -> [Subject] {
         let engines = Profiler.engines
-        let words = addresses.isEmpty ? defaultWords(engines) : addresses
+        let words = addresses.isEmpty && programs.isEmpty ? defaultWords(engines) : addresses
         do {
             return try words.map { try Subject($0, engines: engines) }
         } catch let error as ProfilerError {
@@ -148,7 +131,7 @@ struct RunCommand: AsyncParsableCommand {
     private func plan() throws -> Plan {
         var chosen = operations?.elements ?? Operation.ofEngines
         if store && !chosen.contains(where: { $0.group == .store }) { chosen += Operation.ofTheStore }
-        let time = duration?.duration ?? (quick ? .milliseconds(50) : .milliseconds(500))
+        let time = duration?.duration ?? (quick ? .milliseconds(30) : .milliseconds(500))
         return Plan(
             subjects: try subjects(),
             operations: Operation.allCases.filter(chosen.contains),

@@ -18,9 +18,16 @@ enum Budget: Sendable, Equatable {
             return .time(duration / Self.slices)
         case .calls(let calls):
             let parts = Self.slices * workers
-            let number = slice * workers + worker
+            let number = worker * Self.slices + slice
             return .calls(calls / parts + (number < calls % parts ? 1 : 0))
         }
+    }
+
+    /// The budget in pieces that are short enough for people who watch.
+    var pieces: [Budget] {
+        guard case .time(let duration) = self else { return [self] }
+        let count = max(1, Int((duration / .milliseconds(100)).rounded(.up)))
+        return Array(repeating: .time(duration / count), count: count)
     }
 
     /// What warms up and does not count.

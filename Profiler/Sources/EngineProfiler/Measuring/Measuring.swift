@@ -20,23 +20,27 @@ struct Measuring: Sendable {
     ///
     /// - Parameters:
     ///   - workloads: One for each worker. They are afterwards as the calls have left them.
-    ///   - report: Is told all calls so far, after each slice.
+    ///   - report: Is told all calls so far, several times a second if calls don't take longer.
     /// - Throws: A ``CallFailure``, or what else stopped it.
     func measure<Work: Workload>(
         _ workloads: inout [Work],
         report: (Latencies) -> Void
     ) async throws -> Outcome {
         let count = workloads.count
-        let warmUp = budget.warmUp
-        _ = try await run(&workloads) { _ in warmUp }
+        for piece in budget.warmUp.pieces { _ = try await run(&workloads) { _ in piece } }
         var outcome = Outcome()
         for slice in 0..<Budget.slices {
-            let budget = budget
-            let latencies = try await run(&workloads) { budget.part(slice: slice, worker: $0, of: count) }
+            let parts = (0..<count).map { budget.part(slice: slice, worker: $0, of: count).pieces }
+            var latencies = Latencies()
+            for piece in parts[0].indices {
+                latencies.add(try await run(&workloads) { parts[$0][piece] })
+                var all = outcome.latencies
+                all.add(latencies)
+                report(all)
+            }
             guard latencies.count > 0 else { continue }
             outcome.latencies.add(latencies)
             outcome.slices.append(latencies)
-            report(outcome.latencies)
         }
         return outcome
     }

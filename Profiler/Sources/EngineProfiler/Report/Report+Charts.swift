@@ -6,7 +6,7 @@ extension Report {
     var throughput: Markup {
         section(
             "Throughput",
-            "Items a second with \(Quantity.whole(size)) items stored. Longer is better; each line of the grid is ten times the one before or more.",
+            "Items a second with \(Quantity.whole(size)) items stored. Longer is better, and the scale is one of powers of ten.",
             panels { operations in
                 BarChart(
                     label: "Throughput of \(operations.joined(separator: ", "))",
@@ -61,7 +61,7 @@ extension Report {
         let ticks = sizes.map { (Double($0), Quantity.short(Double($0))) }
         return section(
             "Cost as the number of items grows",
-            "The median of a call. A flat line costs the same with any number of items. The exponent is that of the power of the number that fits best, by least squares of logarithms: n^0 is constant, n^1 is in proportion.",
+            "The median of a call. A flat line costs the same with any number of items. The exponent is that of the power of the number that fits best, by least squares of logarithms: with 0 the cost is constant, with 1 it is in proportion to the number.",
             grid(
                 operations.map { operation in
                     panel(
@@ -95,7 +95,7 @@ extension Report {
         let chips = engines.compactMap { engine -> Markup? in
             guard let fit = engine.result.growth(of: operation) else { return nil }
             let quality = fit.determination.map { String(format: "R² = %.2f", $0) } ?? "of two sizes"
-            return #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i>\#(Quantity.growth(fit))</span>"#
+            return #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
         }
         return #"<p class="chips">\#(chips)</p>"#
     }
@@ -119,16 +119,18 @@ extension Report {
     }
 
     /// The line of percentiles; a share s of slower calls is at 1 / s, so that each nine is as wide as the one before.
-    private func percentiles(_ engine: ReportEngine, _ measurement: Measurement) -> LineChart.Line {
+    private func percentiles(_ engine: ReportEngine, _ measurement: OperationResult) -> LineChart.Line {
         var points: [(x: Double, y: Double, title: String?)] = []
         var done: UInt64 = 0
         let total = measurement.histogram.reduce(UInt64(0)) { $0 + ($1.count == 2 ? $1[1] : 0) }
         for bucket in measurement.histogram where bucket.count == 2 {
             let time = Double(max(1, bucket[0]))
-            // What was not exceeded before this bucket begins at its height.
-            points.append((place(done, of: total), time, nil))
+            let start = place(done, of: total)
             done += bucket[1]
-            points.append((place(done, of: total), time, nil))
+            // Of the few calls beyond the edge only the longest is told, in words.
+            if start >= Self.lastPercentile { break }
+            points.append((start, time, nil))
+            points.append((min(place(done, of: total), Self.lastPercentile), time, nil))
         }
         return LineChart.Line(
             colour: engine.colour, points: points,
@@ -137,13 +139,16 @@ extension Report {
                 + "longest \(Quantity.time(measurement.latency.max))")
     }
 
+    /// The edge of the chart: 99.99 %.
+    private static let lastPercentile = 10_000.0
+
     private func place(_ done: UInt64, of total: UInt64) -> Double {
         // The slowest call of n is at the share 1 - 1 / n, as none is slower than all.
-        min(10_000, Double(total) / max(1, Double(total) - Double(done)))
+        Double(total) / max(1, Double(total) - Double(done))
     }
 
     /// The engines that were measured with the size that the report is about.
-    func measured(_ operation: String) -> [(ReportEngine, Measurement)] {
+    func measured(_ operation: String) -> [(ReportEngine, OperationResult)] {
         engines.compactMap { engine in
             engine.measurement(operation, items: size).map { (engine, $0) }
         }
@@ -151,7 +156,7 @@ extension Report {
 
     /// A panel for each group of operations.
     private func panels(_ chart: ([String]) -> Markup) -> Markup {
-        grid(groups.map { panel($0.name, "", chart($0.operations)) })
+        #"<div class="columns">\#(groups.map { panel($0.name, "", chart($0.operations)) })</div>"#
     }
 
     /// Panels side by side.

@@ -22,15 +22,23 @@ extension Report {
         a { color: var(--accent); }
         .facts, .lead { color: var(--soft); }
         .facts { margin: 0 0 16px; }
-        .lead { margin: 4px 0 18px; max-width: 76ch; }
+        .lead { margin: 4px 0 18px; max-width: 84ch; text-wrap: pretty; }
         .note { margin: 0 0 8px; padding: 10px 14px; border-radius: 10px; background: var(--warn-back); color: var(--warn); font-size: 14px; }
         nav.legend { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: 6px 20px;
           padding-top: 12px; padding-bottom: 12px; background: var(--page); }
         .chip { display: inline-flex; align-items: center; gap: 7px; font-weight: 500; overflow-wrap: anywhere; }
-        .chip i { width: 11px; height: 11px; border-radius: 3px; background: currentColor; color: var(--c); flex: none; }
+        .chip > i { width: 11px; height: 11px; border-radius: 3px; background: currentColor; color: var(--c); flex: none; }
         .chips { margin: 6px 0 0; display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 13px; font-variant-numeric: tabular-nums; }
+        .chip .power { font-style: italic; } sup { line-height: 0; font-size: .8em; }
+        .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr)); gap: 16px; margin: 12px 0 44px; }
+        .card { background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--c); border-radius: 14px; padding: 16px 20px 14px; break-inside: avoid; }
+        .card h2 { font-size: 19px; margin-bottom: 8px; overflow-wrap: anywhere; }
+        .card p { display: flex; align-items: baseline; gap: 10px; margin: 3px 0; }
+        .card b { min-width: 84px; font-size: 18px; font-variant-numeric: tabular-nums; letter-spacing: -.01em; }
+        .card span { color: var(--soft); font-size: 14px; }
         section { margin: 28px 0 52px; }
         .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 16px; align-items: start; }
+        .columns { columns: 3 320px; column-gap: 16px; } .columns figure { margin-bottom: 16px; }
         figure { margin: 0; padding: 16px 18px; background: var(--card); border: 1px solid var(--line); border-radius: 14px; break-inside: avoid; }
         figcaption { display: flex; flex-direction: column; margin-bottom: 10px; }
         figcaption span { color: var(--soft); font-size: 13px; }

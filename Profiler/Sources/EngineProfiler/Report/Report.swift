@@ -44,6 +44,7 @@ struct Report {
             <body>
             \(header)
             <main>
+            \(cards)
             \(glance)
             \(throughput)
             \(latency)

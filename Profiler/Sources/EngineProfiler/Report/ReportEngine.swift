@@ -12,7 +12,7 @@ struct ReportEngine {
     var colour: String { "c\(index % Self.colours)" }
 
     /// What was measured with a number of items.
-    func measurement(_ operation: String, items: Int) -> Measurement? {
+    func measurement(_ operation: String, items: Int) -> OperationResult? {
         result.measurements(of: operation).first { $0.items == items }?.measurement
     }
 }

@@ -10,9 +10,9 @@ struct Comparison {
         /// The number of items.
         var items: Int
         /// What was found out first.
-        var a: Measurement
+        var a: OperationResult
         /// What was found out later.
-        var b: Measurement
+        var b: OperationResult
 
         /// The median relative to what it was.
         var p50: Double { Self.ratio(a.latency.p50, b.latency.p50) }

@@ -64,7 +64,7 @@ struct SizeResult: Codable, Equatable, Sendable {
     /// What the items take up on the medium; `nil` if there is none.
     var medium: MediumUse?
     /// What was measured.
-    var measurements: [Measurement]
+    var measurements: [OperationResult]
 }
 
 /// The resident memory of the process around a piece of work.
@@ -78,7 +78,7 @@ struct MemoryUse: Codable, Equatable, Sendable {
 }
 
 /// One operation, measured.
-struct Measurement: Codable, Equatable, Sendable {
+struct OperationResult: Codable, Equatable, Sendable {
     /// What was measured. It is text, as results of later versions can hold others.
     var operation: String
     /// How many items a call handled.
@@ -136,7 +136,7 @@ struct LatencySummary: Codable, Equatable, Sendable {
     }
 }
 
-extension Measurement {
+extension OperationResult {
 
     /// Sums up what was measured.
     init(
@@ -168,7 +168,7 @@ extension EngineResult {
     var operations: [String] { EngineProfiler.operations(in: [self]) }
 
     /// What was measured of an operation, size by size.
-    func measurements(of operation: String) -> [(items: Int, measurement: Measurement)] {
+    func measurements(of operation: String) -> [(items: Int, measurement: OperationResult)] {
         sizes.flatMap { size in
             size.measurements.filter { $0.operation == operation }.map { (size.items, $0) }
         }

@@ -29,15 +29,15 @@ enum Quantity {
         }
     }
 
-    /// Bytes with three digits, such as `1.5 MiB`.
+    /// Bytes with three digits, such as `1.50 MB`, which are a million and a half.
     static func bytes(_ bytes: Double) -> String {
         let size = abs(bytes)
         let text =
             switch size {
-            case ..<1023.5: "\(digits(size)) B"
-            case ..<(1023.5 * 1024): "\(digits(size / 1024)) KiB"
-            case ..<(1023.5 * 1024 * 1024): "\(digits(size / 1_048_576)) MiB"
-            default: "\(digits(size / 1_073_741_824)) GiB"
+            case ..<999.5: "\(digits(size.rounded())) B"
+            case ..<999.5e3: "\(digits(size / 1e3)) kB"
+            case ..<999.5e6: "\(digits(size / 1e6)) MB"
+            default: "\(digits(size / 1e9)) GB"
             }
         return bytes < 0 ? "−\(text)" : text
     }
@@ -64,7 +64,7 @@ enum Quantity {
     private static func digits(_ number: Double) -> String {
         switch number {
         case ..<9.995: number == number.rounded() ? String(format: "%.0f", number) : String(format: "%.2f", number)
-        case ..<99.95: String(format: "%.1f", number)
+        case ..<99.95: number == number.rounded() ? String(format: "%.0f", number) : String(format: "%.1f", number)
         default: String(format: "%.0f", number)
         }
     }

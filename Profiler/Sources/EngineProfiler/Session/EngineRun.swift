@@ -72,9 +72,9 @@ struct EngineRun: Sendable {
         _ operation: Operation,
         _ engine: any StorageEngine,
         _ shares: [Share]
-    ) async throws -> (Measurement, [Share]) {
+    ) async throws -> (OperationResult, [Share]) {
         let batch = session.plan.batch
-        func measure(_ make: (Share) -> some Workload) async throws -> (Measurement, [Share]) {
+        func measure(_ make: (Share) -> some Workload) async throws -> (OperationResult, [Share]) {
             try await session.measure(operation, subject, items: data.count, shares.map(make))
         }
         switch operation {

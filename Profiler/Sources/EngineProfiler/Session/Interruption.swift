@@ -19,7 +19,8 @@ final class Interruption {
                     FileHandle.standardError.write(Data("Temporary data is left behind: \(error)\n".utf8))
                 }
                 signal(number, SIG_DFL)
-                raise(number)
+                // To the process, as threads of Dispatch block signals that are sent to them alone.
+                kill(getpid(), number)
             }
             source.resume()
             return source

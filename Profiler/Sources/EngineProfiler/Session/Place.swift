@@ -10,10 +10,13 @@ struct Place: Sendable {
     }
 
     private let target: Target
+    /// Whether the user made the folder, who may have given it an owner and permissions.
+    private var isFolderKept = false
 
     /// A place for an engine of this package.
     init(_ address: StorageAddress) {
         target = .address(address)
+        if let url = address.url { isFolderKept = FileManager.default.fileExists(atPath: url.path) }
     }
 
     /// A place for an engine that a program brings.
@@ -83,7 +86,15 @@ struct Place: Sendable {
 
     /// Removes what the engine has written.
     func clear() throws {
-        for url in urls { try removeCompletely(url) }
+        for url in urls {
+            if isFolderKept {
+                for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
+                    try removeCompletely(url.appendingPathComponent(name))
+                }
+            } else {
+                try removeCompletely(url)
+            }
+        }
     }
 }
 

@@ -5,5 +5,5 @@ enum ProgressEvent: Sendable {
     /// An operation is being measured.
     case measuring(engine: String, items: Int, Operation, soFar: Latencies)
     /// An operation was measured.
-    case measured(engine: String, items: Int, Measurement)
+    case measured(engine: String, items: Int, OperationResult)
 }

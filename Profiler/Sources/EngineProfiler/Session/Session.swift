@@ -60,7 +60,7 @@ struct Session: Sendable {
         _ subject: Subject,
         items: Int,
         _ workloads: [Work]
-    ) async throws -> (Measurement, [Share]) {
+    ) async throws -> (OperationResult, [Share]) {
         report(.measuring(engine: subject.name, items: items, operation, soFar: Latencies()))
         ResidentMemory.releaseFreed()
         let hasPeak = ResidentMemory.resetPeak()
@@ -77,7 +77,7 @@ struct Session: Sendable {
             throw EngineFailure(engine: subject.name, operation: operation.rawValue, items: items, error)
         }
         let memory = MemoryUse(before: before, peak: hasPeak ? ResidentMemory.peak() : nil)
-        let measurement = Measurement(
+        let measurement = OperationResult(
             operation, itemsPerCall: workloads[0].itemsPerCall, workers: workloads.count, outcome, memory: memory)
         report(.measured(engine: subject.name, items: items, measurement))
         return (measurement, workloads.map(\.share))

@@ -42,9 +42,9 @@ struct StoreRun: Sendable {
         _ store: Store<Note>,
         _ engine: any StorageEngine,
         _ shares: [Share]
-    ) async throws -> (Measurement, [Share]) {
+    ) async throws -> (OperationResult, [Share]) {
         let batch = session.plan.batch
-        func measure(_ make: (Share) -> some Workload) async throws -> (Measurement, [Share]) {
+        func measure(_ make: (Share) -> some Workload) async throws -> (OperationResult, [Share]) {
             try await session.measure(operation, subject, items: data.count, shares.map(make))
         }
         switch operation {

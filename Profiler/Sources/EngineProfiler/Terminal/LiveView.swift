@@ -42,7 +42,10 @@ final class LiveView: @unchecked Sendable {
                 )
             case .measuring(let engine, let items, let operation, let latencies):
                 var text = "\(Terminal.safe(engine)) · \(Quantity.whole(items)) items · \(operation.rawValue)"
-                if latencies.count > 0 {
+                if latencies.count == 0 {
+                    // What begins is drawn at once, as nothing may follow for long.
+                    lastDrawing = -.infinity
+                } else {
                     text += " · \(Quantity.whole(latencies.count)) calls"
                     text += " · p50 \(Quantity.time(latencies.percentile(50)))"
                     text += " · p99 \(Quantity.time(latencies.percentile(99)))"
@@ -66,7 +69,7 @@ final class LiveView: @unchecked Sendable {
     }
 
     /// The line that stays of a measurement.
-    private func line(_ engine: String, _ items: Int, _ measurement: Measurement) -> String {
+    private func line(_ engine: String, _ items: Int, _ measurement: OperationResult) -> String {
         let name = String(Terminal.safe(engine).suffix(nameWidth)).padded(toRight: nameWidth)
         return [
             name,

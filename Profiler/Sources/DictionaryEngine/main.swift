@@ -1,3 +1,0 @@
-import EngineProfiler
-
-await Profiler.main(engine: "dictionary") { _ in DictionaryEngine() }
