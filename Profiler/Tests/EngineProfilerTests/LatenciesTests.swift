@@ -73,7 +73,8 @@ import Testing
                 var sum = 0
                 for slice in 0..<Budget.slices {
                     for worker in 0..<workers {
-                        guard case .calls(let part) = Budget.calls(calls).part(slice: slice, worker: worker, of: workers)
+                        guard
+                            case .calls(let part) = Budget.calls(calls).part(slice: slice, worker: worker, of: workers)
                         else { continue }
                         sum += part
                     }

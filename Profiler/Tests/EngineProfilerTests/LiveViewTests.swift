@@ -22,7 +22,8 @@ import Testing
         let view = LiveView(fake.terminal, total: 4, names: ["sqlite"], now: { 75 })
         view.show(.measured(engine: "sqlite", items: 1000, Sample.steady(around: 500)))
         view.show(
-            .measuring(engine: "sqlite", items: 1000, .write, soFar: latencies(Array(repeating: 2_000_000, count: 1234))))
+            .measuring(
+                engine: "sqlite", items: 1000, .write, soFar: latencies(Array(repeating: 2_000_000, count: 1234))))
         let (lines, isCursorShown) = fake.screen
         #expect(lines.count == 3)
         #expect(lines[0].contains("read") && lines[0].contains("p50"))

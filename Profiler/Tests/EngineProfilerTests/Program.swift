@@ -47,7 +47,9 @@ struct Program {
         let process = process(name, arguments)
         // Files, not pipes, as nobody reads while it runs.
         let id = UUID().uuidString
-        let outputs = ["out", "err"].map { FileManager.default.temporaryDirectory.appendingPathComponent("\(id).\($0)") }
+        let outputs = ["out", "err"].map {
+            FileManager.default.temporaryDirectory.appendingPathComponent("\(id).\($0)")
+        }
         for url in outputs { try Data().write(to: url) }
         process.standardOutput = try FileHandle(forWritingTo: outputs[0])
         process.standardError = try FileHandle(forWritingTo: outputs[1])

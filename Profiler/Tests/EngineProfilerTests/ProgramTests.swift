@@ -30,7 +30,8 @@ import Testing
     @Test func `Results are compared and rendered, and --fail-above decides the exit code`() async throws {
         let program = try Program()
         let run = try await program.run(
-            "profiler", "run", "memory", "--operations", "read,store-lookup", "--sizes", "50,100", "--repetitions", "10",
+            "profiler", "run", "memory", "--operations", "read,store-lookup", "--sizes", "50,100", "--repetitions",
+            "10",
             "--json", "a.json", "--no-html")
         #expect(run.status == 0, "\(run.errors)")
         #expect(try program.names() == ["a.json"])
@@ -83,7 +84,8 @@ import Testing
         #expect(try Data(contentsOf: program.folder.appendingPathComponent("notes.db")) == Data("mine".utf8))
         for address in ["disk:empty", "disk:new", "sqlite:new.sqlite3"] {
             let outcome = try await program.run(
-                "profiler", "run", address, "--operations", "write,read", "--sizes", "20", "--repetitions", "5", "--no-html")
+                "profiler", "run", address, "--operations", "write,read", "--sizes", "20", "--repetitions", "5",
+                "--no-html")
             #expect(outcome.status == 0, "\(outcome.errors)")
         }
         #expect(try program.names() == ["empty", "full", "new.db-wal", "notes.db"])
@@ -93,7 +95,8 @@ import Testing
 
     @Test(arguments: [
         ["run", "nonsense"], ["run", "memory", "memory"], ["run", "--operations", "fly"], ["run", "--sizes", "0"],
-        ["run", "--duration", "1", "--repetitions", "5"], ["run", "--value-bytes", "7"], ["run", "--durability", "some"],
+        ["run", "--duration", "1", "--repetitions", "5"], ["run", "--value-bytes", "7"],
+        ["run", "--durability", "some"],
         ["run", "--sizes", "10", "--concurrency", "11"], ["run", "--html", "x", "--no-html"], ["compare", "a.json"],
         ["compare", "a", "b", "--fail-above", "0"], ["render"], ["fly"],
     ])

@@ -86,7 +86,8 @@ import FoundationXML
         let outline = try outline(Report(profiles: [hostile]).html)
         #expect(outline.elements["script"] == nil)
         let shown = String(
-            String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0xFFFF ? "\u{FFFD}" : $0 }))
+            String.UnicodeScalarView(
+                name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0xFFFF ? "\u{FFFD}" : $0 }))
         #expect(outline.text.contains(shown))
     }
 

@@ -18,7 +18,9 @@ import Testing
         return (terminal, process, program)
     }
 
-    private let short = ["run", "memory", "--operations", "read,write", "--sizes", "50,5000", "--duration", "50ms", "--no-html"]
+    private let short = [
+        "run", "memory", "--operations", "read,write", "--sizes", "50,5000", "--duration", "50ms", "--no-html",
+    ]
 
     @Test func `On a terminal progress is drawn, and the cursor is shown in the end`() async throws {
         let (terminal, process, program) = try run(short)

@@ -33,7 +33,7 @@ enum Budget: Sendable, Equatable {
     /// What warms up and does not count.
     var warmUp: Budget {
         switch self {
-        case .time(let duration): .time(duration / Self.slices)
+        case .time(let duration): .time(min(duration / Self.slices, .seconds(1)))
         case .calls(let calls): .calls(max(1, calls / 10))
         }
     }

@@ -21,7 +21,8 @@ extension Report {
         if let medium = result?.medium {
             facts.append((Quantity.bytes(Double(medium.allocated) / Double(size)), "on the medium for each item"))
         } else if let memory = result?.memory {
-            facts.append((Quantity.bytes(Double((memory.peak ?? memory.after) - memory.before)), "more memory for all items"))
+            facts.append(
+                (Quantity.bytes(Double((memory.peak ?? memory.after) - memory.before)), "more memory for all items"))
         }
         let rows = facts.map { "<p><b>\($0.value)</b><span>\($0.meaning)</span></p>" as Markup }
         return """

@@ -95,7 +95,8 @@ extension Report {
         let chips = engines.compactMap { engine -> Markup? in
             guard let fit = engine.result.growth(of: operation) else { return nil }
             let quality = fit.determination.map { String(format: "R² = %.2f", $0) } ?? "of two sizes"
-            return #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
+            return
+                #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
         }
         return #"<p class="chips">\#(chips)</p>"#
     }

@@ -16,7 +16,8 @@ final class EngineProgram: @unchecked Sendable {
     /// - Throws: A ``ProfilerError`` if it can't be run.
     init(path: String) throws {
         guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw ProfilerError("\(path) is no program. Build the one that calls Profiler.main(engine:open:), and name it.")
+            throw ProfilerError(
+                "\(path) is no program. Build the one that calls Profiler.main(engine:open:), and name it.")
         }
         self.path = path
         url = URL(fileURLWithPath: path)
