@@ -72,7 +72,6 @@ struct Program {
 
     /// Waits until a process has ended.
     static func end(of process: Process) async {
-        nonisolated(unsafe) let process = process
         await blocking { process.waitUntilExit() }
     }
 

@@ -8,14 +8,14 @@ struct ProfilerCommand: AsyncParsableCommand {
         abstract: "Measures storage engines, and the store on them, and shows what it finds out.",
         discussion: """
             Examples:
-              profiler run                                  sqlite, disk and memory, into profile.html
+              profiler run                     sqlite, disk and memory, into profile.html
               profiler run sqlite --sizes 1k,1M --operations read,write
               profiler run sqlite disk --store --json new.json
-              profiler compare old.json new.json            what has become faster or slower?
-              profiler render a.json b.json --html ab.html  engines of several runs side by side
+              profiler compare old.json new.json
+              profiler render a.json b.json --html ab.html
 
-            The exit code is 0 if all went well, 1 if compare --fail-above found something slower than allowed, 2 if \
-            an engine failed or a file could not be read or written, 64 for a wrong command line.
+            Exit codes: 0 if all went well, 1 if compare --fail-above found something slower than allowed, 2 if an \
+            engine failed or a file could not be read or written, 64 for a wrong command line.
             """,
         subcommands: [RunCommand.self, CompareCommand.self, RenderCommand.self],
         defaultSubcommand: RunCommand.self

@@ -68,7 +68,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to put temporary data (default: /var/tmp).", valueName: "folder"))
     var directory: String?
 
-    @Option(help: ArgumentHelp("Where to write the report. (default: profile.html)", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Where to write the report, in place of an older one. (default: profile.html)", valueName: "file"))
     var html: String?
 
     @Option(help: ArgumentHelp("Where to write the results; - is standard output.", valueName: "file"))

@@ -49,23 +49,26 @@ enum Operation: String, CaseIterable, Codable, Sendable {
     }
 
     /// What one call does.
-    func summary(batch: Int) -> String {
-        switch self {
+    ///
+    /// - Parameter batch: How many items a call for several handles; `nil` if that differs.
+    func summary(batch: Int?) -> String {
+        let several = batch.map(Quantity.whole) ?? "several"
+        return switch self {
         case .write: "writes a new item"
-        case .writeBatch: "writes \(batch) new items with one call"
+        case .writeBatch: "writes \(several) new items with one call"
         case .update: "overwrites an item"
         case .remove: "removes an item"
-        case .removeBatch: "removes \(batch) items with one call"
+        case .removeBatch: "removes \(several) items with one call"
         case .read: "reads an item"
         case .readMissing: "asks for an item that is not there"
-        case .readBatch: "reads \(batch) items with one call"
+        case .readBatch: "reads \(several) items with one call"
         case .exists: "asks whether an item exists"
         case .mixed: "reads an item, one time in five overwrites it"
         case .readAll: "reads all items with their keys"
         case .keys: "lists all keys"
         case .count: "counts the items"
         case .storeInsert: "inserts a new item into a Store"
-        case .storeInsertBatch: "inserts \(batch) new items into a Store with one call"
+        case .storeInsertBatch: "inserts \(several) new items into a Store with one call"
         case .storeUpdate: "changes an item of a Store"
         case .storeRemove: "removes an item from a Store"
         case .storeLookup: "finds an item of a Store by its identifier, in memory"

@@ -65,6 +65,9 @@ extension Report {
           header { padding-top: 32px; } figure { padding: 14px 12px; } th, td { padding: 7px 10px; } }
         @media print { :root { --page: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #ccc; --grid: #ddd; }
           body { font-size: 11pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+          .panels { grid-template-columns: 1fr 1fr; gap: 10px; } .cards { grid-template-columns: repeat(3, 1fr); gap: 10px; }
+          .card { padding: 10px 12px; } .card b { min-width: 70px; font-size: 14px; } .card span { font-size: 11px; }
+          tr { break-inside: avoid; } h2, h3, .lead { break-after: avoid; }
           nav.legend { position: static; } section { margin: 18px 0; } .scroll { overflow: visible; } th, td { padding: 3px 6px; font-size: 8.5pt; } }
         """
 }

@@ -16,7 +16,7 @@ extension Report {
         }
         let titles = engines.map { #"<th scope="col">\#(chip($0))</th>"# as Markup }
         return section(
-            "At a glance",
+            "Side by side",
             "The median of a call with \(Quantity.whole(size)) items stored, the shortest of each row in bold.",
             """
             <div class="scroll"><table class="glance">

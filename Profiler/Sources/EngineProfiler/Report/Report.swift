@@ -45,12 +45,12 @@ struct Report {
             \(header)
             <main>
             \(cards)
-            \(glance)
             \(throughput)
             \(latency)
             \(growth)
             \(distribution)
             \(space)
+            \(glance)
             \(numbers)
             \(conditions)
             \(reading)
@@ -113,8 +113,7 @@ struct Report {
     /// What an operation's call does.
     func summary(_ operation: String) -> String {
         let batches = Set(profiles.map(\.settings.batch))
-        // Of results with different batches, only that there are several can be said.
-        return Operation(rawValue: operation)?.summary(batch: batches.count == 1 ? batches.first ?? 0 : 0)
-            .replacingOccurrences(of: " 0 ", with: " several ") ?? "an operation of another version"
+        return Operation(rawValue: operation)?.summary(batch: batches.count == 1 ? batches.first : nil)
+            ?? "an operation of another version"
     }
 }
