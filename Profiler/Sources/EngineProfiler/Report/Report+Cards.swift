@@ -4,7 +4,10 @@ extension Report {
 
     /// An engine in a few numbers, for each.
     var cards: Markup {
-        #"<div class="cards">\#(engines.map(card))</div>"#
+        """
+        <div class="cards">\(engines.map(card))</div>
+        <p class="lead">Times are medians with \(Quantity.whole(size)) items stored.</p>
+        """
     }
 
     private func card(_ engine: ReportEngine) -> Markup {

@@ -30,7 +30,7 @@ extension Report {
         .chip > i { width: 11px; height: 11px; border-radius: 3px; background: currentColor; color: var(--c); flex: none; }
         .chips { margin: 6px 0 0; display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 13px; font-variant-numeric: tabular-nums; }
         .chip .power { font-style: italic; } sup { line-height: 0; font-size: .8em; }
-        .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr)); gap: 16px; margin: 12px 0 44px; }
+        .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr)); gap: 16px; margin: 12px 0 14px; }
         .card { background: var(--card); border: 1px solid var(--line); border-top: 4px solid var(--c); border-radius: 14px; padding: 16px 20px 14px; break-inside: avoid; }
         .card h2 { font-size: 19px; margin-bottom: 8px; overflow-wrap: anywhere; }
         .card p { display: flex; align-items: baseline; gap: 10px; margin: 3px 0; }
