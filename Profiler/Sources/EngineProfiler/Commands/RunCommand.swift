@@ -1,0 +1,150 @@
+import ArgumentParser
+import Bodega
+import Foundation
+
+/// `profiler run`: measures engines.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Measures engines and writes a report.",
+        discussion: """
+            Nothing that exists is touched: an address must name a path where nothing is, or an empty folder, and what \
+            is written there is removed again. An engine's name alone stands for a temporary folder.
+
+            Examples:
+              profiler run
+              profiler run sqlite memory --operations read,write,read-all
+              profiler run disk:/mnt/usb/items --value-bytes 100000 --sizes 100,1k
+              profiler run sqlite --store --json before.json
+              profiler run sqlite --engine .build/release/my-profiler
+
+            Operations of engines: \(Operation.ofEngines.map(\.rawValue).joined(separator: ", ")).
+            Operations of the store: \(Operation.ofTheStore.map(\.rawValue).joined(separator: ", ")).
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Engines by name (sqlite, disk, memory) or by address (sqlite:PATH, disk:PATH). Default: all by name, or only those of --engine.",
+            valueName: "address"))
+    var addresses: [String] = []
+
+    @Option(
+        name: .customLong("engine"),
+        help: ArgumentHelp(
+            "A program made with the library EngineProfiler, whose engines are measured, too.", valueName: "program"))
+    var programs: [String] = []
+
+    @Flag(help: "Measure a Store on each engine, too.")
+    var store = false
+
+    @Option(help: ArgumentHelp("What to measure, separated by commas. Default: all.", valueName: "names"))
+    var operations: List<Operation>?
+
+    @Option(help: ArgumentHelp("Numbers of items. (default: 1k,10k,100k)", valueName: "numbers"))
+    var sizes: List<Count>?
+
+    @Option(help: ArgumentHelp("How many bytes a value has.", valueName: "number"))
+    var valueBytes = Count(256)
+
+    @Option(help: ArgumentHelp("How many items a call for several handles.", valueName: "number"))
+    var batch = Count(100)
+
+    @Option(help: ArgumentHelp("How many workers make calls at the same time.", valueName: "number"))
+    var concurrency = Count(1)
+
+    @Option(help: ArgumentHelp("How long each operation is measured. (default: 0.5)", valueName: "seconds"))
+    var duration: Seconds?
+
+    @Option(help: ArgumentHelp("Make so many calls of each operation, however long they take.", valueName: "number"))
+    var repetitions: Count?
+
+    @Option(help: ArgumentHelp("What a finished write has survived.", valueName: "level"))
+    var durability = Durability.full
+
+    @Option(help: ArgumentHelp("What the items and their order follow from.", valueName: "number"))
+    var seed: UInt64 = 1
+
+    @Option(help: ArgumentHelp("Where to put temporary data (default: /var/tmp).", valueName: "folder"))
+    var directory: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to write the report, in place of an older one. (default: profile.html)", valueName: "file"))
+    var html: String?
+
+    @Option(help: ArgumentHelp("Where to write the results; - is standard output.", valueName: "file"))
+    var json: String?
+
+    @Flag(help: "Write no report.")
+    var noHtml = false
+
+    @Flag(help: "Small sizes and times: a first look in seconds.")
+    var quick = false
+
+    func validate() throws {
+        if duration != nil && repetitions != nil {
+            throw ValidationError("Give either --duration or --repetitions.")
+        }
+        if noHtml && html != nil { throw ValidationError("Give either --html or --no-html.") }
+        if valueBytes.number < Dataset.smallestValue {
+            throw ValidationError("--value-bytes must be at least \(Dataset.smallestValue), which tell items apart.")
+        }
+        if let smallest = chosenSizes.min(), smallest < concurrency.number {
+            throw ValidationError("--concurrency must be no larger than the smallest of the sizes, \(smallest).")
+        }
+        // An address may be told by what is at its path, so a wrong one is an error of the command line here.
+        let subjects = try self.subjects()
+        for (index, subject) in subjects.enumerated()
+        where subjects[..<index].contains(where: { $0.name == subject.name }) {
+            throw ValidationError("\(subject.name) is named twice.")
+        }
+    }
+
+    func run() async throws {
+        let outputs = try Outputs(html: noHtml ? nil : html ?? "profile.html", json: json)
+        let run = ProfilingRun(
+            plan: try plan(),
+            programs: try programs.map(EngineProgram.init(path:)),
+            directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
+            terminal: .standard(.standardError)
+        )
+        try outputs.write(try await run.profile())
+    }
+
+    private var chosenSizes: [Int] {
+        sizes?.elements.map(\.number).sorted() ?? (quick ? [100, 1000] : [1000, 10_000, 100_000])
+    }
+
+    private func subjects() throws -> [Subject] {
+        let engines = Profiler.engines
+        let words = addresses.isEmpty && programs.isEmpty ? defaultWords(engines) : addresses
+        do {
+            return try words.map { try Subject($0, engines: engines) }
+        } catch let error as ProfilerError {
+            throw ValidationError(error.description)
+        }
+    }
+
+    private func defaultWords(_ engines: [ProfiledEngine]) -> [String] {
+        engines.isEmpty ? BuiltInEngine.allCases.map(\.rawValue) : engines.map(\.name)
+    }
+
+    private func plan() throws -> Plan {
+        var chosen = operations?.elements ?? Operation.ofEngines
+        if store && !chosen.contains(where: { $0.group == .store }) { chosen += Operation.ofTheStore }
+        let time = duration?.duration ?? (quick ? .milliseconds(30) : .milliseconds(500))
+        return Plan(
+            subjects: try subjects(),
+            operations: Operation.allCases.filter(chosen.contains),
+            sizes: chosenSizes,
+            valueBytes: valueBytes.number,
+            batch: batch.number,
+            concurrency: concurrency.number,
+            budget: repetitions.map { .calls($0.number) } ?? .time(time),
+            durability: durability,
+            seed: seed,
+            isQuick: quick
+        )
+    }
+}

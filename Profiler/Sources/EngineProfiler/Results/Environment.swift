@@ -1,0 +1,113 @@
+import Foundation
+import GRDBSQLite
+
+/// What numbers depend on besides the engines.
+struct Environment: Codable, Equatable, Sendable {
+    /// The processor's name, `nil` if the system does not tell.
+    var processor: String?
+    /// How many processors the process may use.
+    var cores: Int
+    /// The memory of the machine, in bytes.
+    var memory: UInt64
+    /// The operating system and its version.
+    var system: String
+    /// The compiler's version.
+    var swift: String
+    /// SQLite's version.
+    var sqlite: String
+    /// The type of the file system of the temporary folder, such as `ext4`; `nil` if it is not known.
+    var fileSystem: String?
+    /// Whether the profiler was compiled with optimisation; other numbers mean nothing.
+    var isOptimised: Bool
+    /// How many processes wanted a processor in the last minute when the run began; `nil` if the system does not tell.
+    var load: Double?
+    /// What timing a call costs, in nanoseconds. It has been taken off all times.
+    var clockOverhead: UInt64
+
+    /// Looks around.
+    ///
+    /// - Parameters:
+    ///   - folder: Where temporary data is.
+    ///   - clockOverhead: What timing a call costs.
+    init(folder: URL, clockOverhead: UInt64) {
+        let info = ProcessInfo.processInfo
+        processor = Self.processorName
+        cores = info.activeProcessorCount
+        memory = info.physicalMemory
+        system = info.operatingSystemVersionString
+        swift = Self.compiler
+        sqlite = String(cString: sqlite3_libversion())
+        fileSystem = Self.fileSystem(of: folder)
+        isOptimised = Self.isOptimisedBuild
+        var loads = [0.0]
+        load = getloadavg(&loads, 1) == 1 ? loads[0] : nil
+        self.clockOverhead = clockOverhead
+    }
+
+    private static var compiler: String {
+        #if compiler(>=6.4)
+        "6.4 or later"
+        #elseif compiler(>=6.3)
+        "6.3"
+        #elseif compiler(>=6.2)
+        "6.2"
+        #else
+        "6.1"
+        #endif
+    }
+
+    private static var isOptimisedBuild: Bool {
+        var isDebug = false
+        // An assertion is only evaluated in a build without optimisation.
+        assert(
+            {
+                isDebug = true
+                return true
+            }())
+        return !isDebug
+    }
+
+    private static var processorName: String? {
+        #if canImport(Darwin)
+        var size = 0
+        guard sysctlbyname("machdep.cpu.brand_string", nil, &size, nil, 0) == 0, size > 1 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard sysctlbyname("machdep.cpu.brand_string", &bytes, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        #else
+        guard let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("model name") || $0.hasPrefix("Model") }
+        return line?.split(separator: ":", maxSplits: 1).last.map { $0.trimmingCharacters(in: .whitespaces) }
+        #endif
+    }
+
+    private static func fileSystem(of folder: URL) -> String? {
+        #if canImport(Darwin)
+        return (try? folder.resourceValues(forKeys: [.volumeTypeNameKey]))?.volumeTypeName
+        #else
+        // The line of the mount that the folder's device number belongs to, see proc_pid_mountinfo(5).
+        var status = stat()
+        guard stat(folder.path, &status) == 0,
+            let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+        else { return nil }
+        let device = "\(major(status.st_dev)):\(minor(status.st_dev))"
+        for line in mounts.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 2, fields[2] == device, let dash = fields.firstIndex(of: "-") else { continue }
+            if dash + 1 < fields.endIndex { return String(fields[dash + 1]) }
+        }
+        return nil
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    // The macros of <sys/sysmacros.h>, which Swift does not import.
+    private static func major(_ device: dev_t) -> UInt64 {
+        (UInt64(device) >> 8 & 0xFFF) | (UInt64(device) >> 32 & ~0xFFF)
+    }
+
+    private static func minor(_ device: dev_t) -> UInt64 {
+        (UInt64(device) & 0xFF) | (UInt64(device) >> 12 & ~0xFF)
+    }
+    #endif
+}

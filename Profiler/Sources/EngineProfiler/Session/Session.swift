@@ -1,0 +1,109 @@
+import Bodega
+import Boutique
+import Foundation
+
+/// Profiles engines one after the other, size by size.
+struct Session: Sendable {
+    /// What is to be done.
+    let plan: Plan
+    /// Where it may be done.
+    let temporary: TemporaryData
+    /// Times the calls.
+    let stopwatch: Stopwatch
+    /// Is told how it goes.
+    let report: @Sendable (ProgressEvent) -> Void
+
+    /// Profiles everything.
+    ///
+    /// - Throws: An ``EngineFailure`` if an engine fails or is wrong.
+    func run() async throws -> [EngineResult] {
+        var results = plan.subjects.map { EngineResult(name: $0.name, address: $0.address, sizes: []) }
+        // All engines with one size before the next size, so that what they are compared with lies near in time.
+        for items in plan.sizes {
+            for (index, subject) in plan.subjects.enumerated() {
+                results[index].sizes.append(try await profile(subject, items: items))
+            }
+        }
+        return results
+    }
+
+    private func profile(_ subject: Subject, items: Int) async throws -> SizeResult {
+        let data = Dataset(count: items, valueBytes: plan.valueBytes, seed: plan.seed)
+        var result = SizeResult(items: items, memory: nil, medium: nil, measurements: [])
+        let ofEngines = plan.operations.filter { $0.group != .store }
+        let ofTheStore = plan.operations.filter { $0.group == .store }
+        if !ofEngines.isEmpty {
+            let place = try temporary.take(subject)
+            let run = EngineRun(session: self, subject: subject, place: place, data: data)
+            try await run.measure(ofEngines, into: &result)
+            try place.clear()
+        }
+        if !ofTheStore.isEmpty {
+            let place = try temporary.take(subject)
+            let run = StoreRun(session: self, subject: subject, place: place, data: data)
+            try await run.measure(ofTheStore, into: &result)
+            try place.clear()
+        }
+        return result
+    }
+
+    /// The items of each worker.
+    func shares(of data: Dataset) -> [Share] {
+        (0..<plan.concurrency).map { Share(data, worker: $0, of: plan.concurrency, seed: plan.seed) }
+    }
+
+    /// Measures an operation.
+    ///
+    /// - Returns: The measurement, and the workers' items as they are afterwards.
+    func measure<Work: Workload>(
+        _ operation: Operation,
+        _ subject: Subject,
+        items: Int,
+        _ workloads: [Work]
+    ) async throws -> (OperationResult, [Share]) {
+        report(.measuring(engine: subject.name, items: items, operation, soFar: Latencies()))
+        ResidentMemory.releaseFreed()
+        let hasPeak = ResidentMemory.resetPeak()
+        let before = ResidentMemory.now()
+        var workloads = workloads
+        let outcome: Measuring.Outcome
+        do {
+            outcome = try await Measuring(budget: plan.budget, stopwatch: stopwatch).measure(&workloads) {
+                report(.measuring(engine: subject.name, items: items, operation, soFar: $0))
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw EngineFailure(engine: subject.name, operation: operation.rawValue, items: items, error)
+        }
+        let memory = MemoryUse(before: before, peak: hasPeak ? ResidentMemory.peak() : nil)
+        let measurement = OperationResult(
+            operation, itemsPerCall: workloads[0].itemsPerCall, workers: workloads.count, outcome, memory: memory)
+        report(.measured(engine: subject.name, items: items, measurement))
+        return (measurement, workloads.map(\.share))
+    }
+
+    /// Does what is not measured, and names it if it fails.
+    func prepare<Result>(
+        _ what: String,
+        _ subject: Subject,
+        items: Int,
+        _ work: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await work()
+        } catch let error as EngineFailure {
+            throw error
+        } catch {
+            throw EngineFailure(engine: subject.name, operation: what, items: items, error)
+        }
+    }
+}
+
+extension MemoryUse {
+    /// What there is now, after some work; `nil` where the system does not tell.
+    init?(before: Int?, peak: Int?) {
+        guard let before, let after = ResidentMemory.now() else { return nil }
+        self.init(before: before, peak: peak, after: after)
+    }
+}

@@ -1,0 +1,92 @@
+/// Results as a table for the terminal.
+struct ProfileTable {
+    /// What is shown.
+    let profile: Profile
+    /// Where it is shown.
+    let terminal: Terminal
+
+    /// The lines: what numbers depend on, one table for each operation, and what the engines take up.
+    var lines: [String] {
+        var lines = environment
+        for operation in operations(in: profile.engines) {
+            lines.append("")
+            let batch = profile.settings.batch
+            let summary = Operation(rawValue: operation)?.summary(batch: batch) ?? "of another version"
+            lines.append(terminal.styled(operation, .bold) + "  " + terminal.styled("a call \(summary)", .dim))
+            lines += table(operation)
+        }
+        lines.append("")
+        lines.append(terminal.styled("space", .bold))
+        lines += space
+        return lines
+    }
+
+    private var environment: [String] {
+        let environment = profile.environment
+        var lines = [
+            [environment.processor, "\(environment.cores) cores", environment.system, environment.fileSystem]
+                .compactMap(\.self).map(Terminal.safe).joined(separator: ", "),
+            "Swift \(environment.swift), SQLite \(environment.sqlite), values of "
+                + "\(profile.settings.valueBytes) bytes, durability \(profile.settings.durability.rawValue), "
+                + "\(profile.settings.concurrency) at a time",
+        ]
+        lines += profile.warnings.map { terminal.styled("Note: \($0)", .red) }
+        return lines
+    }
+
+    private func table(_ operation: String) -> [String] {
+        var table = TextTable(
+            ["engine", "items", "calls", "p50", "p90", "p99", "p99.9", "max", "per item", "items/s", "grows"],
+            leading: [0])
+        for engine in profile.engines {
+            let measurements = engine.measurements(of: operation)
+            for (items, measurement) in measurements {
+                let latency = measurement.latency
+                let isLast = items == measurements.last?.items
+                table.add(
+                    [Terminal.safe(engine.name), Quantity.whole(items), Quantity.whole(measurement.calls)]
+                        + [latency.p50, latency.p90, latency.p99, latency.p999, latency.max].map { Quantity.time($0) }
+                        + [Quantity.time(measurement.costPerItem), Quantity.short(measurement.itemsPerSecond)]
+                        + [isLast ? engine.growth(of: operation).map(Quantity.growth) ?? "" : ""])
+            }
+        }
+        return table.lines
+    }
+
+    private var space: [String] {
+        var table = TextTable(
+            ["engine", "items", "memory", "peak", "on the medium", "per item", "files"], leading: [0])
+        for engine in profile.engines {
+            for size in engine.sizes {
+                let memory = size.memory
+                table.add([
+                    Terminal.safe(engine.name),
+                    Quantity.whole(size.items),
+                    memory.map { Quantity.bytes(Double($0.after - $0.before)) } ?? "-",
+                    memory.flatMap { memory in
+                        memory.peak.map { Quantity.bytes(Double($0 - memory.before)) }
+                    } ?? "-",
+                    size.medium.map { Quantity.bytes(Double($0.allocated)) } ?? "-",
+                    size.medium.map { Quantity.bytes(Double($0.allocated) / Double(size.items)) } ?? "-",
+                    size.medium.map { Quantity.whole($0.files) } ?? "-",
+                ])
+            }
+        }
+        return table.lines
+    }
+}
+
+extension Profile {
+    /// Why the numbers may mean less than it seems.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if !environment.isOptimised {
+            warnings.append("The profiler was built without optimisation. Build it with -c release.")
+        }
+        if settings.isQuick { warnings.append("Sizes and times were small (--quick), so the numbers are rough.") }
+        if let load = environment.load, load > Double(environment.cores) * 0.75 {
+            warnings.append("The machine was busy with something else when the run began.")
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// Where the program writes for people, and what that can do.
+struct Terminal: Sendable {
+    /// Writes text at once.
+    var write: @Sendable (String) -> Void
+    /// Whether lines can be drawn anew.
+    var canRedraw: Bool
+    /// Whether colours are wanted.
+    var hasColour: Bool
+    /// How many columns there are.
+    var columns: @Sendable () -> Int
+
+    /// Standard output or standard error of the process.
+    ///
+    /// Colours follow https://no-color.org.
+    static func standard(_ file: FileHandle) -> Terminal {
+        let environment = ProcessInfo.processInfo.environment
+        let descriptor = file.fileDescriptor
+        let canRedraw = isatty(descriptor) == 1 && environment["TERM"] != "dumb"
+        return Terminal(
+            write: { text in
+                do {
+                    try file.write(contentsOf: Data(text.utf8))
+                } catch {
+                    // Nobody reads it any more, which is no reason to stop; results are written to files.
+                }
+            },
+            canRedraw: canRedraw,
+            hasColour: canRedraw && (environment["NO_COLOR"] ?? "").isEmpty,
+            columns: {
+                var size = winsize()
+                guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+                return Int(size.ws_col)
+            }
+        )
+    }
+
+    /// The styles that are used.
+    enum Style: String {
+        case bold = "1"
+        case dim = "2"
+        case red = "31"
+        case green = "32"
+        case cyan = "36"
+    }
+
+    /// Gives a text a style, if colours are wanted.
+    func styled(_ text: String, _ style: Style) -> String {
+        hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Makes a name safe to show: control characters, which a terminal would obey, become `?`.
+    static func safe(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
+}
+
+extension String {
+    /// The text with spaces before it, so that it has a width.
+    func padded(toLeft width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+
+    /// The text with spaces behind it, so that it has a width.
+    func padded(toRight width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,29 @@
+/// Aligned columns of text.
+struct TextTable {
+    private var rows: [[String]]
+    private let leading: Set<Int>
+
+    /// Begins a table.
+    ///
+    /// - Parameters:
+    ///   - header: The titles of the columns.
+    ///   - leading: The columns that begin at the left; the others, of numbers, end at the right.
+    init(_ header: [String], leading: Set<Int>) {
+        rows = [header]
+        self.leading = leading
+    }
+
+    /// Adds a row.
+    mutating func add(_ row: [String]) { rows.append(row) }
+
+    /// The lines, without spaces at their ends.
+    var lines: [String] {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let line = row.enumerated().map { column, cell in
+                leading.contains(column) ? cell.padded(toRight: widths[column]) : cell.padded(toLeft: widths[column])
+            }.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}

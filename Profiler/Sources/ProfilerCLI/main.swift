@@ -1,0 +1,3 @@
+import EngineProfiler
+
+await Profiler.main()

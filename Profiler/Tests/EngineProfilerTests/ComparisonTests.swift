@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import EngineProfiler
+
+@Suite struct ComparisonTests {
+
+    private func compare(_ a: OperationResult, _ b: OperationResult) throws -> Comparison.Row {
+        let comparison = try Comparison(
+            Sample.profile([Sample.engine("x", [1000: [a]])]), Sample.profile([Sample.engine("x", [1000: [b]])]))
+        return try #require(comparison.rows.first)
+    }
+
+    @Test func `Ratios are those of medians, 99th percentiles and throughputs`() throws {
+        let row = try compare(Sample.steady(around: 10_000), Sample.steady(around: 20_000))
+        #expect(abs(row.p50 - 2) < 0.03)
+        #expect(abs(row.p99 - 2) < 0.03)
+        #expect(abs(row.throughput - 0.5) < 0.01)
+    }
+
+    @Test func `What lies beyond all noise is marked, in either direction`() throws {
+        let fast = Sample.steady(around: 10_000)
+        let slow = Sample.steady(around: 20_000)
+        #expect(try compare(fast, slow).change == .slower)
+        #expect(try compare(slow, fast).change == .faster)
+        #expect(try compare(fast, fast).change == .none)
+    }
+
+    @Test func `A difference within the noise is not marked, however large`() throws {
+        let noisy = Sample.measurement(slices: [[1000], [9000], [9000], [9000], [1000]])
+        let other = Sample.measurement(slices: [[1000], [1000], [1000], [9000], [1000]])
+        let row = try compare(other, noisy)
+        #expect(row.p50 > 5)
+        #expect(row.change == .none)
+        #expect(!row.isSlower(than: 1.2))
+    }
+
+    @Test func `A difference of three per cent is not marked, however steady`() throws {
+        let row = try compare(
+            Sample.measurement(slices: Array(repeating: [1_000_000], count: 5)),
+            Sample.measurement(slices: Array(repeating: [1_020_000], count: 5)))
+        #expect(row.change == .none)
+    }
+
+    @Test func `Fewer slices than five tell nothing`() throws {
+        #expect(try compare(Sample.measurement(slices: [[1000]]), Sample.measurement(slices: [[9000]])).change == .none)
+    }
+
+    @Test func `Only a marked median above the limit is too slow`() throws {
+        let row = try compare(Sample.steady(around: 10_000), Sample.steady(around: 15_000))
+        #expect(row.isSlower(than: 1.2))
+        #expect(!row.isSlower(than: 1.6))
+    }
+
+    @Test func `Engines are matched by name, and what has no match is told`() throws {
+        let read = [1000: [Sample.steady(around: 500)]]
+        let comparison = try Comparison(
+            Sample.profile([Sample.engine("a", read), Sample.engine("b", read)]),
+            Sample.profile([Sample.engine("c", read), Sample.engine("b", read)]))
+        #expect(comparison.rows.map(\.engine) == ["b"])
+        #expect(comparison.notes.contains("a is only in A."))
+        #expect(comparison.notes.contains("c is only in B."))
+    }
+
+    @Test func `Two single engines are compared whatever their names`() throws {
+        let comparison = try Comparison(
+            Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])]),
+            Sample.profile([Sample.engine("b", [1000: [Sample.steady(around: 500)]])]))
+        #expect(comparison.rows.map(\.engine) == ["a → b"])
+    }
+
+    @Test func `Nothing in common is an error`() {
+        #expect(throws: ProfilerError.self) {
+            try Comparison(
+                Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])]),
+                Sample.profile([Sample.engine("a", [2000: [Sample.steady(around: 500)]])]))
+        }
+    }
+
+    @Test func `Different settings are told`() throws {
+        let a = Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])])
+        var b = a
+        b.settings.durability = .relaxed
+        b.settings.valueBytes = 1000
+        let notes = try Comparison(a, b).notes
+        #expect(notes.contains("Durability differs: full in A, relaxed in B."))
+        #expect(notes.contains("Value size differs: 256 in A, 1000 in B."))
+    }
+
+    @Test func `The table has a line for each row, and can leave out what may be noise`() throws {
+        let comparison = try Comparison(
+            Sample.profile([
+                Sample.engine("a", [1000: [Sample.steady(around: 10_000), Sample.steady("write", around: 500)]])
+            ]),
+            Sample.profile([
+                Sample.engine("a", [1000: [Sample.steady(around: 20_000), Sample.steady("write", around: 500)]])
+            ]))
+        let plain = FakeTerminal().terminal
+        let lines = ComparisonTable(comparison: comparison, terminal: plain, changesOnly: false).lines
+        #expect(lines.contains { $0.contains("read") && $0.contains("2.00×") && $0.hasSuffix("slower") })
+        #expect(lines.contains { $0.contains("write") && $0.contains("1.00×") })
+        #expect(lines.last == "Ratios are B / A. 0 faster, 1 slower, of 2.")
+        let changes = ComparisonTable(comparison: comparison, terminal: plain, changesOnly: true).lines
+        #expect(!changes.contains { $0.contains("write") })
+    }
+}

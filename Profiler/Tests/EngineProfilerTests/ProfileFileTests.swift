@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import EngineProfiler
+
+@Suite struct ProfileFileTests {
+
+    private let profile = Sample.profile([
+        Sample.engine("a", [1000: [Sample.steady(around: 500)], 10_000: [Sample.steady("other", around: 9000)]])
+    ])
+
+    @Test func `Results are read as they were written`() throws {
+        #expect(try Profile(json: try profile.json(), name: "it") == profile)
+    }
+
+    @Test func `Two equal results have equal bytes`() throws {
+        #expect(try profile.json() == profile.json())
+    }
+
+    @Test func `Another version is refused with both versions in the message`() throws {
+        var other = profile
+        other.version = 7
+        let error = #expect(throws: ProfilerError.self) { try Profile(json: try other.json(), name: "new.json") }
+        let text = try #require(error).description
+        #expect(text.contains("new.json") && text.contains("version 7") && text.contains("reads version 1"))
+    }
+
+    @Test(arguments: ["", "{}", "[]", "nonsense", #"{"format": "other", "version": 1}"#])
+    func `What holds no results is refused`(text: String) throws {
+        let error = #expect(throws: ProfilerError.self) { try Profile(json: Data(text.utf8), name: "x.json") }
+        #expect(try #require(error).description.contains("x.json holds no results"))
+    }
+
+    @Test func `Results that lack a member are damaged`() throws {
+        let text = #"{"format": "emporium-profile", "version": 1}"#
+        let error = #expect(throws: ProfilerError.self) { try Profile(json: Data(text.utf8), name: "x.json") }
+        #expect(try #require(error).description.contains("damaged"))
+    }
+
+    @Test func `A file that is not there is named`() throws {
+        let error = #expect(throws: ProfilerError.self) { try Profile(path: "/nowhere/x.json") }
+        #expect(try #require(error).description.hasPrefix("/nowhere/x.json can't be read"))
+    }
+
+    @Test func `The README names every member of the results`() throws {
+        let readme = try String(contentsOf: Repository.profiler.appendingPathComponent("README.md"), encoding: .utf8)
+        let object = try JSONSerialization.jsonObject(with: try profile.json())
+        let missing = memberNames(object).filter { !readme.contains("`\($0)`") }
+        #expect(missing == [])
+    }
+
+    private func memberNames(_ value: Any) -> Set<String> {
+        if let object = value as? [String: Any] {
+            return object.reduce(into: []) { $0.formUnion(memberNames($1.value).union([$1.key])) }
+        }
+        return (value as? [Any] ?? []).reduce(into: []) { $0.formUnion(memberNames($1)) }
+    }
+}
+
+/// Where the sources are.
+enum Repository {
+    /// The folder of this package.
+    static let profiler = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
