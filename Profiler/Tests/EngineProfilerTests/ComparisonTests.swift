@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `A difference within the noise is not marked, however large`() throws {
-        let noisy = Sample.measurement(slices: [[1000], [9000], [9000], [9000], [1000]])
+        let noisy = Sample.measurement(slices: [[2000], [9000], [9000], [9000], [2000]])
         let other = Sample.measurement(slices: [[1000], [1000], [1000], [9000], [1000]])
         let row = try compare(other, noisy)
         #expect(row.p50 > 5)
