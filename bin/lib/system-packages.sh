@@ -51,11 +51,12 @@ require_build_packages() {
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
 
-# Installs the browser that the demo's tests need. They find it by the names that are looked for here.
+# Installs the browser that the demo's tests need, and sets `browser` to its name. They find it by the names that are looked
+# for here.
 require_browser() {
-    local name
-    for name in chromium chromium-browser google-chrome google-chrome-stable; do
-        if command -v "$name" >/dev/null; then return; fi
+    for browser in chromium chromium-browser google-chrome google-chrome-stable; do
+        if command -v "$browser" >/dev/null; then return; fi
     done
     install_packages chromium
+    browser=chromium
 }
