@@ -17,7 +17,8 @@ final class Interruption {
                     FileHandle.standardError.write(Data("Temporary files are left behind: \(error)\n".utf8))
                 }
                 signal(number, SIG_DFL)
-                raise(number)
+                // To the process, because this thread of Dispatch's blocks the signal.
+                kill(getpid(), number)
             }
             source.resume()
             return source
