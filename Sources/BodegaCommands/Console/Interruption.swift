@@ -42,7 +42,8 @@ package final class Interruption: Sendable {
             source.setEventHandler { [weak self] in
                 guard let self, self.status == nil else {
                     _ = signal(number, SIG_DFL)
-                    _ = raise(number)
+                    // To the process, because this thread of Dispatch's blocks the signal.
+                    _ = kill(getpid(), number)
                     return
                 }
                 self.interrupt(status)
