@@ -378,5 +378,22 @@ struct CommandTests {
         #expect(version.status == 0)
         #expect(version.text.split(separator: ".").count == 3)
     }
+
+    @Test("put and rm say in JSON what they did")
+    func changesAsJSON() async throws {
+        try await withFolder { folder in
+            let store = folder.appendingPathComponent("notes.db").path
+            let put = await bodega("put", store, "a\n", "--json", input: [1, 2])
+            #expect(put.status == 0)
+            #expect(put.text == #"{"key":"a\n","kind":"hashed","bytes":2}"# + "\n")
+            _ = await bodega("put", store, "--verbatim", "b", input: [1])
+            let some = await bodega("rm", store, "a\n", "c", "--json")
+            #expect(some.status == 3)
+            #expect(some.text == #"{"removed":1}"# + "\n")
+            let all = await bodega("rm", store, "--all", "--yes", "--json")
+            #expect(all.status == 0)
+            #expect(all.text == #"{"removed":1}"# + "\n")
+        }
+    }
 }
 #endif

@@ -11,6 +11,8 @@ struct PutCommand: ConsoleCommand {
         discussion: """
             The store is created if it is missing. When the command succeeds, the item survives a power loss.
 
+            With --json an object is printed: {"key", "kind", "bytes"}.
+
             EXAMPLES:
               bodega put notes.db today today.txt
               echo '{"done": false}' | bodega put notes.db today
@@ -26,12 +28,21 @@ struct PutCommand: ConsoleCommand {
     @Argument(help: "The file with the bytes; standard input if left out or -.", completion: .file())
     var file: String?
 
+    @Flag(help: "Print a JSON object that says what was written.")
+    var json = false
+
     func run(on console: Console) async throws {
         let key = try keys.key(key)
         _ = try store.checkedAddress()
         // Read to the end before the store is opened: no input, no store.
         let data = try Self.contents(of: file, standardInput: console.input)
         try await store.use { try await $0.engine.write(data, key: key) }
+        guard json else { return }
+        var object = JSONObjectWriter()
+        object.add("key", key.rawValue)
+        object.add("kind", key.kind.rawValue)
+        object.add("bytes", data.count)
+        try object.line().withUnsafeBytes(console.output.write)
     }
 
     private static func contents(of file: String?, standardInput: any ByteSource) throws -> Data {

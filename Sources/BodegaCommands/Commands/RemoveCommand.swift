@@ -11,6 +11,8 @@ struct RemoveCommand: ConsoleCommand {
             Items that are missing are reported after the others are removed, with exit status 3. All items can be \
             removed only with --yes or after a question on a terminal.
 
+            With --json an object is printed: {"removed"}, the number of items, also if others are missing.
+
             EXAMPLES:
               bodega rm notes.db yesterday
               bodega rm notes.db --all --yes
@@ -29,6 +31,9 @@ struct RemoveCommand: ConsoleCommand {
     @Flag(name: [.short, .long, .customLong("force")], help: "Don't ask before removing all items.")
     var yes = false
 
+    @Flag(help: "Print a JSON object that says how many were removed.")
+    var json = false
+
     func validate() throws {
         if all != key.isEmpty { throw ValidationError("Name the keys to remove, or give --all.") }
     }
@@ -38,16 +43,26 @@ struct RemoveCommand: ConsoleCommand {
         try await store.useExisting { store in
             if all {
                 try await confirm(store, on: console)
+                let count = json ? try await store.engine.fetchCount() : 0
                 try await store.engine.removeAllData()
+                try report(count, on: console)
             } else {
-                try await remove(wanted, from: store)
+                try await remove(wanted, from: store, console)
             }
         }
     }
 
-    private func remove(_ wanted: [CacheKey], from store: OpenStore) async throws {
+    private func report(_ removed: Int, on console: Console) throws {
+        guard json else { return }
+        var object = JSONObjectWriter()
+        object.add("removed", removed)
+        try object.line().withUnsafeBytes(console.output.write)
+    }
+
+    private func remove(_ wanted: [CacheKey], from store: OpenStore, _ console: Console) async throws {
         let present = try await store.engine.fetchKeys(among: wanted)
         try await store.engine.remove(keys: present)
+        try report(present.count, on: console)
         let missing = wanted.filter { !Set(present).contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }
     }
