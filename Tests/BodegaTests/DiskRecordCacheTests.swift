@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    @Test(
+        "What was remembered is forgotten when the files have become very many, or hardly any are left",
+        arguments: [1_000_000, 0])
+    func forgetting(count: Int) throws {
+        try withFile { descriptor, status in
+            let cache = DiskRecordCache()
+            let first = cache.read(at: now() + minute, count: 1)
+            _ = try first.record(of: descriptor, status)
+            cache.end(first, count: 1)
+            cache.end(cache.read(at: now() + minute, count: count), count: count)
+            _ = DiskAttribute.set([], of: descriptor)
+            let changed = try cache.read(at: now() + minute, count: 1).record(of: descriptor, status)
+            #expect(changed == nil)
+        }
+    }
+
     @Test("Between readings of a folder, items may be overwritten, removed and written anew")
     func changes() throws {
         // So that all files look as if they had not changed for long.

@@ -18,7 +18,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {
-                    await gate.enter()
+                    await withCheckedContinuation { continuation in gate.enter { continuation.resume() } }
                     visit()
                 }
             }

@@ -3,6 +3,9 @@ import Dispatch
 
 /// Counts the connections that are free for reading, and lets readers wait for one, in the order in which they come:
 /// asynchronous ones without holding a thread, others on theirs.
+///
+/// Whoever is inside must not have to wait for a thread of the pool that tasks run on: those who wait on their thread may
+/// hold all of these.
 final class ReaderGate: Sendable {
 
     private struct State {
@@ -27,19 +30,19 @@ final class ReaderGate: Sendable {
         }
     }
 
-    /// Enters, after waiting for those that came before.
-    func enter() async {
-        await withCheckedContinuation { continuation in
-            let mayEnter = state.withLock { state in
-                if state.free > 0 {
-                    state.free -= 1
-                    return true
-                }
-                state.waiting.append { continuation.resume() }
-                return false
+    /// Enters, after those that came before.
+    ///
+    /// - Parameter goOn: Is called when that is done, here or by who leaves, and must return soon.
+    func enter(then goOn: @escaping @Sendable () -> Void) {
+        let mayEnter = state.withLock { state in
+            if state.free > 0 {
+                state.free -= 1
+                return true
             }
-            if mayEnter { continuation.resume() }
+            state.waiting.append(goOn)
+            return false
         }
+        if mayEnter { goOn() }
     }
 
     /// Enters on the caller's thread, which waits for those that came before.

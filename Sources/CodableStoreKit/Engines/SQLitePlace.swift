@@ -68,8 +68,9 @@ final class SQLitePlace: Sendable {
             "A database was removed or replaced while it was open. It is opened anew.",
             metadata: ["file": "\(file.path)"]
         )
-        state.engine = nil
+        // If that fails, it is tried again with the next operation.
         try SQLiteCollection(of: engine).closeFile()
+        state.engine = nil
     }
 
     private var isMissing: Bool { !FileManager.default.fileExists(atPath: file.path) }

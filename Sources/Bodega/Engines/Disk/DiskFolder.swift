@@ -134,6 +134,8 @@ package final class DiskFolder: Sendable {
             else { return }
             defer { close(control) }
             try FileSystem.check(controlPath, "locked") { flock(control, LOCK_SH) }
+            // Somebody may have removed it meanwhile, and others have made another.
+            guard try isSame(control, as: DiskName.controlFolder, in: folder) else { return }
             if try DiskBatch.isCommitted(in: folder, self) {
                 throw StorageError(
                     .cannotOpen,

@@ -81,9 +81,8 @@ final class DiskRecordCache: Sendable {
     /// - Parameter count: How many files there are.
     func end(_ reading: Reading, count: Int) {
         let found = reading.found.withLock { $0 }
-        if found.isEmpty { return }
         known.withLock { known in
-            if known.count + found.count > count * 2 { known = [:] }
+            if count > Self.mostFiles || known.count + found.count > count * 2 { known = [:] }
             known.merge(found) { $1 }
         }
     }

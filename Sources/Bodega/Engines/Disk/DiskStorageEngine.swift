@@ -147,10 +147,14 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     func reading<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws
         -> Value
     {
-        await readers.enter()
-        defer { readers.leave() }
-        return try await withCheckedThrowingContinuation { continuation in
-            readQueue.async { [core] in continuation.resume(with: Result { try body(core) }) }
+        try await withCheckedThrowingContinuation { continuation in
+            readers.enter { [readers, readQueue, core] in
+                readQueue.async {
+                    let result = Result { try body(core) }
+                    readers.leave()
+                    continuation.resume(with: result)
+                }
+            }
         }
     }
 }

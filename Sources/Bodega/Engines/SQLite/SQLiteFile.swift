@@ -117,9 +117,16 @@ package final class SQLiteFile: Sendable {
         isTransaction: Bool,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        await readers.enter()
-        defer { readers.leave() }
-        return try await onQueue { try self.connections.read(isTransaction: isTransaction, body) }
+        try await withCheckedThrowingContinuation { continuation in
+            readers.enter { [self] in
+                queue.async { [self] in
+                    let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
+                    // Before the task goes on, which may have to wait for a thread.
+                    readers.leave()
+                    continuation.resume(with: result)
+                }
+            }
+        }
     }
 
     /// Changes the file in a transaction, which may be shared with other writers, and returns when it is committed.

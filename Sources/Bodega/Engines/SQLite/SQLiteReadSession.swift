@@ -34,6 +34,8 @@ final class SQLiteReadSession {
     /// The file, whoever takes its name.
     let identity: SQLiteReadRegistry.Identity
     private let state: State
+    /// The log, if there was one.
+    private let logIdentity: SQLiteReadRegistry.Identity?
     private let queue: DatabaseQueue
     /// Whether a view stands before a table of Bodega, because that lacks a column.
     private let hidesTable: Bool
@@ -50,6 +52,7 @@ final class SQLiteReadSession {
             state = found
             self.identity = identity
             self.state = found
+            self.logIdentity = SQLiteReadRegistry.Identity(raw.path + "-wal")
             self.queue = try Self.open(raw.path, found, lockTimeout)
             self.hidesTable = try queue.unsafeRead(SQLiteReadView.hidesTable)
         } catch {
@@ -97,7 +100,9 @@ final class SQLiteReadSession {
         switch state {
         case .journal: return try Self.state(of: raw) == .journal
         case .still: return !Self.exists(raw.path + "-wal")
-        case .abandoned: return !Self.exists(raw.path + "-shm")
+        case .abandoned:
+            // The log must be the one that is open, too: another reader of the process may have taken our lock with it.
+            return !Self.exists(raw.path + "-shm") && SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
         case .live: return true
         }
     }

@@ -42,7 +42,8 @@ extension SQLiteStorageEngine {
         }
     }
 
-    /// Copies the file, with all collections, as it is at one moment, while others read and write it.
+    /// Copies the file, with all collections, as it is at one moment, while others read and write it. Who writes to a file
+    /// without WAL mode, which only a file of Bodega 2 that is read only can be, waits until it is copied.
     ///
     /// The copy is complete and sound or not there: it is made under another name first, and examined.
     ///
@@ -57,13 +58,18 @@ extension SQLiteStorageEngine {
             // SQLite would take it for the log of the copy.
             try FileSystem.checkFree(URL(fileURLWithPath: destination.path + suffix), replacing: false)
         }
+        let folder = destination.deletingLastPathComponent()
+        let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString)")
+        try await core.onQueue { try FileSystem.createDirectory(at: folder) }
+        defer { FileSystem.discard(draft) }
+        // On a reading connection, so that those who write to the log don't wait for it.
         try await core.readLoosely { db in
-            try FileSystem.createDirectory(at: destination.deletingLastPathComponent())
-            let name = ".\(destination.lastPathComponent).\(UUID().uuidString)"
-            let draft = destination.deletingLastPathComponent().appendingPathComponent(name)
-            defer { FileSystem.discard(draft) }
-            // On a reading connection, so that nobody waits for it.
+            // It is read again if what was read does not count.
+            FileSystem.discard(draft)
             try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
+        }
+        // Only now it is known that the copy counts.
+        try await core.onQueue {
             try Self.check(draft)
             try FileSystem.publish(draft, as: destination, replacing: replacing)
         }
