@@ -212,5 +212,17 @@ struct MaintenanceCommandTests {
     private func sqlite(_ file: String, _ sql: String) throws {
         try SQLiteTool.run(sql, on: file)
     }
+
+    @Test("verify doesn't advise to restore a store that it could not open")
+    func verifyOfWrongName() async throws {
+        try await withFolder { folder in
+            let store = folder.appendingPathComponent("data.db").path
+            _ = await bodega("put", store, "a", input: [1])
+            let result = await bodega("verify", store, "--collection", "typo")
+            #expect(result.status == 1)
+            #expect(result.text.contains("typo"))
+            #expect(!result.errors.contains("Restore"))
+        }
+    }
 }
 #endif

@@ -161,5 +161,14 @@ struct QueryTests {
             #expect(await bodega("query", store, "--json").text == #"{"key":"a","json":{"k":"x \" y","l":[1]}}"# + "\n")
         }
     }
+
+    @Test("prints JSON without the whitespace around it as JSON, too")
+    func whitespaceAround() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("put", store, "k", input: Array(" {\"a\": 1} ".utf8))
+            #expect(await bodega("query", store, "--json").text == #"{"key":"k","json":{"a": 1}}"# + "\n")
+        }
+    }
 }
 #endif

@@ -79,5 +79,28 @@ struct ReadOnlyTests {
         let status = await Tool.run(arguments, console: test.console)
         return RunResult(status: status, output: test.output.bytes, errors: test.errors.text)
     }
+
+    @Test("leaves no trace of a check, or of watching, where nobody else is")
+    func checkingAndWatching() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            _ = await bodega("put", store, "a", input: [1])
+            let before = try Listing(of: folder)
+            #expect(await bodega("stat", store, "--check").status == 0)
+            #expect(try Listing(of: folder) == before)
+            let interruption = Interruption()
+            let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
+            var test = TestConsole()
+            test.console.interruption = interruption
+            // It has read everything once by then.
+            test.console.onReady = { continuation.finish() }
+            async let status = Tool.run(["watch", store, "--interval", "0.01"], console: test.console)
+            for await _ in ready {}
+            #expect(try Listing(of: folder) == before)
+            interruption.interrupt(.interrupted)
+            #expect(await status == 0)
+            #expect(try Listing(of: folder) == before)
+        }
+    }
 }
 #endif

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
@@ -37,5 +38,45 @@ import Testing
         #expect(inside.withLock { $0.all } == 100)
         #expect(inside.withLock { $0.most } <= 2)
         #expect(gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
+    }
+
+    /// Runs the first part of a task, and what follows only when it is let go.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private final class HoldingExecutor: TaskExecutor {
+        private let queue = DispatchQueue(label: "held")
+        private let count = Locked(0)
+        private let held: @Sendable () -> Void
+
+        /// - Parameter held: Is called when there is something that is held.
+        init(held: @escaping @Sendable () -> Void) { self.held = held }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { queue.async { self.queue.suspend() } }
+            if number == 2 { held() }
+        }
+
+        func letGo() { queue.resume() }
+    }
+
+    @Test("A reader whose task can't go on keeps nobody outside", .timeLimit(.minutes(10)))
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func suspendedTask() async throws {
+        let folder = TemporaryFolder()
+        try await SQLiteStorageEngine(opening: folder.directory).write(Data([1]), key: CacheKey("a"))
+        // It has one place for readers.
+        let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        let (held, continuation) = AsyncStream.makeStream(of: Void.self)
+        let executor = HoldingExecutor { continuation.finish() }
+        let reading = Task(executorPreference: executor) { try await engine.fetchAll().count }
+        for await _ in held {}
+        #expect(try SQLiteCollection(of: engine).allItems().count == 1)
+        executor.letGo()
+        #expect(try await reading.value == 1)
     }
 }

@@ -34,6 +34,12 @@ show_help() {
     exit 0
 }
 
+# $1: the least version, 6.1 if left out
 require_swift() {
-    command -v swift >/dev/null || fail "There is no Swift toolchain in PATH. Install Swift 6.1 or later: https://www.swift.org/install/"
+    local least=${1:-6.1} version
+    command -v swift >/dev/null || fail "There is no Swift toolchain in PATH. Install Swift 6.2 or later: https://www.swift.org/install/"
+    version=$(swift --version 2>/dev/null | grep -oE 'Swift version [0-9]+\.[0-9]+' | grep -oE '[0-9.]+$' || true)
+    if [[ -n $version && $(printf '%s\n' "$least" "$version" | sort -V | head -n 1) != "$least" ]]; then
+        fail "This is Swift $version, and $least or later is needed: https://www.swift.org/install/"
+    fi
 }

@@ -45,6 +45,8 @@ has_header() {
 require_build_packages() {
     local missing=()
     has_header sqlite3.h || missing+=(libsqlite3-dev)
+    # The demo's server is linked with it.
+    has_header zlib.h || missing+=(zlib1g-dev)
     command -v git >/dev/null || missing+=(git)
     # Debian's git only recommends them, but without them it can clone nothing over HTTPS.
     if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then missing+=(ca-certificates); fi

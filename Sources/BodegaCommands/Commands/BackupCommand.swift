@@ -9,7 +9,8 @@ struct BackupCommand: ConsoleCommand {
         commandName: "backup",
         abstract: "Copy an SQLite file, with all collections, as it is at one moment.",
         discussion: """
-            Others may read and write meanwhile, and don't wait for it. The copy is made under another name, examined, and \
+            Others may read and write meanwhile, and don't wait for it; only who writes to a file of Bodega 2 that is not in \
+            WAL mode waits until it is copied. The copy is made under another name, examined, and \
             gets its name when it is complete. It has no gaps, so it may be smaller than the file.
 
             A folder has no moment that all of it could be copied at; use copy for it.

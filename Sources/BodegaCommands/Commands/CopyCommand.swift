@@ -15,7 +15,8 @@ struct CopyCommand: ConsoleCommand {
 
             Where the destination has something else under a key, that stays. Such keys are listed in the end, with exit \
             status 1, unless --overwrite is given. Items that only the destination has stay too. The source is only read; \
-            what others change in it meanwhile is copied as it is when its turn comes.
+            what others change in it meanwhile is copied as it is when its turn comes. Others should not write to the \
+            destination meanwhile: an item that comes there just before its batch is written is replaced.
 
             A collection is copied, not a file with all its collections; backup does that.
 

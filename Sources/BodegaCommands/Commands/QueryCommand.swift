@@ -133,8 +133,10 @@ struct QueryCommand: ConsoleCommand {
         String(decoding: compact(Data(bytes[range])), as: UTF8.self)
     }
 
-    /// JSON that fits on a line: as it is if it does, else without the whitespace between its parts.
+    /// JSON that fits on a line, without whitespace around it: as it is if it does, else without the whitespace between its
+    /// parts.
     private static func compact(_ json: Data) -> Data {
+        let json = json.withUnsafeBytes { bytes in JSONScanner.document(bytes).map { Data(bytes[$0]) } } ?? json
         guard json.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return json }
         var isInString = false
         var isEscaped = false

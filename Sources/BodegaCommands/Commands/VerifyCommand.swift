@@ -45,18 +45,22 @@ struct VerifyCommand: ConsoleCommand {
         let address = try store.checkedAddress()
         var verification = Verification(expectsJSON: expectJson)
         var bar = ProgressBar(console: console, isQuiet: quiet)
+        // What can't be opened need not be damaged: its name may be wrong, or a right missing.
+        var isOpen = false
         do {
             let store = try address.openToRead()
             try await store.use { store in
+                isOpen = true
                 try await verification.run(store) { done, total in bar.update(items: done, done: done, of: total) }
             }
         } catch let error as StorageError where error.code == .damaged || error.code == .cannotOpen {
+            if error.code == .damaged { isOpen = true }
             verification.add(error)
         }
         bar.clear()
         try report(verification, on: console)
         guard verification.hasProblems else { return }
-        throw ToolError(.failure, Self.advice)
+        throw ToolError(.failure, isOpen ? Self.advice : "The store could not be examined.")
     }
 
     private func report(_ verification: Verification, on console: Console) throws {

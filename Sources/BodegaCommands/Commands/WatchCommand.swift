@@ -15,7 +15,8 @@ struct WatchCommand: ConsoleCommand {
             The store is looked at every second, or as often as --interval says, and read only if its files have changed; \
             then the keys and dates of all items are compared. What happens to an item more than once in between counts \
             once. A file that another program changes in place in a folder is noticed with the next change of the folder. \
-            Nothing is written, and nobody has to wait.
+            Nothing is written, and nobody has to wait, but who writes to a file of Bodega 2 that is not in WAL mode waits \
+            for each look.
 
             It ends with Ctrl-C or SIGTERM, with exit status 0, and when nobody reads its output any more.
 

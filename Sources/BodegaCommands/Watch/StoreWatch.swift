@@ -34,11 +34,12 @@ struct StoreWatch {
     mutating func changes(now: Date) async throws -> [StoreWatchEvent] {
         let newTrace = try FileTrace(of: address)
         if let trace, trace.isCertain(newTrace) { return [] }
-        // Of the time before the items are read: what comes meanwhile is found the next time.
+        let dates = try await Self.dates(at: address)
+        // Of the time before the items were read: what came meanwhile is found the next time. If they can't be read, all is.
         trace = newTrace
         var events: [StoreWatchEvent] = []
         var current: [CacheKey: StorageDates] = [:]
-        for (key, dates) in try await Self.dates(at: address) {
+        for (key, dates) in dates {
             current[key] = dates
             let before = known.removeValue(forKey: key)
             if before == dates { continue }
