@@ -145,7 +145,8 @@ struct TerminalTests {
             zmodload zsh/zpty
             zsh -n "$1" || exit 1
             zpty shell "zsh -f -i"
-            zpty -w shell "PS1=; autoload -Uz compinit; compinit -D -u; source ${(q)1}; print rea''dy"
+            zpty -w shell "autoload -Uz compinit; compinit -D -u; source ${(q)1}; PS1=rea''dy"
+            # It shows its prompt when it takes single keys.
             zpty -r shell answer '*ready*'
             # The tabulator lists what there is, and Ctrl-U takes back what was typed.
             zpty -w -n shell $'bodega co\t\t\C-Uexit\n'
