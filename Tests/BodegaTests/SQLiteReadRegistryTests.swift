@@ -109,7 +109,7 @@ import Testing
     func busy() async throws {
         try await makeFile()
         let isOver = Locked(false)
-        let readers = (0..<4).map { _ in
+        let readers = (0..<2).map { _ in
             Task { [file, count] in
                 try await onThread {
                     let reader = SQLiteReader(path: file.path, lockTimeout: 60)
@@ -119,7 +119,7 @@ import Testing
             }
         }
         try await withTaskCancellationHandler {
-            for _ in 0..<10 { try await writing().value }
+            for _ in 0..<3 { try await writing().value }
         } onCancel: {
             // The test has taken too long; what waits goes on.
             isOver.withLock { $0 = true }
