@@ -80,9 +80,9 @@ extension BrowserTests {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await tab.click("[popovertarget=settings]")
-            // As in a page of another version.
-            _ = try await tab.evaluate("document.querySelector('#theme-dark').value = 'pink'")
-            try await tab.click("#theme-dark")
+            // As in a page of another version; at once, since taking over what is new would put it right.
+            _ = try await tab.evaluate(
+                "((button) => (button.value = 'pink', button.click(), ''))(document.querySelector('#theme-dark'))")
             try await tab.wait(for: "!document.querySelector('#refusal').hidden")
             #expect(try await tab.text("#refusal").contains("400"))
             try await tab.wait(for: "!document.querySelector('[data-busy]')")
