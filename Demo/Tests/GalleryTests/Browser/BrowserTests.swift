@@ -129,7 +129,10 @@ struct BrowserTests {
 
             try await addFavourites(2, first)
             try await second.wait(for: "document.querySelectorAll('.card').length === 2")
-            #expect(try await second.text("#easel-title") == first.text("#easel-title"))
+            // The picture on the easel and the favourites are told one after the other.
+            let title = try await first.text("#easel-title")
+            try await second.wait(
+                for: "document.querySelector('#easel-title')?.innerText.trim() === \(Tab.quoted(title))")
 
             try await second.click(".card button")
             for tab in [first, second] { try await tab.wait(for: "document.querySelectorAll('.card').length === 1") }
