@@ -18,7 +18,7 @@
 /// A change names its key and holds no data. Who reads what is stored under the key, after being told of the change, gets
 /// the item as this change or a later one left it.
 ///
-/// ``SQLiteStorageEngine`` and ``MemoryStorageEngine`` are such engines.
+/// ``MemoryStorageEngine`` is such an engine.
 public protocol ObservableStorageEngine: StorageEngine {
 
     /// The place in the history that is reached now.
