@@ -40,6 +40,38 @@ import Testing
         #expect(gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
     }
 
+    @Test("Who keeps readers out is alone, whoever else does")
+    func keepingOut() async {
+        let gate = ReaderGate(count: 3)
+        let state = Locked((inside: 0, isAlone: false, meetings: 0))
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                DispatchQueue.concurrentPerform(iterations: 400) { number in
+                    if number % 4 == 0 {
+                        gate.whileEmpty {
+                            state.withLock { state in
+                                if state.inside > 0 || state.isAlone { state.meetings += 1 }
+                                state.isAlone = true
+                            }
+                            state.withLock { $0.isAlone = false }
+                        }
+                    } else {
+                        gate.enterWaiting()
+                        state.withLock { state in
+                            if state.isAlone { state.meetings += 1 }
+                            state.inside += 1
+                        }
+                        state.withLock { $0.inside -= 1 }
+                        gate.leave()
+                    }
+                }
+                continuation.resume()
+            }
+        }
+        #expect(state.withLock { $0.meetings } == 0)
+        #expect(gate.tryEnter() && gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
+    }
+
     /// Runs the first part of a task, and what follows only when it is let go.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private final class HoldingExecutor: TaskExecutor {

@@ -108,6 +108,40 @@ import Testing
         #expect(try await moved.fetch(key: CacheKey("a")) == Data("a".utf8))
     }
 
+    @Test("Who reads while the engine is closed is told that it is closed")
+    func closingBesideReaders() async throws {
+        let folder = TemporaryFolder()
+        for _ in 0..<200 {
+            let engine = try SQLiteStorageEngine(opening: folder.directory)
+            try await engine.write(Data("a".utf8), key: CacheKey("a"))
+            let reads: [@Sendable () async throws -> Int] = [
+                { try await engine.fetchAll().count }, { try await engine.fetch(key: CacheKey("a")) == nil ? 0 : 1 },
+                { try await engine.collection(named: "a").fetchCount() + 1 },
+            ]
+            await withTaskGroup(of: StorageError.Code?.self) { group in
+                for read in reads + reads {
+                    group.addTask {
+                        do {
+                            while try await read() == 1 { await Task.yield() }
+                            return nil
+                        } catch {
+                            return (error as? StorageError)?.code
+                        }
+                    }
+                }
+                group.addTask {
+                    do {
+                        try await engine.close()
+                        return .cannotOpen
+                    } catch {
+                        return (error as? StorageError)?.code
+                    }
+                }
+                for await code in group { #expect(code == .cannotOpen) }
+            }
+        }
+    }
+
     @Test("A backup does not replace what is there")
     func backupDoesNotReplace() async throws {
         let folder = TemporaryFolder()

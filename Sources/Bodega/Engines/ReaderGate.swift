@@ -1,5 +1,6 @@
 import DequeModule
 import Dispatch
+import Foundation
 
 /// Counts the connections that are free for reading, and lets readers wait for one, in the order in which they come:
 /// asynchronous ones without holding a thread, others on theirs.
@@ -14,10 +15,14 @@ final class ReaderGate: Sendable {
         var waiting = Deque<@Sendable () -> Void>()
     }
 
+    private let count: Int
     private let state: Locked<State>
+    /// Held by who keeps the others out: two at once would each wait for the other's places.
+    private let keepingOut = NSLock()
 
     /// - Parameter count: How many readers may be inside at once.
     init(count: Int) {
+        self.count = count
         state = Locked(State(free: count))
     }
 
@@ -57,6 +62,19 @@ final class ReaderGate: Sendable {
             return semaphore
         }
         mayGoOn?.wait()
+    }
+
+    /// Does something on the caller's thread while nobody is inside, after those inside and those that came before have left.
+    ///
+    /// - Parameter body: What to do. It must not enter.
+    func whileEmpty<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try keepingOut.withLock {
+            for _ in 0..<count { enterWaiting() }
+            defer {
+                for _ in 0..<count { leave() }
+            }
+            return try body()
+        }
     }
 
     /// Leaves, and lets in who waited longest.

@@ -35,7 +35,7 @@ extension SQLiteFile {
             throw StorageError(.invalidArgument, "A collection needs a name that is not empty.", file: url)
         }
         return try mapped {
-            let found = try connections.read(isTransaction: true) { db -> SQLiteTable? in
+            let found = try readManyHere { db -> SQLiteTable? in
                 guard let table = try SQLiteCollections.table(of: name, in: db) else { return nil }
                 if case .reader = connections, try !table.exists(in: db) { return nil }
                 return table

@@ -34,7 +34,7 @@ extension SQLiteFile {
     func prepare(_ table: SQLiteTable) throws {
         try mapped {
             guard case .pool(let pool, _) = connections else { return }
-            if try pool.read(table.isComplete) { return }
+            if try readManyHere(table.isComplete) { return }
             try Self.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {

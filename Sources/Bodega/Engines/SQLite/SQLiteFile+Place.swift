@@ -20,15 +20,20 @@ extension SQLiteFile {
     }
 
     /// Closes the file when the operations under way are done.
+    ///
+    /// Nobody reads meanwhile: GRDB gives a reader that came just before the connection that is closed by then, which has
+    /// none of SQLite's any more, and asks that for its state.
     func close() throws {
         try mapped {
-            switch connections {
-            case .pool(let pool, _):
-                // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
-                pool.releaseMemory()
-                try pool.close()
-            case .reader(let reader):
-                try reader.close()
+            try readers.whileEmpty {
+                switch connections {
+                case .pool(let pool, _):
+                    // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
+                    pool.releaseMemory()
+                    try pool.close()
+                case .reader(let reader):
+                    try reader.close()
+                }
             }
         }
     }

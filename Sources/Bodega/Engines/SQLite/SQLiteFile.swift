@@ -23,7 +23,8 @@ package final class SQLiteFile: Sendable {
     let connections: Connections
     let lockTimeout: TimeInterval
     let changes = SQLiteChangeFeed()
-    private let readers: ReaderGate
+    /// Where everybody is who reads.
+    let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
     /// Opens a file; creates it, and its folder, if it is missing.
