@@ -100,7 +100,7 @@ package struct StoreStatistics: Sendable {
             // SQLite keeps them beside the file itself, not beside a symbolic link to it.
             let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
             return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: path + $1)) }
-        case .memory:
+        case .memory, .postgres:
             return 0
         case .disk:
             guard let folder = address.url else { return 0 }
