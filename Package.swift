@@ -24,7 +24,11 @@ let package = Package(
         .trait(
             name: "CommandLineTool",
             description: "Builds the `bodega` command-line tool, the only product that needs swift-argument-parser."
-        )
+        ),
+        .trait(
+            name: "Postgres",
+            description: "Builds the engine for PostgreSQL, the only product that needs libpq."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -125,6 +129,12 @@ let package = Package(
             dependencies: ["CodableStoreKit"],
             path: "Tests/CodableStoreCompatibilityChild"
         ),
+        // A real PostgreSQL server that tests start, and a program that starts one for whatever is not part of this package.
+        .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        .executableTarget(
+            name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
+        .testTarget(
+            name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
             name: "RecordCoderOracle",

@@ -43,5 +43,5 @@ find_target_settings() {
             isValue { print; isValue = 0 }
             /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
     [[ ${#target_settings[@]} -gt 0 ]] ||
-        fail "The build in $1 does not know $2. Run: swift build --build-tests --traits CommandLineTool"
+        fail "The build in $1 does not know $2. Run: swift build --build-tests --traits CommandLineTool,Postgres"
 }

@@ -7,7 +7,7 @@ extension StorePipeline {
     ///
     /// - Returns: The task that follows. It ends with the pipeline.
     nonisolated func followChanges() -> Task<Void, Never>? {
-        guard let engine = records.engine as? any ObservableStorageEngine else { return nil }
+        guard let engine = records.engine as? any ProcessObservableEngine else { return nil }
         let changes = engine.changes()
         return Task { [weak self] in
             // What was missed because of an error is made up for with the next change.
@@ -36,7 +36,7 @@ extension StorePipeline {
     }
 
     /// Reads what others have changed, in its turn.
-    private func refresh(_ change: StorageChange) async throws {
+    private func refresh(_ change: ProcessChange) async throws {
         try await perform(
             .exclusive { [self] in
                 guard live.state.isLoaded else { return }

@@ -85,11 +85,11 @@ import OpenCombine
         _ = store
     }
 
-    private struct ToldEngine: ObservableStorageEngine {
+    private struct ToldEngine: ProcessObservableEngine {
         let memory: FaultInjectingStorageEngine<MemoryStorageEngine>
-        let stream = AsyncThrowingStream.makeStream(of: StorageChange.self)
-        func changes() -> AsyncThrowingStream<StorageChange, any Error> { stream.stream }
-        func tell(_ change: StorageChange) { stream.continuation.yield(change) }
+        let stream = AsyncThrowingStream.makeStream(of: ProcessChange.self)
+        func changes() -> AsyncThrowingStream<ProcessChange, any Error> { stream.stream }
+        func tell(_ change: ProcessChange) { stream.continuation.yield(change) }
         func write(_ data: Data, key: CacheKey) async throws { try await memory.write(data, key: key) }
         func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws { try await memory.write(dataAndKeys) }
         func read(key: CacheKey) async -> Data? { await memory.read(key: key) }

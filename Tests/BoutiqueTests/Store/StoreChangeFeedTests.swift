@@ -8,12 +8,12 @@ import Testing
 @Suite struct StoreChangeFeedTests {
 
     /// Memory that tells of changes when the test says so.
-    private struct ToldEngine: ObservableStorageEngine {
+    private struct ToldEngine: ProcessObservableEngine {
         let memory = MemoryStorageEngine()
-        let stream = AsyncThrowingStream.makeStream(of: StorageChange.self)
+        let stream = AsyncThrowingStream.makeStream(of: ProcessChange.self)
 
-        func changes() -> AsyncThrowingStream<StorageChange, any Error> { stream.stream }
-        func tell(_ change: StorageChange) { stream.continuation.yield(change) }
+        func changes() -> AsyncThrowingStream<ProcessChange, any Error> { stream.stream }
+        func tell(_ change: ProcessChange) { stream.continuation.yield(change) }
 
         func write(_ data: Data, key: CacheKey) async throws { try await memory.write(data, key: key) }
         func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws { try await memory.write(dataAndKeys) }

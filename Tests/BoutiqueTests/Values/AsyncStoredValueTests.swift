@@ -174,11 +174,11 @@ import OpenCombine
     }
 
     /// Tells of changes when the test says so.
-    private struct TellingEngine: ThrowingStorageEngine, ObservableStorageEngine {
+    private struct TellingEngine: ThrowingStorageEngine, ProcessObservableEngine {
         let base: MemoryStorageEngine
-        let stream = AsyncThrowingStream.makeStream(of: StorageChange.self)
+        let stream = AsyncThrowingStream.makeStream(of: ProcessChange.self)
 
-        func changes() -> AsyncThrowingStream<StorageChange, any Error> { stream.stream }
+        func changes() -> AsyncThrowingStream<ProcessChange, any Error> { stream.stream }
         func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
         func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
         func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }

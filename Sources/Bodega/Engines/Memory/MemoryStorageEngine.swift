@@ -5,7 +5,9 @@ public import Foundation
 /// It is thread-safe, its batches are atomic, its reads never fail, and its items are gone with it.
 public final class MemoryStorageEngine: StorageEngine {
 
-    private let core = Locked(MemoryCore())
+    private let items = Locked(MemoryItems())
+    private let signals = ChangeSignals()
+    private let origin = StorageOrigin()
     private let now: @Sendable () -> Date
 
     /// Creates an empty engine.
@@ -18,97 +20,114 @@ public final class MemoryStorageEngine: StorageEngine {
     /// Creates an engine that holds items.
     package convenience init(items: [(key: CacheKey, data: Data)]) {
         self.init()
-        let date = now()
-        core.withLock { core in
-            for (key, data) in items { core.write(data, key: key, at: date) }
-        }
+        change(items.lazy.map { .write(key: $0.key, data: $0.data) })
+    }
+
+    private func change(_ operations: some Sequence<StorageOperation>) {
+        let (date, origin) = (now(), StorageOrigin.current ?? origin)
+        items.withLock { $0.apply(operations, at: date, by: origin) }
+        signals.send()
     }
 
     public func write(_ data: Data, key: CacheKey) async throws {
-        let date = now()
-        core.withLock { $0.write(data, key: key, at: date) }
+        change(CollectionOfOne(.write(key: key, data: data)))
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        let date = now()
-        core.withLock { core in
-            for (key, data) in dataAndKeys { core.write(data, key: key, at: date) }
-        }
+        change(dataAndKeys.lazy.map { .write(key: $0.key, data: $0.data) })
     }
 
     public func read(key: CacheKey) async -> Data? {
-        core.withLock { $0[key]?.data }
+        items.withLock { $0.core[key]?.data }
     }
 
     public func readDataAndKeys(keys: [CacheKey]) async -> [(key: CacheKey, data: Data)] {
-        core.withLock { core in
-            keys.compactMap { key in core[key].map { (key, $0.data) } }
+        items.withLock { items in
+            keys.compactMap { key in items.core[key].map { (key, $0.data) } }
         }
     }
 
     public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
-        core.withLock { core in core.entries.map { ($0.key, $0.data) } }
+        items.withLock { $0.core.entries.map { ($0.key, $0.data) } }
     }
 
     public func remove(key: CacheKey) async throws {
-        core.withLock { $0.remove(key) }
+        change(CollectionOfOne(.remove(key: key)))
     }
 
     public func remove(keys: [CacheKey]) async throws {
-        core.withLock { core in
-            for key in keys { core.remove(key) }
-        }
+        change(keys.lazy.map { .remove(key: $0) })
     }
 
     public func removeAllData() async throws {
-        core.withLock { $0.removeAll() }
+        change(CollectionOfOne(.removeAll))
     }
 
     public func keyExists(_ key: CacheKey) async -> Bool {
-        core.withLock { $0.contains(key) }
+        items.withLock { $0.core.contains(key) }
     }
 
     public func keysExist(_ keys: [CacheKey]) async -> [CacheKey] {
-        core.withLock { core in keys.filter(core.contains) }
+        items.withLock { items in keys.filter(items.core.contains) }
     }
 
     public func keyCount() async -> Int {
-        core.withLock { $0.count }
+        items.withLock { $0.core.count }
     }
 
     public func allKeys() async -> [CacheKey] {
-        core.withLock { core in core.entries.map(\.key) }
+        items.withLock { $0.core.entries.map(\.key) }
     }
 
     public func createdAt(key: CacheKey) async -> Date? {
-        core.withLock { $0[key]?.dates.createdAt }
+        items.withLock { $0.core[key]?.dates.createdAt }
     }
 
     public func updatedAt(key: CacheKey) async -> Date? {
-        core.withLock { $0[key]?.dates.updatedAt }
+        items.withLock { $0.core[key]?.dates.updatedAt }
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
-        let date = now()
-        core.withLock { $0.apply(operations, at: date) }
+        change(operations)
     }
 }
 
 extension MemoryStorageEngine: DatedStorageEngine {
 
     public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
-        core.withLock { core in
-            keys.compactMap { key in core[key].map { StorageItem(key: key, data: $0.data, dates: $0.dates) } }
+        items.withLock { items in
+            keys.compactMap { key in items.core[key].map { StorageItem(key: key, data: $0.data, dates: $0.dates) } }
         }
     }
 
     public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        core.withLock { core in core.entries.map { ($0.key, $0.dates) } }
+        items.withLock { $0.core.entries.map { ($0.key, $0.dates) } }
     }
 
     public func write(items: [StorageItem]) async throws {
-        core.withLock { core in
-            for item in items { core.write(item) }
+        let origin = StorageOrigin.current ?? origin
+        self.items.withLock { $0.write(items, by: origin) }
+        signals.send()
+    }
+}
+
+extension MemoryStorageEngine: ObservableStorageEngine {
+
+    public func fetchCursor() async throws -> StorageCursor {
+        items.withLock { $0.begunHistory().cursor }
+    }
+
+    public func fetchSnapshot() async throws -> StorageSnapshot {
+        items.withLock { items in
+            let history = items.begunHistory()
+            return StorageSnapshot(items: items.core.entries.map { ($0.key, $0.data) }, cursor: history.cursor)
         }
     }
+
+    public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+    {
+        items.withLock { $0.history?.delta(since: cursor, besides: origin) }
+    }
+
+    public func changeSignals() -> AsyncStream<Void> { signals.stream() }
 }

@@ -42,7 +42,7 @@ final class EngineValue: Sendable {
         self.engine = engine
         self.key = key
         self.identity = identity
-        if let engine = engine as? any ObservableStorageEngine { follow(engine) }
+        if let engine = engine as? any ProcessObservableEngine { follow(engine) }
     }
 
     deinit {
@@ -83,7 +83,7 @@ final class EngineValue: Sendable {
     }
 
     /// Hears of changes by others, as far as the engine tells of them.
-    private func follow(_ engine: any ObservableStorageEngine) {
+    private func follow(_ engine: any ProcessObservableEngine) {
         let changes = engine.changes()
         let task = Task { [weak self] in
             do {

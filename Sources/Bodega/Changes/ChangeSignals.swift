@@ -1,0 +1,57 @@
+/// Hands signals of changes to all who wait for them. Signals that nobody has taken yet are one.
+package final class ChangeSignals: Sendable {
+
+    private struct State: Sendable {
+        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastNumber = 0
+        var isFinished = false
+    }
+
+    private let state = Locked(State())
+
+    /// Creates signals that nobody listens to.
+    package init() {}
+
+    deinit {
+        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+    }
+
+    /// A stream of a signal at once, and of those to come.
+    package func stream() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.yield()
+        let number = state.withLock { state -> Int? in
+            if state.isFinished { return nil }
+            state.lastNumber += 1
+            state.listeners[state.lastNumber] = continuation
+            return state.lastNumber
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            // Released after the lock.
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Whether somebody listens.
+    package var areHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
+
+    /// Signals to all who listen.
+    package func send() {
+        for listener in state.withLock({ $0.listeners.isEmpty ? [] : Array($0.listeners.values) }) { listener.yield() }
+    }
+
+    /// Ends all streams, those to come too.
+    package func finish() {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            state.isFinished = true
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+}

@@ -1,0 +1,71 @@
+/// An engine that tells what changes in it, whoever changes it: this process, another, another machine.
+///
+/// ```swift
+/// for try await news in engine.changes(since: savedCursor) {
+///     switch news {
+///     case .snapshot(let snapshot): replaceAll(with: snapshot.items)
+///     case .changes(let delta): try await refresh(delta.changes.map(\.key))
+///     }
+///     savedCursor = news.cursor
+/// }
+/// ```
+///
+/// The history of a collection is a list of changes in the order in which they took effect, and a ``StorageCursor`` is a
+/// place in it that survives restarts. From a cursor on, each change is told once, and none is left out. A history is kept
+/// from the first time that somebody asks for it, and it is bounded: a cursor that is older than what is left of it, or
+/// that is of another history, gets a snapshot instead, and is told so.
+///
+/// A change names its key and holds no data. Who reads what is stored under the key, after being told of the change, gets
+/// the item as this change or a later one left it.
+///
+/// ``SQLiteStorageEngine`` and ``MemoryStorageEngine`` are such engines.
+public protocol ObservableStorageEngine: StorageEngine {
+
+    /// The place in the history that is reached now.
+    ///
+    /// - Throws: A ``StorageError`` if it could not be found out, or if there is no history yet and it cannot be begun,
+    ///   such as in a file that is opened for reading only.
+    func fetchCursor() async throws -> StorageCursor
+
+    /// Reads all items, in insertion order, with the place in the history at that moment.
+    ///
+    /// - Throws: A ``StorageError`` if they could not be read, and like ``fetchCursor()``.
+    func fetchSnapshot() async throws -> StorageSnapshot
+
+    /// Reads the next changes after a place in the history, without waiting for any.
+    ///
+    /// - Parameters:
+    ///   - cursor: The place.
+    ///   - origin: Who need not hear of what nobody but himself has changed: if all changes are his, the delta may be
+    ///     empty, with a cursor behind them. Between changes of others his own are told, so that their order is known.
+    ///     `nil` for nobody.
+    /// - Returns: The changes in their order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the
+    ///   history does not reach back to the cursor, or is another one: then only a snapshot tells.
+    /// - Throws: A ``StorageError`` if they could not be read.
+    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+
+    /// Signals that there may be changes: once at once, and then after each change, or after several.
+    ///
+    /// A signal can come for nothing, but none fails to come. It ends when the engine is closed.
+    func changeSignals() -> AsyncStream<Void>
+}
+
+extension ObservableStorageEngine {
+
+    /// Follows the changes, whoever makes them: first all after the cursor, then each as it comes.
+    ///
+    /// A sequence that is not asked for more reads nothing, so a slow reader holds nobody up. Each iterator follows by
+    /// itself. The iteration ends with an error when the changes could not be read; it can begin anew from the last cursor.
+    /// It ends with `nil` when the task is cancelled or the engine closed.
+    ///
+    /// - Parameters:
+    ///   - cursor: Where to begin. `nil` begins with a snapshot.
+    ///   - origin: Who need not hear of what nobody but himself has changed, see
+    ///     ``fetchChanges(since:besides:)``.
+    public func changes(
+        since cursor: StorageCursor? = nil,
+        besides origin: StorageOrigin? = nil
+    ) -> StorageChangeFeed {
+        StorageChangeFeed(engine: self, cursor: cursor, origin: origin)
+    }
+}

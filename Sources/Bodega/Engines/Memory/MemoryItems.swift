@@ -1,0 +1,44 @@
+import Foundation
+
+/// The items of a ``MemoryStorageEngine`` and, once somebody has asked for it, their history.
+struct MemoryItems: Sendable {
+    private(set) var core = MemoryCore()
+    private(set) var history: MemoryHistory?
+
+    /// Begins the history if it has not begun.
+    mutating func begunHistory() -> MemoryHistory {
+        let history = history ?? MemoryHistory()
+        self.history = history
+        return history
+    }
+
+    /// Applies operations in order.
+    mutating func apply(_ operations: some Sequence<StorageOperation>, at date: Date, by origin: StorageOrigin) {
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data):
+                core.write(data, key: key, at: date)
+                history?.append(StorageChange(key: key, kind: .written, origin: origin))
+            case .remove(let key):
+                guard core.contains(key) else { continue }
+                core.remove(key)
+                history?.append(StorageChange(key: key, kind: .removed, origin: origin))
+            case .removeAll:
+                if history != nil {
+                    for entry in core.entries {
+                        history?.append(StorageChange(key: entry.key, kind: .removed, origin: origin))
+                    }
+                }
+                core.removeAll()
+            }
+        }
+    }
+
+    /// Writes items with their dates.
+    mutating func write(_ items: [StorageItem], by origin: StorageOrigin) {
+        for item in items {
+            core.write(item)
+            history?.append(StorageChange(key: item.key, kind: .written, origin: origin))
+        }
+    }
+}
