@@ -58,7 +58,9 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         self.settings = settings
     }
 
-    var description: String { hosts.map { "\($0.name.isEmpty ? $0.address : $0.name):\($0.port)" }.joined(separator: ", ") }
+    var description: String {
+        hosts.map { "\($0.name.isEmpty ? $0.address : $0.name):\($0.port)" }.joined(separator: ", ")
+    }
 
     /// The settings for one of the hosts, in the order in which libpq takes them, the later one winning.
     func settings(for host: Host) -> [(keyword: String, value: String)] {
@@ -101,7 +103,9 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
             }
             throw invalid(message)
         }
-        guard let options = PQconninfo(connection) else { throw StorageError(.inputOutput, "There is not enough memory.") }
+        guard let options = PQconninfo(connection) else {
+            throw StorageError(.inputOutput, "There is not enough memory.")
+        }
         defer { PQconninfoFree(options) }
         return values(of: options)
     }
@@ -113,7 +117,8 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         }
         let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
         let count = max(names.count, addresses.count, 1)
-        guard [names.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }), [0, 1, count].contains(ports.count)
+        guard [names.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
+            [0, 1, count].contains(ports.count)
         else { throw invalid("It names different numbers of hosts, addresses and ports.") }
         return (0..<count).map { index in
             Host(

@@ -126,7 +126,8 @@ final class Session: @unchecked Sendable {
             try checkCancellation(pace)
             try await put(&pace) {
                 part.withUnsafeBytes { bytes in
-                    PQputCopyData(connection, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+                    PQputCopyData(
+                        connection, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
                 }
             }
         }

@@ -65,7 +65,8 @@ extension StorageError {
         }
         switch state.prefix(2) {
         case "08": return (.unreachable, "The connection to the database was lost. Try again when the server is back.")
-        case "28": return (.permissionDenied, "The server refused the user. Check the name, the password and its rules.")
+        case "28":
+            return (.permissionDenied, "The server refused the user. Check the name, the password and its rules.")
         default: return (.inputOutput, "The database refused the operation.")
         }
     }

@@ -23,7 +23,10 @@ struct BatchCommands: Sendable {
     /// leave the rest behind, so it asks for one view throughout, and tries again if that view was overtaken.
     var beginning: [Command] {
         let removes = plan.removesAll || !plan.removed.isEmpty
-        var commands = [Command(Statement(removes ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN ISOLATION LEVEL READ COMMITTED"))]
+        var commands = [
+            Command(
+                Statement(removes ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN ISOLATION LEVEL READ COMMITTED"))
+        ]
         if plan.removesAll {
             var parameters = Parameters()
             parameters.append(request.collection)

@@ -86,7 +86,8 @@ extension PostgresStorageEngine {
                 try await rollBack(session, patience)
                 return false
             }
-            try await session.copy(ItemCopy.sql, from: ItemCopy(plan.written, request: batch.request, batch: number), patience: patience)
+            try await session.copy(
+                ItemCopy.sql, from: ItemCopy(plan.written, request: batch.request, batch: number), patience: patience)
         } catch let failure as PostgresFailure where failure.code == "23505" {
             // The sample missed one, or somebody else has written one since.
             try await rollBack(session, patience)

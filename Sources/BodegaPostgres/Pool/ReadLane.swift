@@ -36,7 +36,9 @@ final class ReadLane: @unchecked Sendable {
     }
 
     /// What is to be told to who asked, outside of the lock.
-    private typealias Answer = (continuation: UnsafeContinuation<QueryResult, any Error>, result: Result<QueryResult, any Error>)
+    private typealias Answer = (
+        continuation: UnsafeContinuation<QueryResult, any Error>, result: Result<QueryResult, any Error>
+    )
 
     private struct Line {
         let session: Session

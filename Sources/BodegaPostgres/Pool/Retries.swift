@@ -27,7 +27,8 @@ struct Retries: Sendable {
         until deadline: PostgresDeadline,
         _ body: (Int) async throws -> Value
     ) async throws -> Value {
-        try await attempts(until: deadline, after: nil, { $0.isConflict || $0.code == "57P03" || $0.code == "53300" }, body)
+        try await attempts(
+            until: deadline, after: nil, { $0.isConflict || $0.code == "57P03" || $0.code == "53300" }, body)
     }
 
     private func isOutage(_ failure: PostgresFailure) -> Bool {
