@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "Bodega", targets: ["Bodega"]),
+        .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
         .library(name: "CodableStoreKit", targets: ["CodableStoreKit"]),
@@ -53,6 +54,22 @@ let package = Package(
         ),
         .target(name: "CLinuxFileSystem"),
         .target(name: "RecordCoder"),
+        .target(
+            name: "BodegaPostgres",
+            dependencies: [
+                "Bodega",
+                .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        // PostgreSQL's client library, which only the trait Postgres asks for.
+        .systemLibrary(
+            name: "CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
         .target(
             name: "BodegaTesting",
             dependencies: ["Bodega"]
@@ -135,6 +152,10 @@ let package = Package(
             name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
         .testTarget(
             name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
+        .testTarget(
+            name: "BodegaPostgresTests",
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "PostgresTesting", "TestSupport"]
+        ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
             name: "RecordCoderOracle",
@@ -174,7 +195,7 @@ let swift5Targets: Set = [
     "CompatibilityChild",
 ]
 
-for target in package.targets where target.name != "CLinuxFileSystem" {
+for target in package.targets where target.type != .system && target.name != "CLinuxFileSystem" {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

@@ -1,0 +1,109 @@
+#if Postgres
+/// The statements on the table of items.
+enum ItemStatements {
+
+    // MARK: One item
+
+    static let data = Statement(
+        "emporium_data",
+        "SELECT data FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
+    )
+
+    static let dates = Statement(
+        "emporium_dates",
+        "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
+    )
+
+    /// Writes an item and its change.
+    static let write = Statement(
+        "emporium_write",
+        """
+        WITH item AS (
+            INSERT INTO emporium_items (shard, collection, key, long_key, position, created_at, updated_at, data)
+            VALUES ($1, $2, $3, $4, nextval('emporium_positions') * \(placesPerBatch), $5, $6, $7)
+            ON CONFLICT (shard, collection, key) DO UPDATE
+            SET updated_at = excluded.updated_at, data = excluded.data
+        )
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        VALUES ($2, $8, $9, 0, ARRAY[$10::bytea], '{}', false)
+        """
+    )
+
+    /// Removes an item and notes that.
+    static let remove = Statement(
+        "emporium_remove",
+        """
+        WITH item AS (
+            DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+        )
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        VALUES ($2, $4, $5, 0, '{}', ARRAY[$6::bytea], false)
+        """
+    )
+
+    // MARK: Many items
+
+    // Planned anew each time: only with the shards at hand does the server know which partitions it needs.
+
+    static let dataOfMany = Statement("SELECT u.place, i.data \(many)")
+    static let placesOfMany = Statement("SELECT u.place \(many)")
+    static let itemsOfMany = Statement("SELECT u.place, i.data, i.created_at, i.updated_at \(many)")
+
+    private static let many = """
+        FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
+        JOIN emporium_items AS i ON i.shard = u.shard AND i.key = u.key
+        WHERE i.collection = $1 AND i.shard = ANY ($2)
+        """
+
+    static let lockMany = Statement("SELECT 1 \(many) ORDER BY u.place FOR UPDATE OF i")
+
+    static let removeMany = Statement(
+        """
+        DELETE FROM emporium_items AS i USING unnest($2::smallint[], $3::bytea[]) AS u (shard, key)
+        WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key AND i.shard = ANY ($2)
+        """
+    )
+
+    static let removeAll = Statement("DELETE FROM emporium_items WHERE collection = $1")
+
+    static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
+
+    /// Tells the number of a batch, and whether any of a sample of its items is there.
+    static let beginBulk = Statement(
+        "SELECT nextval('emporium_positions'), EXISTS (SELECT 1 \(many))"
+    )
+
+    /// Gives a batch its number, for the statements that follow on the same connection.
+    static let nextBatch = Statement("emporium_next_batch", "SELECT nextval('emporium_positions')")
+
+    static let writeMany = Statement("emporium_write_many", upsert(setting: "updated_at, data"))
+    static let writeManyWithDates = Statement(
+        "emporium_write_many_with_dates", upsert(setting: "created_at, updated_at, data"))
+
+    private static func upsert(setting columns: String) -> String {
+        let settings = columns.split(separator: ",").map { column in
+            let column = column.drop { $0 == " " }
+            return "\(column) = excluded.\(column)"
+        }
+        return """
+            INSERT INTO emporium_items (shard, collection, key, long_key, position, created_at, updated_at, data)
+            SELECT u.shard, $1, u.key, u.long_key, currval('emporium_positions') * \(placesPerBatch) + u.place,
+                u.created_at, u.updated_at, u.data
+            FROM unnest($2::smallint[], $3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[])
+                AS u (shard, key, long_key, place, created_at, updated_at, data)
+            ON CONFLICT (shard, collection, key) DO UPDATE SET \(settings.joined(separator: ", "))
+            """
+    }
+
+    static let noteChange = Statement(
+        "emporium_note_change",
+        """
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """
+    )
+
+    /// The positions of a batch are its number times this, plus the items' places in the batch.
+    static let placesPerBatch = 4_194_304
+}
+#endif

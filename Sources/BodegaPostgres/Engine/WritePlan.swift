@@ -1,0 +1,108 @@
+#if Postgres
+import Bodega
+import Foundation
+
+/// What a batch comes to: which rows go, and which rows are written, each once, in the order in which they are locked.
+struct WritePlan: Sendable {
+
+    struct Row: Sendable {
+        var key: ItemKey
+        var data: Data
+        /// The place among the batch's items.
+        var place: Int
+        var created: Int64
+        var updated: Int64
+
+        init(_ key: ItemKey, _ data: Data, place: Int = 0, created: Int64, updated: Int64) {
+            self.key = key
+            self.data = data
+            self.place = place
+            self.created = created
+            self.updated = updated
+        }
+    }
+
+    var removesAll = false
+    /// The rows that go first, also those that are written again, at the end then.
+    var removed: [ItemKey] = []
+    var written: [Row] = []
+    /// Whether rows that are there get the dates that the items have.
+    var setsDates = false
+    /// The keys that are gone when the batch is applied.
+    var gone: [ItemKey] = []
+
+    var isEmpty: Bool { !removesAll && removed.isEmpty && written.isEmpty }
+}
+
+extension WritePlan {
+
+    /// Follows the operations of a batch.
+    struct Builder {
+
+        private struct Entry {
+            var key: ItemKey
+            var data: Data?
+            var place = 0
+            var wasRemoved = false
+            var created: Int64 = 0
+            var updated: Int64 = 0
+        }
+
+        private let shards: ShardHash
+        private var indices: [CacheKey: Int] = [:]
+        private var entries: [Entry] = []
+        private var removesAll = false
+        private var nextPlace = 0
+
+        init(shards: ShardHash) {
+            self.shards = shards
+        }
+
+        mutating func write(_ data: Data, _ key: CacheKey, created: Int64, updated: Int64) {
+            let index = index(of: key)
+            if entries[index].data == nil {
+                entries[index].place = nextPlace
+                nextPlace += 1
+            }
+            entries[index].data = data
+            entries[index].created = created
+            entries[index].updated = updated
+        }
+
+        mutating func remove(_ key: CacheKey) {
+            let index = index(of: key)
+            entries[index].data = nil
+            entries[index].wasRemoved = true
+        }
+
+        mutating func removeAll() {
+            indices = [:]
+            entries = []
+            removesAll = true
+        }
+
+        func finish(settingDates: Bool = false) -> WritePlan {
+            var plan = WritePlan()
+            plan.removesAll = removesAll
+            plan.setsDates = settingDates
+            for entry in entries.sorted(by: { $0.key < $1.key }) {
+                if entry.wasRemoved, !removesAll { plan.removed.append(entry.key) }
+                if let data = entry.data {
+                    plan.written.append(
+                        Row(entry.key, data, place: entry.place, created: entry.created, updated: entry.updated))
+                } else {
+                    plan.gone.append(entry.key)
+                }
+            }
+            return plan
+        }
+
+        private mutating func index(of key: CacheKey) -> Int {
+            if let index = indices[key] { return index }
+            indices[key] = entries.count
+            entries.append(Entry(key: ItemKey(key, in: shards)))
+            return entries.count - 1
+        }
+    }
+}
+#endif
