@@ -34,6 +34,9 @@ public final class PostgresDatabase: Sendable {
         /// default 8. It is never changed afterwards.
         public var partitions: Int
 
+        /// Whether the tables and collections must be there, by default `false`. Then nothing that is missing is created.
+        public var mustExist: Bool
+
         /// Describes how a database is used.
         ///
         /// - Parameters:
@@ -41,16 +44,19 @@ public final class PostgresDatabase: Sendable {
         ///   - connectTimeout: How long a server may take to accept a connection, in seconds.
         ///   - timeout: How long an operation may wait for a connection, a server or an answer, in seconds.
         ///   - partitions: The number of partitions of a new table of items, 1 to 1,024.
+        ///   - mustExist: Whether the tables and collections must be there.
         public init(
             maximumConnections: Int = 8,
             connectTimeout: TimeInterval = 10,
             timeout: TimeInterval = 30,
-            partitions: Int = 8
+            partitions: Int = 8,
+            mustExist: Bool = false
         ) {
             self.maximumConnections = maximumConnections
             self.connectTimeout = connectTimeout
             self.timeout = timeout
             self.partitions = partitions
+            self.mustExist = mustExist
         }
     }
 
@@ -101,7 +107,9 @@ public final class PostgresDatabase: Sendable {
         do {
             // A server that isn't there is told at once; one that is starting, or has no connection left, is waited for.
             try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
-                try await pool.withSession(until: .after(options.timeout)) { try await migrator.migrate($0) }
+                try await pool.withSession(until: .after(options.timeout)) {
+                    if options.mustExist { try await migrator.check($0) } else { try await migrator.migrate($0) }
+                }
             }
         } catch {
             throw StorageError.postgres(error)
@@ -117,21 +125,22 @@ public final class PostgresDatabase: Sendable {
 
     // MARK: Collections
 
-    /// A collection of items, created if it is missing.
+    /// A collection of items, created if it is missing and ``Options/mustExist`` does not forbid that.
     ///
     /// Equal keys name different items in different collections.
     ///
     /// - Parameters:
     ///   - name: The collection's name; any string but the empty one. Names are told apart byte by byte.
     ///   - now: Tells the time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if it could not be created.
+    /// - Throws: A ``StorageError`` if it could not be created, ``StorageError/Code/cannotOpen`` if it must exist and doesn't.
     public func collection(
         named name: String,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws -> PostgresStorageEngine {
         guard !name.isEmpty else { throw StorageError(.invalidArgument, "A collection's name can't be empty.") }
         let number = try await perform { session in
-            try await CollectionTable.number(of: name, in: session, patience: self.options.timeout)
+            let (mustExist, patience) = (self.options.mustExist, self.options.timeout)
+            return try await CollectionTable.number(of: name, mustExist: mustExist, in: session, patience: patience)
         }
         return PostgresStorageEngine(database: self, name: name, number: number, now: now)
     }
