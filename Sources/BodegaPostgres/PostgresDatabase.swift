@@ -34,6 +34,10 @@ public final class PostgresDatabase: Sendable {
         /// default 8. It is never changed afterwards.
         public var partitions: Int
 
+        /// The number of changes that the log keeps at least, by default 100,000; up to 1,000 items of one batch count as one
+        /// change. Who follows the changes and was away for more gets a snapshot.
+        public var changeLogLimit: Int
+
         /// Whether the tables and collections must be there, by default `false`. Then nothing that is missing is created.
         public var mustExist: Bool
 
@@ -44,18 +48,21 @@ public final class PostgresDatabase: Sendable {
         ///   - connectTimeout: How long a server may take to accept a connection, in seconds.
         ///   - timeout: How long an operation may wait for a connection, a server or an answer, in seconds.
         ///   - partitions: The number of partitions of a new table of items, 1 to 1,024.
+        ///   - changeLogLimit: The number of changes that the log keeps at least.
         ///   - mustExist: Whether the tables and collections must be there.
         public init(
             maximumConnections: Int = 8,
             connectTimeout: TimeInterval = 10,
             timeout: TimeInterval = 30,
             partitions: Int = 8,
+            changeLogLimit: Int = 100_000,
             mustExist: Bool = false
         ) {
             self.maximumConnections = maximumConnections
             self.connectTimeout = connectTimeout
             self.timeout = timeout
             self.partitions = partitions
+            self.changeLogLimit = changeLogLimit
             self.mustExist = mustExist
         }
     }
@@ -63,6 +70,9 @@ public final class PostgresDatabase: Sendable {
     let options: Options
     let pool: SessionPool
     let retries: Retries
+    let announcer: ChangeAnnouncer
+    let listener: ChangeListener
+    let trimmer: ChangeTrimmer
     private let lanes: LaneGroup
 
     /// Connects to a database, and creates the tables in it if they are missing.
@@ -86,6 +96,9 @@ public final class PostgresDatabase: Sendable {
         guard (1...1_024).contains(options.partitions) else {
             throw StorageError(.invalidArgument, "A table has 1 to 1,024 partitions.")
         }
+        guard options.changeLogLimit >= 1 else {
+            throw StorageError(.invalidArgument, "A log keeps at least one change.")
+        }
         let target = try ConnectionTarget(connectionString)
         // A part for short reads, which never wait for long operations then, and the rest for everything else.
         let laneCount = max(1, min(options.maximumConnections / 2, ProcessInfo.processInfo.activeProcessorCount))
@@ -95,6 +108,9 @@ public final class PostgresDatabase: Sendable {
             connectTimeout: options.connectTimeout
         )
         lanes = LaneGroup(pool: pool, count: laneCount)
+        announcer = ChangeAnnouncer(lanes: lanes, timeout: options.timeout)
+        listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
+        trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, timeout: options.timeout)
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
         try await open()
@@ -119,6 +135,7 @@ public final class PostgresDatabase: Sendable {
     /// Closes all connections. What is under way ends first; what is asked for afterwards throws
     /// ``StorageError/Code/cannotOpen``.
     public func close() {
+        listener.close()
         pool.close()
         lanes.close()
     }

@@ -238,21 +238,23 @@ final class Session: @unchecked Sendable {
         }
     }
 
-    /// Waits for a notification or the end of the connection.
+    /// Waits for notifications, or the end of the connection.
     ///
-    /// - Returns: Whether one came before the deadline.
-    func waitForNotification(until deadline: PostgresDeadline) async throws -> Bool {
+    /// - Returns: The numbers in those that came; empty if none came before the deadline.
+    func waitForNotifications(until deadline: PostgresDeadline) async throws -> Set<Int32> {
+        var numbers: Set<Int32> = []
         while true {
             guard PQconsumeInput(connection) == 1 else { throw lost() }
-            var isNotified = false
             while let notification = PQnotifies(connection) {
+                if let number = notification.pointee.extra.flatMap({ Int32(String(cString: $0)) }) {
+                    numbers.insert(number)
+                }
                 PQfreemem(notification)
-                isNotified = true
             }
-            if isNotified { return true }
+            if !numbers.isEmpty { return numbers }
             switch await watch.wait(toWrite: false, until: deadline, heedsCancellation: true) {
             case .ready: continue
-            case .timedOut: return false
+            case .timedOut: return []
             case .cancelled: throw CancellationError()
             }
         }

@@ -30,6 +30,8 @@ struct BatchCommands: Sendable {
         if plan.removesAll {
             var parameters = Parameters()
             parameters.append(request.collection)
+            parameters.append(request.origin)
+            parameters.append(request.identifier)
             commands.append(Command(ItemStatements.removeAll, parameters))
         } else if !plan.removed.isEmpty {
             let keys = merged(plan.removed, plan.written.map(\.key))
@@ -82,26 +84,29 @@ struct BatchCommands: Sendable {
     }
 
     private var changes: [Command] {
-        var commands: [Command] = []
-        func note(_ written: ArraySlice<WritePlan.Row>, _ removed: ArraySlice<ItemKey>, removesAll: Bool) {
+        // Removing all has noted itself, as part 0.
+        var part: Int32 = plan.removesAll ? 1 : 0
+        func note(written: ArraySlice<[UInt8]>, removed: ArraySlice<[UInt8]>) -> Command {
             var parameters = Parameters()
             parameters.append(request.collection)
             parameters.append(request.origin)
             parameters.append(request.identifier)
-            parameters.append(Int32(commands.count))
-            parameters.appendArray(of: .bytea, written) { $0.append($1.key.full) }
-            parameters.appendArray(of: .bytea, removed) { $0.append($1.full) }
-            parameters.append(removesAll ? 1 : 0 as UInt8)
-            commands.append(Command(ItemStatements.noteChange, parameters))
+            parameters.append(part)
+            parameters.appendArray(of: .bytea, written) { $0.append($1) }
+            parameters.appendArray(of: .bytea, removed) { $0.append($1) }
+            part += 1
+            return Command(ItemStatements.noteChange, parameters)
         }
-        if plan.removesAll { note([], [], removesAll: true) }
-        for start in stride(from: 0, to: plan.gone.count, by: Self.mostKeysOfChange) {
-            note([], plan.gone[start..<min(start + Self.mostKeysOfChange, plan.gone.count)], removesAll: false)
+        let gone = plan.gone.map(\.full)
+        let written = plan.written.sorted { $0.place < $1.place }.map(\.key.full)
+        return parts(of: gone).map { note(written: [], removed: $0) }
+            + parts(of: written).map { note(written: $0, removed: []) }
+    }
+
+    private func parts(of keys: [[UInt8]]) -> [ArraySlice<[UInt8]>] {
+        stride(from: 0, to: keys.count, by: Self.mostKeysOfChange).map { start in
+            keys[start..<min(start + Self.mostKeysOfChange, keys.count)]
         }
-        for start in stride(from: 0, to: plan.written.count, by: Self.mostKeysOfChange) {
-            note(plan.written[start..<min(start + Self.mostKeysOfChange, plan.written.count)], [], removesAll: false)
-        }
-        return commands
     }
 
     private func parameters(for keys: [ItemKey]) -> Parameters {

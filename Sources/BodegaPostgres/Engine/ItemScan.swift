@@ -61,7 +61,30 @@ struct ItemScan {
         fieldCount = Int16(Self.names(of: columns).count)
     }
 
-    static func query(_ columns: Columns, ofCollection number: Int32) -> String {
+    /// Reads all items of a collection, and puts the values taken from them in order.
+    static func run<Value>(
+        _ columns: Columns,
+        ofCollection number: Int32,
+        _ session: Session,
+        _ patience: TimeInterval,
+        _ value: (inout Row) throws -> Value
+    ) async throws -> [Value] {
+        let sql = "COPY (\(query(columns, ofCollection: number))) TO STDOUT (FORMAT binary)"
+        var scan = ItemScan(columns)
+        var found: [(position: Int64, value: Value)] = []
+        var isSorted = true
+        try await session.copy(sql, patience: patience) { bytes in
+            try scan.read(bytes) { row in
+                if let last = found.last, last.position > row.position { isSorted = false }
+                found.append((row.position, try value(&row)))
+            }
+        }
+        // Sorting here costs less than there, where many rows would have to go to a file first.
+        if !isSorted { found.sort { $0.position < $1.position } }
+        return found.map(\.value)
+    }
+
+    private static func query(_ columns: Columns, ofCollection number: Int32) -> String {
         "SELECT \(names(of: columns).joined(separator: ", ")) FROM emporium_items WHERE collection = \(number)"
     }
 

@@ -14,7 +14,10 @@ enum ItemStatements {
         "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
     )
 
-    /// Writes an item and its change.
+    // The change is made of what the item's change returns, so that it is noted after the item was locked: changes of one
+    // item stand in the log in the order in which they took effect.
+
+    /// Writes an item and notes that.
     static let write = Statement(
         "emporium_write",
         """
@@ -23,9 +26,10 @@ enum ItemStatements {
             VALUES ($1, $2, $3, $4, nextval('emporium_positions') * \(placesPerBatch), $5, $6, $7)
             ON CONFLICT (shard, collection, key) DO UPDATE
             SET updated_at = excluded.updated_at, data = excluded.data
+            RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        VALUES ($2, $8, $9, 0, ARRAY[$10::bytea], '{}', false)
+        SELECT $2, $8, $9, 0, ARRAY[$10::bytea], '{}', false FROM item
         """
     )
 
@@ -34,10 +38,10 @@ enum ItemStatements {
         "emporium_remove",
         """
         WITH item AS (
-            DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+            DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3 RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        VALUES ($2, $4, $5, 0, '{}', ARRAY[$6::bytea], false)
+        SELECT $2, $4, $5, 0, '{}', ARRAY[$6::bytea], false FROM (SELECT count(*) FROM item) AS items
         """
     )
 
@@ -64,7 +68,18 @@ enum ItemStatements {
         """
     )
 
-    static let removeAll = Statement("DELETE FROM emporium_items WHERE collection = $1")
+    /// Removes all items and notes their keys, or, if they are too many to be listed, that it was all.
+    static let removeAll = Statement(
+        """
+        WITH items AS (
+            DELETE FROM emporium_items WHERE collection = $1 RETURNING coalesce(long_key, key) AS key, position
+        )
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        SELECT $1, $2, $3, 0, '{}', coalesce(array_agg(key ORDER BY position) FILTER (WHERE number <= 100000), '{}'),
+            count(*) > 100000
+        FROM (SELECT key, position, row_number() OVER () AS number FROM items) AS numbered
+        """
+    )
 
     static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
 
@@ -99,7 +114,7 @@ enum ItemStatements {
         "emporium_note_change",
         """
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        VALUES ($1, $2, $3, $4, $5, $6, false)
         """
     )
 

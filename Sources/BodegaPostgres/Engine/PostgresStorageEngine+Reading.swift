@@ -64,22 +64,9 @@ extension PostgresStorageEngine {
         _ columns: ItemScan.Columns,
         _ value: @escaping (inout ItemScan.Row) throws -> Value
     ) async throws -> [Value] {
-        let sql = "COPY (\(ItemScan.query(columns, ofCollection: number))) TO STDOUT (FORMAT binary)"
-        // What comes first may take as long as all rows.
-        let patience = database.options.timeout
+        let (number, patience) = (number, database.options.timeout)
         return try await database.perform { session in
-            var scan = ItemScan(columns)
-            var found: [(position: Int64, value: Value)] = []
-            var isSorted = true
-            try await session.copy(sql, patience: patience) { bytes in
-                try scan.read(bytes) { row in
-                    if let last = found.last, last.position > row.position { isSorted = false }
-                    found.append((row.position, try value(&row)))
-                }
-            }
-            // Sorting here costs less than there, where rows would have to go to a file first.
-            if !isSorted { found.sort { $0.position < $1.position } }
-            return found.map(\.value)
+            try await ItemScan.run(columns, ofCollection: number, session, patience, value)
         }
     }
 }

@@ -9,6 +9,11 @@ extension PostgresStorageEngine {
         case one(WritePlan.Row)
         case removal(ItemKey)
         case many(WritePlan)
+
+        /// About the number of rows that it adds to the log.
+        fileprivate var rowsInLog: Int {
+            if case .many(let plan) = self { 1 + (plan.written.count + plan.gone.count) / 1_000 } else { 1 }
+        }
     }
 
     /// Applies a change, once, whatever happens to the connection meanwhile.
@@ -17,7 +22,9 @@ extension PostgresStorageEngine {
     /// after one whose outcome nobody knows either waits for that one, or finds that it is done.
     func apply(_ change: Change, key: CacheKey? = nil) async throws {
         try checkSizes(change)
-        let request = ChangeRequest(collection: number, origin: origin, identifier: .timeOrdered())
+        let request = ChangeRequest(
+            collection: number, origin: (StorageOrigin.current ?? origin).id, identifier: .timeOrdered())
+        if case .many(let plan) = change, plan.isEmpty { return }
         try await database.attempt(key: key) { session, attempt in
             do {
                 switch change {
@@ -29,6 +36,8 @@ extension PostgresStorageEngine {
                 return
             }
         }
+        database.announcer.announce(changeOf: number)
+        database.trimmer.count(change.rowsInLog)
     }
 
     private func write(_ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {
@@ -58,7 +67,6 @@ extension PostgresStorageEngine {
     }
 
     private func apply(_ plan: WritePlan, _ request: ChangeRequest, _ session: Session) async throws {
-        if plan.isEmpty { return }
         let patience = patience(forItems: plan.written.count + plan.removed.count)
         let batch = BatchCommands(plan: plan, request: request)
         if batch.mayCopy, try await copy(plan, batch, session, patience) { return }

@@ -29,7 +29,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
     let shards: ShardHash
     let now: @Sendable () -> Date
     /// Tells the changes through this engine from those of others.
-    let origin = UUID()
+    let origin = StorageOrigin()
 
     init(database: PostgresDatabase, name: String, number: Int32, now: @escaping @Sendable () -> Date) {
         self.database = database

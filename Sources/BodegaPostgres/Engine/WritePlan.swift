@@ -28,7 +28,7 @@ struct WritePlan: Sendable {
     var written: [Row] = []
     /// Whether rows that are there get the dates that the items have.
     var setsDates = false
-    /// The keys that are gone when the batch is applied.
+    /// The keys whose items are gone when the batch is applied, in the order in which it names them.
     var gone: [ItemKey] = []
 
     var isEmpty: Bool { !removesAll && removed.isEmpty && written.isEmpty }
@@ -90,10 +90,9 @@ extension WritePlan {
                 if let data = entry.data {
                     plan.written.append(
                         Row(entry.key, data, place: entry.place, created: entry.created, updated: entry.updated))
-                } else {
-                    plan.gone.append(entry.key)
                 }
             }
+            if !removesAll { plan.gone = entries.filter { $0.data == nil }.map(\.key) }
             return plan
         }
 

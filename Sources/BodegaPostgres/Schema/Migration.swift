@@ -67,7 +67,10 @@ struct Migration: Sendable {
                 )
                 """,
                 "CREATE INDEX emporium_changes_by_transaction ON emporium_changes (transaction)",
-                "INSERT INTO emporium_meta VALUES ('partitions', '\(partitions)')",
+                """
+                INSERT INTO emporium_meta VALUES
+                    ('partitions', '\(partitions)'), ('history', gen_random_uuid()::text), ('trimmed', '0')
+                """,
             ]
     }
 }
