@@ -9,6 +9,7 @@ import PostgresTesting
 final class Load: Sendable {
     private let acknowledged: Locked<[Int]>
     private let isEnding = Locked(false)
+    private let failure = Locked<(any Error)?>(nil)
     private let size: Int
     private let writers: Locked<[Task<Void, any Error>]>
 
@@ -24,7 +25,14 @@ final class Load: Sendable {
         writers = Locked([])
         self.size = size
         for writer in 0..<count {
-            let task = Task { try await write(writer, to: engines[writer % engines.count]) }
+            let task = Task {
+                do {
+                    try await write(writer, to: engines[writer % engines.count])
+                } catch {
+                    failure.withLock { $0 = error }
+                    throw error
+                }
+            }
             writers.withLock { $0.append(task) }
         }
     }
@@ -42,10 +50,13 @@ final class Load: Sendable {
     var rounds: [Int] { acknowledged.withLock { $0 } }
 
     /// Waits until each writer has done some rounds more.
+    ///
+    /// - Throws: What a writer failed with.
     func waitForRounds(_ count: Int) async throws {
         let before = rounds
-        try await waitUntil("each writer had done \(count) rounds more. One has failed if it had not") {
-            zip(rounds, before).allSatisfy { $0 >= $1 + count }
+        try await waitUntil("each writer had done \(count) rounds more than \(before)", within: .seconds(400)) {
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            return zip(rounds, before).allSatisfy { $0 >= $1 + count }
         }
     }
 
