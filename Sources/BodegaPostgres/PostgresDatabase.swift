@@ -34,7 +34,7 @@ public final class PostgresDatabase: Sendable {
         /// default 8. It is never changed afterwards.
         public var partitions: Int
 
-        /// The number of changes that the log keeps at least, by default 100,000; up to 1,000 items of one batch count as one
+        /// The number of changes that the log keeps at least, by default 100,000, and at most about twice as many; up to 1,000 items of one batch count as one
         /// change. Who follows the changes and was away for more gets a snapshot.
         public var changeLogLimit: Int
 

@@ -13,14 +13,15 @@ struct MigrationTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
                 group.addTask {
-                    let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "shared")
+                    let engine = try await PostgresStorageEngine(
+                        connecting: schema.url, collection: "shared", options: .patient())
                     try await engine.write(Data("\(number)".utf8), key: CacheKey("\(number)"))
                     engine.close()
                 }
             }
             try await group.waitForAll()
         }
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "shared")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "shared", options: .patient())
         #expect(try await engine.fetchCount() == 8)
         #expect(try await engine.database.collectionNames() == ["shared"])
         #expect(try await schema.sql("SELECT string_agg(version::text, ',') FROM emporium_migrations") == "0,1")
@@ -29,7 +30,7 @@ struct MigrationTests {
     @Test func `The number of partitions is settled by the first and noted`() async throws {
         let schema = try await Schemas.shared.schema()
         for partitions in [3, 5] {
-            let database = try await PostgresDatabase(connecting: schema.url, options: .init(partitions: partitions))
+            let database = try await PostgresDatabase(connecting: schema.url, options: .patient(partitions: partitions))
             database.close()
         }
         let count = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'emporium_items'::regclass"
@@ -39,9 +40,11 @@ struct MigrationTests {
 
     @Test func `Tables of a later version are left alone`() async throws {
         let schema = try await Schemas.shared.schema()
-        try await PostgresDatabase(connecting: schema.url).close()
+        try await PostgresDatabase(connecting: schema.url, options: .patient()).close()
         try await schema.sql("INSERT INTO emporium_migrations (version) VALUES (99)")
-        let error = await #expect(throws: StorageError.self) { try await PostgresDatabase(connecting: schema.url) }
+        let error = await #expect(throws: StorageError.self) {
+            try await PostgresDatabase(connecting: schema.url, options: .patient())
+        }
         #expect(error?.code == .cannotOpen)
         #expect(error?.message.contains("99") == true)
     }
@@ -50,18 +53,20 @@ struct MigrationTests {
         let schema = try await Schemas.shared.schema()
         // In the way of the one before the last.
         try await schema.sql("CREATE TABLE emporium_changes (a int)")
-        await #expect(throws: StorageError.self) { try await PostgresDatabase(connecting: schema.url) }
+        await #expect(throws: StorageError.self) {
+            try await PostgresDatabase(connecting: schema.url, options: .patient())
+        }
         let tables =
             "SELECT string_agg(tablename, ',' ORDER BY tablename) FROM pg_tables WHERE schemaname = '\(schema.name)'"
         #expect(try await schema.sql(tables) == "emporium_changes,emporium_migrations")
         try await schema.sql("DROP TABLE emporium_changes")
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         #expect(try await engine.fetchCount() == 0)
     }
 
     @Test func `Collections have any name, and share nothing but the connections`() async throws {
         let schema = try await Schemas.shared.schema()
-        let database = try await PostgresDatabase(connecting: schema.url)
+        let database = try await PostgresDatabase(connecting: schema.url, options: .patient())
         let names = ["notes", "Notes", "e\u{301}", "\u{E9}", "a\u{0}b", "'; --", String(repeating: "n", count: 300)]
         for name in names {
             let engine = try await database.collection(named: name)

@@ -16,7 +16,7 @@ enum Engines {
     static let postgres = {
         var configuration = StorageEngineConformance.Configuration("PostgreSQL") { workspace in
             let place = try await Schemas.shared.schema(of: workspace)
-            let options = PostgresDatabase.Options(maximumConnections: 4)
+            let options = PostgresDatabase.Options.patient()
             let database = try await PostgresDatabase(connecting: place.url, options: options)
             for name in ["before", "after"] {
                 let other = try await database.collection(named: name)
@@ -43,6 +43,23 @@ enum Engines {
         }
         return configuration
     }()
+}
+
+extension PostgresDatabase.Options {
+    /// Fewer connections and longer times than usual, because the machine may be busy.
+    static func patient(
+        maximumConnections: Int = 4,
+        partitions: Int = 8,
+        changeLogLimit: Int = 100_000
+    ) -> PostgresDatabase.Options {
+        PostgresDatabase.Options(
+            maximumConnections: maximumConnections,
+            connectTimeout: 120,
+            timeout: 240,
+            partitions: partitions,
+            changeLogLimit: changeLogLimit
+        )
+    }
 }
 
 /// Schemas of one database, each with tables of its own, which are made faster than databases.

@@ -38,7 +38,7 @@ struct PostgresFaultTests {
 
     @Test func `A user may read without the right to create or write`() async throws {
         let schema = try await Schemas.shared.schema()
-        let owner = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let owner = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         try await owner.write(Data("1".utf8), key: CacheKey("a"))
         let user = "reader_\(schema.name)"
         try await schema.sql(
@@ -50,7 +50,7 @@ struct PostgresFaultTests {
         )
         let rest = schema.url.split(separator: "@").dropFirst().joined(separator: "@")
         let reader = try await PostgresStorageEngine(
-            connecting: "postgresql://\(user):pa55@\(rest)", collection: "notes")
+            connecting: "postgresql://\(user):pa55@\(rest)", collection: "notes", options: .patient())
         #expect(try await reader.fetch(key: CacheKey("a")) == Data("1".utf8))
         #expect(try await reader.fetchAll().count == 1)
         #expect(try await reader.fetchSnapshot().items.count == 1)
@@ -64,7 +64,7 @@ struct PostgresFaultTests {
 
     @Test func `What the disk has no room for leaves what was there`() async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         try await engine.write(Data("1".utf8), key: CacheKey("a"))
         // The state that the server reports then; it has no quota of its own.
         try await schema.sql(
@@ -85,7 +85,7 @@ struct PostgresFaultTests {
     @Test(arguments: [true, false])
     func `Cancelling a task stops the statement on the server`(isShortRead: Bool) async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let lock = try await SessionPool(target: ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
             .makeSession(until: .after(60))
         // Read once, so that the statements are prepared and the connection is there.
@@ -116,7 +116,7 @@ struct PostgresFaultTests {
     @Test func `A read that is cancelled doesn't disturb those that share its connection`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(
-            connecting: schema.url, collection: "notes", options: .init(maximumConnections: 2))
+            connecting: schema.url, collection: "notes", options: .patient(maximumConnections: 2))
         let keys = (0..<100).map { CacheKey("\($0)") }
         try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -155,7 +155,7 @@ struct PostgresFaultTests {
 
     @Test func `A closed engine says so`() async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         engine.close()
         engine.close()
         for attempt in [
@@ -172,7 +172,7 @@ struct PostgresFaultTests {
         let name = "app_\(schema.name)"
         do {
             let engine = try await PostgresStorageEngine(
-                connecting: schema.url + "&application_name=\(name)", collection: "notes")
+                connecting: schema.url + "&application_name=\(name)", collection: "notes", options: .patient())
             try await engine.write(Data(), key: CacheKey("a"))
             _ = try await engine.fetch(key: CacheKey("a"))
             var signals = engine.changeSignals().makeAsyncIterator()

@@ -12,7 +12,7 @@ struct PostgresWritingTests {
 
     @Test func `A value of 50 megabytes comes back as it was, alone and in a batch`() async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files", options: .patient())
         let value = Data((0..<(50 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) })
         try await engine.write(value, key: CacheKey("one"))
         #expect(try await engine.fetch(key: CacheKey("one")) == value)
@@ -24,7 +24,7 @@ struct PostgresWritingTests {
 
     @Test func `What is too large is refused before it is sent`() async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files", options: .patient())
         let value = Data(count: 500_000_001)
         let error = await #expect(throws: StorageError.self) { try await engine.write(value, key: CacheKey("a")) }
         #expect(error?.code == .tooLarge)
@@ -33,7 +33,7 @@ struct PostgresWritingTests {
 
     @Test func `Keys have any character`() async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let scalars = (0...0x2FF).compactMap(Unicode.Scalar.init).map { String(Character($0)) }
         let texts = scalars + ["\u{10FFFF}", "\u{0}\u{0}", String(repeating: "\u{0}", count: 3_000)]
         let keys = texts.flatMap { [CacheKey($0), CacheKey(verbatim: $0), CacheKey(rawValue: $0, kind: .url)] }
@@ -47,7 +47,7 @@ struct PostgresWritingTests {
     @Test(arguments: [100, 5_000])
     func `A bulk write of old and new items keeps the old ones' places`(count: Int) async throws {
         let schema = try await Schemas.shared.schema()
-        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let items = (0..<count).map { (key: CacheKey("\($0)"), data: Data("first".utf8)) }
         try await engine.write(items.suffix(1))
         try await engine.write(items + items.prefix(1))
@@ -65,7 +65,8 @@ struct PostgresWritingTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
-                    let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+                    let engine = try await PostgresStorageEngine(
+                        connecting: schema.url, collection: "notes", options: .patient())
                     for round in 0..<15 {
                         let value = Data("\(writer) \(round)".utf8)
                         let writes = keys.shuffled().map { StorageOperation.write(key: $0, data: value) }
@@ -91,12 +92,12 @@ struct PostgresWritingTests {
     @Test(arguments: [1, 2, 3_000])
     func `A write whose outcome was not heard of is not applied twice`(count: Int) async throws {
         let schema = try await Schemas.shared.schema()
-        let other = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
+        let other = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let server = try await PostgresServer.shared()
         let proxy = try await LossyProxy(to: server.port)
         let url = schema.url.replacingOccurrences(of: ":\(server.port)/", with: ":\(proxy.port)/")
         let engine = try await PostgresStorageEngine(
-            connecting: url, collection: "notes", options: .init(maximumConnections: 2))
+            connecting: url, collection: "notes", options: .patient(maximumConnections: 2))
         let items = (0..<count).map { (key: CacheKey("\($0)"), data: Data("mine".utf8)) }
         proxy.loseNextCommit {
             // Committed by now, and not heard of.

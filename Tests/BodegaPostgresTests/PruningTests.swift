@@ -9,35 +9,33 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PruningTests {
 
-    /// The partitions that a statement reads with the shards of some keys.
-    private func partitions(_ statement: Statement, keys: [CacheKey], _ schema: Schemas.Schema) async throws -> Set<
+    /// The partitions that the plan for some keys reads.
+    private func partitions(_ statement: KeyedStatement, _ keys: [CacheKey], _ session: Session) async throws -> Set<
         String
     > {
-        let keys = keys.map { ItemKey($0, in: ShardHash(collection: "notes")) }
-        let shards = "'{\(keys.map { "\($0.shard)" }.joined(separator: ","))}'"
-        let bytes =
-            "ARRAY[\(keys.map { "'\\x\($0.bytes.map { String(format: "%02x", $0) }.joined())'::bytea" }.joined(separator: ","))]"
-        let plan = try await schema.sql(
-            """
-            SET plan_cache_mode TO force_custom_plan;
-            PREPARE examined (integer, smallint[], bytea[]) AS \(statement.sql);
-            EXPLAIN (COSTS off) EXECUTE examined (1, \(shards), \(bytes))
-            """
-        )
-        let names = plan.matches(of: /emporium_items_[0-9]+(?=[ \n]|$)/).map { String($0.output) }
-        return Set(names)
+        var command = statement.command(collection: 1, keys.map { ItemKey($0, in: ShardHash(collection: "notes")) })
+        command.statement = Statement("EXPLAIN (COSTS off) " + command.statement.sql)
+        let plan = try await session.run(command, patience: 60)
+        let lines = try (0..<plan.count).map { try plan.text($0, 0) }
+        return Set(lines.flatMap { $0.matches(of: /on (emporium_items_[0-9]+)/).map { String($0.output.1) } })
     }
 
-    @Test(arguments: [ItemStatements.dataOfMany, ItemStatements.placesOfMany, ItemStatements.removeMany].map(\.sql))
-    func `An operation on some keys touches only the partitions that have them`(sql: String) async throws {
+    @Test func `An operation on some keys touches only the partitions that have them`() async throws {
         let schema = try await Schemas.shared.schema()
-        _ = try await PostgresStorageEngine(connecting: schema.url, collection: "notes")
-        let one = try await partitions(Statement(sql), keys: [CacheKey("a")], schema)
-        #expect(one.count == 1)
-        let two = try await partitions(Statement(sql), keys: [CacheKey("a"), CacheKey("b"), CacheKey("a")], schema)
-        #expect((1...2).contains(two.count) && two.isSuperset(of: one))
-        let all = try await partitions(Statement(sql), keys: (0..<200).map { CacheKey("\($0)") }, schema)
-        #expect(all.count == 8)
+        _ = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
+        let pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
+        let session = try await pool.makeSession(until: .after(60))
+        let statements = [
+            ItemStatements.dataOfMany, ItemStatements.placesOfMany, ItemStatements.itemsOfMany,
+            ItemStatements.removeMany,
+        ]
+        for statement in statements {
+            let one = try await partitions(statement, [CacheKey("a")], session)
+            #expect(one.count == 1)
+            let two = try await partitions(statement, [CacheKey("a"), CacheKey("b"), CacheKey("a")], session)
+            #expect((1...2).contains(two.count) && two.isSuperset(of: one))
+            #expect(try await partitions(statement, (0..<200).map { CacheKey("\($0)") }, session).count == 8)
+        }
     }
 }
 #endif

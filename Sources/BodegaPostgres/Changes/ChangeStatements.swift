@@ -12,12 +12,18 @@ enum ChangeStatements {
         "SELECT \(history), pg_current_snapshot()::text"
     )
 
-    /// The same, and whether the log still has all that comes after a snapshot.
+    /// The same, and whether the log still has all that a snapshot doesn't have: whether that snapshot has all that the one
+    /// has up to which the log was trimmed.
     static let stateSince = Statement(
         "emporium_state_since",
         """
         SELECT \(history), pg_current_snapshot()::text,
-            pg_snapshot_xmin($1::text::pg_snapshot) >= (SELECT value::xid8 FROM emporium_meta WHERE name = 'trimmed')
+            pg_snapshot_xmax($1::text::pg_snapshot) >= pg_snapshot_xmax(trimmed)
+                AND NOT EXISTS (
+                    SELECT 1 FROM pg_snapshot_xip($1::text::pg_snapshot) AS missing
+                    WHERE pg_visible_in_snapshot(missing, trimmed)
+                )
+        FROM (SELECT value::pg_snapshot AS trimmed FROM emporium_meta WHERE name = 'trimmed') AS log
         """
     )
 
@@ -49,18 +55,36 @@ enum ChangeStatements {
             AND NOT pg_visible_in_snapshot(transaction, $2::text::pg_snapshot)
         """
 
-    /// Notes from which transaction on the log will be whole when all but its last rows are gone.
+    // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while. The
+    // number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
+
+    /// Lets one program trim at a time.
+    static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")
+
+    /// Moves both snapshots on if there are enough rows since the later one.
     static let moveTrimming = Statement(
         """
-        UPDATE emporium_meta SET value = greatest(value::xid8, first.transaction)::text
-        FROM (SELECT transaction FROM emporium_changes ORDER BY id DESC OFFSET $1 LIMIT 1) AS first
-        WHERE name = 'trimmed'
+        UPDATE emporium_meta AS meta
+        SET value = CASE meta.name WHEN 'trimmed' THEN next.value ELSE pg_current_snapshot()::text END
+        FROM (SELECT value FROM emporium_meta WHERE name = 'next_trimmed') AS next
+        WHERE meta.name IN ('trimmed', 'next_trimmed') AND $1 <= (
+            SELECT count(*) FROM (
+                SELECT 1 FROM emporium_changes
+                WHERE transaction >= pg_snapshot_xmin(next.value::pg_snapshot)
+                    AND NOT pg_visible_in_snapshot(transaction, next.value::pg_snapshot)
+                LIMIT $1
+            ) AS new
+        )
         """
     )
 
-    /// Removes what is from before that transaction.
+    /// Removes what the first snapshot has.
     static let trim = Statement(
-        "DELETE FROM emporium_changes WHERE transaction < (SELECT value::xid8 FROM emporium_meta WHERE name = 'trimmed')"
+        """
+        DELETE FROM emporium_changes
+        USING (SELECT value::pg_snapshot AS trimmed FROM emporium_meta WHERE name = 'trimmed') AS log
+        WHERE transaction < pg_snapshot_xmax(trimmed) AND pg_visible_in_snapshot(transaction, trimmed)
+        """
     )
 }
 #endif

@@ -17,7 +17,7 @@ final class ChangeTrimmer: Sendable {
     private let timeout: TimeInterval
     private let state: Locked<State>
 
-    /// - Parameter limit: The number of rows that stay.
+    /// - Parameter limit: The number of rows that stay at least; at most about twice as many do.
     init(pool: SessionPool, limit: Int, timeout: TimeInterval) {
         self.pool = pool
         self.limit = limit
@@ -54,7 +54,8 @@ final class ChangeTrimmer: Sendable {
         parameters.append(Int64(limit))
         let commands = [
             Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")),
-            Command(ChangeStatements.moveTrimming, parameters), Command(ChangeStatements.trim),
+            Command(ChangeStatements.lockTrimming), Command(ChangeStatements.moveTrimming, parameters),
+            Command(ChangeStatements.trim),
             Command(Statement("COMMIT")),
         ]
         try await pool.withSession(until: .after(timeout)) { session in

@@ -14,7 +14,7 @@ struct BatchCommands: Sendable {
     private static let mostKeysOfChange = 1_000
 
     /// Whether the items may be copied into the table if they are new.
-    var mayCopy: Bool { plan.written.count >= Self.fewestToCopy && !plan.setsDates }
+    var mayCopy: Bool { plan.written.count >= Self.fewestToCopy }
 
     /// Begins the transaction and removes.
     ///
@@ -35,8 +35,8 @@ struct BatchCommands: Sendable {
             commands.append(Command(ItemStatements.removeAll, parameters))
         } else if !plan.removed.isEmpty {
             let keys = merged(plan.removed, plan.written.map(\.key))
-            commands.append(Command(ItemStatements.lockMany, parameters(for: keys)))
-            commands.append(Command(ItemStatements.removeMany, parameters(for: plan.removed)))
+            commands.append(ItemStatements.lockMany.command(collection: request.collection, keys))
+            commands.append(ItemStatements.removeMany.command(collection: request.collection, plan.removed))
         }
         return commands
     }
@@ -97,24 +97,14 @@ struct BatchCommands: Sendable {
             part += 1
             return Command(ItemStatements.noteChange, parameters)
         }
-        let gone = plan.gone.map(\.full)
-        let written = plan.written.sorted { $0.place < $1.place }.map(\.key.full)
-        return parts(of: gone).map { note(written: [], removed: $0) }
-            + parts(of: written).map { note(written: $0, removed: []) }
+        return parts(of: plan.gone).map { note(written: [], removed: $0) }
+            + parts(of: plan.writtenKeys).map { note(written: $0, removed: []) }
     }
 
     private func parts(of keys: [[UInt8]]) -> [ArraySlice<[UInt8]>] {
         stride(from: 0, to: keys.count, by: Self.mostKeysOfChange).map { start in
             keys[start..<min(start + Self.mostKeysOfChange, keys.count)]
         }
-    }
-
-    private func parameters(for keys: [ItemKey]) -> Parameters {
-        var parameters = Parameters()
-        parameters.append(request.collection)
-        parameters.appendArray(of: .int2, keys) { $0.append($1.shard) }
-        parameters.appendArray(of: .bytea, keys) { $0.append($1.bytes) }
-        return parameters
     }
 
     /// Two lists in order as one; a key in both stands there once.

@@ -47,26 +47,29 @@ enum ItemStatements {
 
     // MARK: Many items
 
-    // Planned anew each time: only with the shards at hand does the server know which partitions it needs.
+    static let dataOfMany = KeyedStatement { "SELECT u.place, i.data \(items($0))" }
+    static let placesOfMany = KeyedStatement { "SELECT u.place \(items($0))" }
+    static let itemsOfMany = KeyedStatement { "SELECT u.place, i.data, i.created_at, i.updated_at \(items($0))" }
 
-    static let dataOfMany = Statement("SELECT u.place, i.data \(many)")
-    static let placesOfMany = Statement("SELECT u.place \(many)")
-    static let itemsOfMany = Statement("SELECT u.place, i.data, i.created_at, i.updated_at \(many)")
+    static let lockMany = KeyedStatement { "SELECT 1 \(items($0)) ORDER BY u.place FOR UPDATE OF i" }
 
-    private static let many = """
-        FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
-        JOIN emporium_items AS i ON i.shard = u.shard AND i.key = u.key
-        WHERE i.collection = $1 AND i.shard = ANY ($2)
-        """
-
-    static let lockMany = Statement("SELECT 1 \(many) ORDER BY u.place FOR UPDATE OF i")
-
-    static let removeMany = Statement(
+    static let removeMany = KeyedStatement { pruning in
         """
         DELETE FROM emporium_items AS i USING unnest($2::smallint[], $3::bytea[]) AS u (shard, key)
-        WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key AND i.shard = ANY ($2)
+        WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key \(pruning)
         """
-    )
+    }
+
+    /// Tells the number of a batch, and whether any of a sample of its items is there.
+    static let beginBulk = KeyedStatement { "SELECT nextval('emporium_positions'), EXISTS (SELECT 1 \(items($0)))" }
+
+    private static func items(_ pruning: String) -> String {
+        """
+        FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
+        JOIN emporium_items AS i ON i.shard = u.shard AND i.key = u.key
+        WHERE i.collection = $1 \(pruning)
+        """
+    }
 
     /// Removes all items and notes their keys, or, if they are too many to be listed, that it was all.
     static let removeAll = Statement(
@@ -82,11 +85,6 @@ enum ItemStatements {
     )
 
     static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
-
-    /// Tells the number of a batch, and whether any of a sample of its items is there.
-    static let beginBulk = Statement(
-        "SELECT nextval('emporium_positions'), EXISTS (SELECT 1 \(many))"
-    )
 
     /// Gives a batch its number, for the statements that follow on the same connection.
     static let nextBatch = Statement("emporium_next_batch", "SELECT nextval('emporium_positions')")

@@ -15,11 +15,11 @@ extension PostgresStorageEngine {
     /// - Returns: The values with the indices of their keys, in the order of the keys.
     func rows<Value>(
         of keys: [CacheKey],
-        _ statement: Statement,
+        _ statement: KeyedStatement,
         _ value: (_ rows: QueryResult, _ row: Int) throws -> Value
     ) async throws -> [(index: Int, value: Value)] {
         if keys.isEmpty { return [] }
-        let command = Command(statement, parameters(for: keys.map { ItemKey($0, in: shards) }))
+        let command = statement.command(collection: number, keys.map { ItemKey($0, in: shards) })
         let answer: QueryResult
         if keys.count <= Self.fewKeys {
             answer = try await database.read(command)
@@ -38,15 +38,6 @@ extension PostgresStorageEngine {
         } catch {
             throw StorageError.postgres(error)
         }
-    }
-
-    /// The collection, and the shards and keys as arrays.
-    func parameters(for keys: some Collection<ItemKey>) -> Parameters {
-        var parameters = Parameters()
-        parameters.append(number)
-        parameters.appendArray(of: .int2, keys) { $0.append($1.shard) }
-        parameters.appendArray(of: .bytea, keys) { $0.append($1.bytes) }
-        return parameters
     }
 
     /// How long a server may be silent while it works at some items, in seconds.

@@ -85,7 +85,7 @@ extension PostgresStorageEngine {
         _ patience: TimeInterval
     ) async throws -> Bool {
         let sample = stride(from: 0, to: plan.written.count, by: max(1, plan.written.count / 64))
-        let begin = Command(ItemStatements.beginBulk, parameters(for: sample.map { plan.written[$0].key }))
+        let begin = ItemStatements.beginBulk.command(collection: self.number, sample.map { plan.written[$0].key })
         let state = try await session.run(batch.beginning + [begin], patience: patience)
         guard let answer = state.last else { throw PostgresFailure(.unexpectedAnswer, "A statement has no result.") }
         let number: Int64 = try answer.number(0, 0)

@@ -28,8 +28,10 @@ struct WritePlan: Sendable {
     var written: [Row] = []
     /// Whether rows that are there get the dates that the items have.
     var setsDates = false
+    /// The keys of the items that are written, in the order of the batch.
+    var writtenKeys: [[UInt8]] = []
     /// The keys whose items are gone when the batch is applied, in the order in which it names them.
-    var gone: [ItemKey] = []
+    var gone: [[UInt8]] = []
 
     var isEmpty: Bool { !removesAll && removed.isEmpty && written.isEmpty }
 }
@@ -85,15 +87,30 @@ extension WritePlan {
             var plan = WritePlan()
             plan.removesAll = removesAll
             plan.setsDates = settingDates
-            for entry in entries.sorted(by: { $0.key < $1.key }) {
+            // Sorting small values takes a fraction of the time that sorting the entries would.
+            let order = entries.indices.map { (order: entries[$0].key.order, index: $0) }.sorted { left, right in
+                if left.order != right.order { return left.order < right.order }
+                return entries[left.index].key < entries[right.index].key
+            }
+            plan.written.reserveCapacity(entries.count)
+            for (_, index) in order {
+                let entry = entries[index]
                 if entry.wasRemoved, !removesAll { plan.removed.append(entry.key) }
                 if let data = entry.data {
                     plan.written.append(
                         Row(entry.key, data, place: entry.place, created: entry.created, updated: entry.updated))
                 }
             }
-            if !removesAll { plan.gone = entries.filter { $0.data == nil }.map(\.key) }
+            plan.writtenKeys = keysInOrder
+            if !removesAll { plan.gone = entries.filter { $0.data == nil }.map(\.key.full) }
             return plan
+        }
+
+        /// The keys of the items that are written, by their places. Those that were removed first are out of order.
+        private var keysInOrder: [[UInt8]] {
+            let written = entries.filter { $0.data != nil }
+            let isOutOfOrder = written.contains { $0.wasRemoved }
+            return (isOutOfOrder ? written.sorted { $0.place < $1.place } : written).map(\.key.full)
         }
 
         private mutating func index(of key: CacheKey) -> Int {

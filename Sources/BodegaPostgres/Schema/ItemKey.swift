@@ -12,6 +12,8 @@ import Foundation
 struct ItemKey: Sendable {
 
     let shard: Int16
+    /// What the shard follows from; decides on the order within a shard.
+    private let hash: UInt64
     let bytes: [UInt8]
     /// What a long key stands for, in the form that `bytes` has otherwise.
     let long: [UInt8]?
@@ -24,6 +26,7 @@ struct ItemKey: Sendable {
         var hash = collection
         hash.combine(full)
         shard = hash.shard
+        self.hash = hash.state
         if full.count <= Self.longest {
             bytes = full
             long = nil
@@ -48,9 +51,14 @@ struct ItemKey: Sendable {
         return CacheKey(rawValue: rawValue, kind: kind)
     }
 
+    /// A number that is never larger than that of a key that stands behind in the order in which rows are locked.
+    var order: UInt64 { UInt64(UInt16(bitPattern: shard)) << 48 | hash >> 16 }
+
     /// Whether one stands before the other in the order in which rows are locked.
     static func < (left: ItemKey, right: ItemKey) -> Bool {
-        left.shard != right.shard ? left.shard < right.shard : left.bytes.lexicographicallyPrecedes(right.bytes)
+        if left.shard != right.shard { return left.shard < right.shard }
+        if left.hash != right.hash { return left.hash < right.hash }
+        return left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
     private static let longest = 1_001

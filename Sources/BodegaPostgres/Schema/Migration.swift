@@ -69,7 +69,8 @@ struct Migration: Sendable {
                 "CREATE INDEX emporium_changes_by_transaction ON emporium_changes (transaction)",
                 """
                 INSERT INTO emporium_meta VALUES
-                    ('partitions', '\(partitions)'), ('history', gen_random_uuid()::text), ('trimmed', '0')
+                    ('partitions', '\(partitions)'), ('history', gen_random_uuid()::text),
+                    ('trimmed', '1:1:'), ('next_trimmed', pg_current_snapshot()::text)
                 """,
             ]
     }

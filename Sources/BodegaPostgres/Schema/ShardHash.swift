@@ -8,7 +8,7 @@ struct ShardHash: Sendable {
 
     static let shardCount = 4_096
 
-    private var state: UInt64 = 0xcbf2_9ce4_8422_2325
+    private(set) var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
     init(collection: String) {
         combine(collection.utf8)
