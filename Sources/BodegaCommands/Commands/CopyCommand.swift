@@ -116,14 +116,10 @@ struct CopyCommand: ConsoleCommand {
 
     /// What the user is to know when a copy ends early.
     private static func failure(_ error: any Error, after report: CopyReport) -> any Error {
-        let advice =
-            report.done == 0
-            ? "Nothing was copied."
-            : "\(report.done) of \(report.total) items are done. Start the copy again to go on."
         switch error {
         case let error as ToolError where error.status != .usage:
-            return ToolError(error.status, "\(error.message) \(advice)")
-        case let error as StorageError: return ToolError(.failure, "\(error). \(advice)")
+            return ToolError(error.status, "\(error.message) \(report.advice)")
+        case let error as StorageError: return ToolError(.failure, "\(error). \(report.advice)")
         default: return error
         }
     }
