@@ -31,7 +31,7 @@ package final class Visitor {
         try await takeEvent()
     }
 
-    /// Makes changes, several at a time, and then a last one that tells the others.
+    /// Makes changes, several at a time.
     package func change(rounds: Int) async throws {
         for _ in 0..<rounds {
             let calls = (0..<Int.random(in: 1...3, using: &random)).map { _ in
@@ -40,6 +40,11 @@ package final class Visitor {
             }
             for call in calls { try await call.value }
         }
+    }
+
+    /// Makes a last change, which tells the others that there will be no more. It must be made when all have made theirs,
+    /// because one of these may remove all items.
+    package func end() async throws {
         try await store.insert(Visit(id: "end-\(name)", version: newVersion(isOwn: true)))
     }
 

@@ -21,6 +21,7 @@ import Testing
         }
         let changes = visitors.map { visitor in Task { try await visitor.change(rounds: rounds) } }
         for change in changes { try await change.value }
+        for visitor in visitors { try await visitor.end() }
         for (visitor, engine) in zip(visitors, engines) {
             try await visitor.await(endsOf: names)
             let problems = try await visitor.problems(engine)
@@ -34,6 +35,50 @@ import Testing
         for round in 0..<200 {
             let engine = MemoryStorageEngine()
             try await run([engine, engine, engine], seed: Seed.current &+ UInt64(round), rounds: 20)
+        }
+    }
+
+    @Test("In one SQLite file, through one engine and through several", arguments: [1, 3])
+    func sqlite(engineCount: Int) async throws {
+        print("stores that share a file: EMPORIUM_SEED=\(Seed.current)")
+        for round in 0..<20 {
+            let folder = TemporaryFolder()
+            let opened = try (0..<engineCount).map { _ in
+                try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+            }
+            let engines = (0..<3).map { opened[$0 % engineCount] }
+            try await run(engines, seed: Seed.current &+ UInt64(round), rounds: 20)
+        }
+    }
+
+    @Test("In one SQLite file, from two processes")
+    func processes() async throws {
+        print("processes that share a file: EMPORIUM_SEED=\(Seed.current)")
+        for round in 0..<5 {
+            let folder = TemporaryFolder()
+            let seed = Seed.current &+ UInt64(round)
+            var children: [(child: Child, input: Pipe)] = []
+            for name in ["A", "B"] {
+                let input = Pipe()
+                let child = try Child(["visit", folder.path, name, "\(seed)", "60"], input: input)
+                children.append((child, input))
+            }
+            func all(_ word: String) async throws {
+                for (_, input) in children { try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
+                for (child, _) in children { #expect(await child.nextLine() == word) }
+            }
+            for (child, _) in children { #expect(await child.nextLine() == "opened") }
+            let engine = try SQLiteStorageEngine(opening: folder.directory)
+            let start = try await engine.fetchCursor()
+            try await all("changed")
+            try await all("ended")
+            let changes = try #require(await engine.fetchChanges(since: start, besides: nil)).changes
+            for (child, _) in children {
+                let told = Int(await child.nextLine() ?? "") ?? 0
+                let problems = await child.lines()
+                #expect(problems.isEmpty, "EMPORIUM_SEED=\(seed): \(problems.joined(separator: "\n"))")
+                #expect(told > 0 && told < changes.count, "EMPORIUM_SEED=\(seed): \(told) of \(changes.count)")
+            }
         }
     }
 }
