@@ -116,7 +116,10 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(
-            name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
+            name: "TestChild",
+            dependencies: ["Bodega", "Boutique", "CodableStoreKit", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/TestChild"
+        ),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         // The same for CodableStoreKit.
