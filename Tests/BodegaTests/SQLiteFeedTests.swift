@@ -6,6 +6,14 @@ import Testing
 
 @testable import Bodega
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Following an SQLite file that others change.
 @Suite struct SQLiteFeedTests {
 
@@ -165,6 +173,34 @@ import Testing
         } else {
             try FileManager.default.removeItem(at: file)
         }
+        let error = await #expect(throws: StorageError.self) { _ = try await feed.next() }
+        #expect(error?.code == .placeRemoved)
+    }
+
+    @Test("Who may only read is told of a file that takes the place of his by a snapshot, and of none by an error")
+    func removedBeforeReader() async throws {
+        let engine = try open()
+        try await engine.write(data, key: CacheKey("a"))
+        let reader = try openToRead()
+        var feed = reader.changes(since: try await engine.fetchCursor()).makeAsyncIterator()
+        try await engine.write(data, key: CacheKey("b"))
+        _ = try await feed.next()
+        let other = TemporaryFolder()
+        let new = try SQLiteStorageEngine(opening: other.directory)
+        _ = try await new.fetchCursor()
+        try await new.close()
+        try await engine.close()
+        let file = folder.file("data.sqlite3")
+        for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: file.path + suffix) {
+            try FileManager.default.removeItem(atPath: file.path + suffix)
+        }
+        // As programs publish files: by a rename.
+        #expect(rename(other.file("data.sqlite3").path, file.path) == 0)
+        guard case .snapshot(let snapshot)? = try await feed.next() else {
+            throw StorageError(.damaged, "No snapshot")
+        }
+        #expect(snapshot.items.isEmpty)
+        try FileManager.default.removeItem(at: file)
         let error = await #expect(throws: StorageError.self) { _ = try await feed.next() }
         #expect(error?.code == .placeRemoved)
     }
