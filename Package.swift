@@ -122,7 +122,9 @@ let package = Package(
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(
             name: "TestChild",
-            dependencies: ["Bodega", "Boutique", "CodableStoreKit", "SharedStores"],
+            dependencies: [
+                "Bodega", "Boutique", "CodableStoreKit", "SharedStores", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/TestChild"
         ),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.

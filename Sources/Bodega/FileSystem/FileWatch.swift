@@ -6,7 +6,7 @@ import Logging
 ///
 /// The system tells of it where it can. Many events in a row are one call. Because some file systems don't tell everything,
 /// there is a call every two seconds too; where the system tells nothing at all, every 40 milliseconds.
-final class FileWatch: Sendable {
+package final class FileWatch: Sendable {
 
     /// Makes what tells of changes, on a queue.
     typealias MakeEvents =
@@ -65,8 +65,17 @@ final class FileWatch: Sendable {
         cancel()
     }
 
+    /// Begins to watch an SQLite file and what lies beside it.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - changed: Is called on a thread that may wait, until it is cancelled.
+    package convenience init(of path: String, changed: @escaping @Sendable () -> Void) {
+        self.init(of: path, suffixes: ["", "-wal", "-journal"], changed: changed)
+    }
+
     /// Ends it. A call may still be under way.
-    func cancel() {
+    package func cancel() {
         let (events, timer) = state.withLock { state in
             defer {
                 state.events = nil

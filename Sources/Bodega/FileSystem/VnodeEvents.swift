@@ -68,8 +68,8 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
             eventMask: [.write, .extend, .attrib, .delete, .rename, .revoke],
             queue: queue
         )
-        source.setEventHandler { [weak self, weak source] in
-            guard let self, let source, !isCancelled else { return }
+        source.setEventHandler { [weak self] in
+            guard let self, !isCancelled, let source = sources[path] else { return }
             if !source.data.isDisjoint(with: [.delete, .rename, .revoke]), path != folder {
                 source.cancel()
                 sources[path] = nil

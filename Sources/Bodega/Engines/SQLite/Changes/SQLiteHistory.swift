@@ -55,6 +55,8 @@ struct SQLiteHistory: Sendable {
     }
 
     private func isKept(in db: Database) throws -> Bool {
+        // Another file may have come to the place of one that is only read.
+        if case .reader = file.connections { return try log.isKept(in: db) }
         let schema = try SQLiteChangeLog.schemaVersion(in: db)
         return try file.knownLogs.isKept(log, schema: schema, in: db)
     }

@@ -22,6 +22,7 @@ final class SQLiteWatch: Sendable {
         var followed: [String: Followed] = [:]
         var fileWatch: FileWatch?
         var isClosed = false
+        var makeEvents = FileEventsOfSystem.make
     }
 
     private let state = Locked(State())
@@ -32,8 +33,13 @@ final class SQLiteWatch: Sendable {
     }
 
     /// Says which file it is. It is not kept.
-    func begin(on file: SQLiteFile) {
-        state.withLock { $0.file = file }
+    ///
+    /// - Parameter makeEvents: Makes what tells of changes to the file.
+    func begin(on file: SQLiteFile, _ makeEvents: @escaping FileWatch.MakeEvents = FileEventsOfSystem.make) {
+        state.withLock { state in
+            state.file = file
+            state.makeEvents = makeEvents
+        }
     }
 
     /// A stream of a signal at once, and of those to come.
@@ -78,9 +84,11 @@ final class SQLiteWatch: Sendable {
         state.withLock { state in
             let isHeard = !state.isClosed && state.followed.values.contains { $0.signals.areHeard }
             if isHeard, state.fileWatch == nil, let file = state.file {
-                state.fileWatch = FileWatch(of: file.url.path, suffixes: ["", "-wal", "-journal"]) { [weak self] in
-                    self?.check()
-                }
+                state.fileWatch = FileWatch(
+                    of: file.url.path,
+                    suffixes: ["", "-wal", "-journal"],
+                    makeEvents: state.makeEvents
+                ) { [weak self] in self?.check() }
             } else if !isHeard, let fileWatch = state.fileWatch {
                 fileWatch.cancel()
                 state.fileWatch = nil
