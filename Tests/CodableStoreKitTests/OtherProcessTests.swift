@@ -77,7 +77,7 @@ import Testing
     func price() async throws {
         try store.save(Letter(id: "a"))
         let file = folder.file("CodableStoreKit.sqlite3")
-        let collection = "default/Letters"
+        let collection = try #require(await SQLiteStorageEngine(openingFile: file).collectionNames().first)
         func isFollowed() async throws -> Bool {
             let engine = try SQLiteStorageEngine(readingFile: file, collection: collection)
             defer { withExtendedLifetime(engine) {} }

@@ -59,8 +59,15 @@ struct StoreWatch {
     private mutating func told(by store: OpenStore, now: Date) async throws -> [StoreWatchEvent]? {
         guard let engine = store.engine as? any ObservableStorageEngine else { return nil }
         var events: [StoreWatchEvent] = []
+        // Those that were found to be known already.
+        var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
         while let cursor, let delta = try await engine.fetchChanges(since: cursor, besides: nil) {
-            for change in delta.changes { events += try await event(of: change, in: store, now: now) }
+            for change in delta.changes {
+                let before = known[change.key]
+                let new = try await event(of: change, in: store, now: now)
+                let isKnown = overlapping.remove(change.key) != nil && before == known[change.key]
+                if let new, !isKnown { events.append(new) }
+            }
             self.cursor = delta.cursor
             if delta.isComplete {
                 isOverlapPossible = false
@@ -70,23 +77,23 @@ struct StoreWatch {
         return nil
     }
 
-    /// The event of a change, none if it was known.
+    /// The event of a change, `nil` if what was removed was not known.
     private mutating func event(
         of change: StorageChange,
         in store: OpenStore,
         now: Date
-    ) async throws -> [StoreWatchEvent] {
+    ) async throws -> StoreWatchEvent? {
         let before = known.removeValue(forKey: change.key)
         switch change.kind {
         case .removed:
-            return before == nil ? [] : [StoreWatchEvent(change: .removed, key: change.key, date: now)]
+            return before == nil ? nil : StoreWatchEvent(change: .removed, key: change.key, date: now)
         case .written:
             // If it is gone by now, that is told next.
-            let dates = try await store.engine.fetchDates(key: change.key) ?? StorageDates(createdAt: now, updatedAt: now)
+            let dates =
+                try await store.engine.fetchDates(key: change.key) ?? StorageDates(createdAt: now, updatedAt: now)
             known[change.key] = dates
-            if isOverlapPossible, before == dates { return [] }
             let kind: StoreWatchEvent.Change = before == nil ? .inserted : .updated
-            return [StoreWatchEvent(change: kind, key: change.key, date: dates.updatedAt)]
+            return StoreWatchEvent(change: kind, key: change.key, date: dates.updatedAt)
         }
     }
 

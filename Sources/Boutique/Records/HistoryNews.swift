@@ -28,8 +28,11 @@ struct HistoryNews: Sendable {
     var changesOfOthers: [StorageChange] { parts.flatMap(\.changes) }
 
     /// The changes of others before the last own ones, and those behind them.
+    ///
+    /// If there are no own ones, those of others are behind them. An operation that has changed nothing, such as the removal
+    /// of what was not there, can have come before what others have written.
     var othersAroundOwn: (before: [StorageChange], after: [StorageChange]) {
-        let own = parts.lastIndex { if case .own = $0 { true } else { false } } ?? parts.endIndex
+        let own = parts.lastIndex { if case .own = $0 { true } else { false } } ?? parts.startIndex
         return (parts[..<own].flatMap(\.changes), parts[own...].flatMap(\.changes))
     }
 

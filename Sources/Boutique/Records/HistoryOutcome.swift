@@ -27,4 +27,9 @@ struct HistoryOutcome: Sendable {
             if writes[change.key] == number { written.append(change.key) }
         }
     }
+
+    /// Leaves out of what was written what is told elsewhere.
+    mutating func leaveOutWritten(_ keys: Set<CacheKey>) {
+        written.removeAll(where: keys.contains)
+    }
 }

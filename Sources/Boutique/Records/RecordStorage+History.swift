@@ -14,7 +14,7 @@ extension RecordStorage {
         do {
             let snapshot = try await observableEngine.fetchSnapshot()
             return (snapshot.items, snapshot.cursor)
-        } catch where !needsCursor {
+        } catch  where !needsCursor {
             let records = try await engine.fetchAll()
             boutiqueLogger.notice(
                 "A store does not see what others change, because the engine can't tell. Call reload() to see it.",

@@ -28,6 +28,7 @@ extension StorePipeline {
     private func catchUp() async -> Bool {
         do {
             try await perform(.exclusive { [self] in try await showNews() }, evenUnloaded: true)
+            followingFailure = nil
             return true
         } catch let error as StorageError where error.code == .readOnly {
             boutiqueLogger.debug(
@@ -36,8 +37,14 @@ extension StorePipeline {
             )
             return true
         } catch {
-            boutiqueLogger.warning(
-                "Changes of others could not be read. It is tried again.", metadata: ["error": "\(error)"])
+            // Once for each cause, because it is tried again as long as the store is there.
+            let code = (error as? StorageError)?.code ?? .inputOutput
+            boutiqueLogger.log(
+                level: code == followingFailure ? .debug : .warning,
+                "Changes of others could not be read. It is tried again.",
+                metadata: ["error": "\(error)"]
+            )
+            followingFailure = code
             return false
         }
     }
@@ -78,12 +85,15 @@ extension StorePipeline {
             cursor = news.cursor
             return live.apply(operations, map)
         }
-        let read = await result { try await othersAround(map, try news.get()) }
+        let read = await result { try await othersAround(operations.flatMap { $0 }, map, try news.get()) }
         guard case .success(let (before, after, cursor)?) = read else {
             // They are written, whatever else has happened. That is shown in a turn of its own.
             live.apply(operations, map)
             cursor = nil
-            _ = follow(AsyncStream { $0.yield(); $0.finish() })
+            _ = follow(
+                AsyncStream {
+                    $0.yield(); $0.finish()
+                })
             return
         }
         self.cursor = cursor
@@ -96,12 +106,20 @@ extension StorePipeline {
     ///
     /// - Returns: `nil` if it takes a look at all records to tell.
     private func othersAround(
+        _ own: [StoreChange<Item>],
         _ map: RecordMap,
         _ news: HistoryNews?
     ) async throws -> (before: OthersChanges<Item>, after: OthersChanges<Item>, cursor: StorageCursor)? {
         guard var news, live.map.isEmpty, map.isEmpty else { return nil }
         let found = try await records.load(&news)
-        let (before, after) = (HistoryOutcome(news.othersAroundOwn.before), HistoryOutcome(news.othersAroundOwn.after))
+        var (before, after) = (HistoryOutcome(news.othersAroundOwn.before), HistoryOutcome(news.othersAroundOwn.after))
+        // What is stored is told once: where its item came to its place.
+        before.leaveOutWritten(Set(after.removed))
+        if own.contains(where: { $0.keys == nil }) {
+            before.leaveOutWritten(Set(after.written))
+        } else {
+            after.leaveOutWritten(Set(before.written).subtracting(own.flatMap { $0.keys ?? [] }))
+        }
         guard
             let before = OthersChanges(before, found, map), before.map.isEmpty,
             let after = OthersChanges(after, found, map), after.map.isEmpty

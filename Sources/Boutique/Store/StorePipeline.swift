@@ -17,6 +17,8 @@ final class StorePipeline<Item: StorableItem> {
     private var failure: Reconciliation?
     /// The place in the engine's history that is shown, `nil` if it is not known: then all has to be read to follow it.
     var cursor: StorageCursor?
+    /// Why the changes of others could not be read the last time.
+    var followingFailure: StorageError.Code?
     private var following: Task<Void, Never>?
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {

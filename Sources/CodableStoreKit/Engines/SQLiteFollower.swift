@@ -17,6 +17,8 @@ final class SQLiteFollower: Sendable {
         var known = KnownRecords()
         var endsOfFollowing: [@Sendable () -> Void] = []
         var hasEnded = false
+        /// Why the changes could not be read the last time.
+        var failure: StorageError.Code?
     }
 
     private let state: Locked<State>
@@ -92,14 +94,22 @@ final class SQLiteFollower: Sendable {
             DispatchQueue.global().async { [self] in
                 do {
                     try tellNews(of: collection)
+                    state.withLock { $0.failure = nil }
                     continuation.resume(returning: true)
                 } catch {
-                    codableStoreLogger.warning(
+                    // Once for each cause, because it is tried again as long as somebody observes.
+                    let code = (error as? StorageError)?.code ?? .inputOutput
+                    let isKnown = state.withLock { state in
+                        defer { state.failure = code }
+                        return state.failure == code
+                    }
+                    codableStoreLogger.log(
+                        level: isKnown ? .debug : .warning,
                         "What others have changed could not be read. It is tried again.",
                         metadata: ["file": "\(collection.url.path)", "error": "\(error)"]
                     )
                     // Who can only read waits until others begin a history, and they signal.
-                    continuation.resume(returning: (error as? StorageError)?.code == .readOnly)
+                    continuation.resume(returning: code == .readOnly)
                 }
             }
         }

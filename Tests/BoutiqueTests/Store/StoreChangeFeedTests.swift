@@ -105,7 +105,8 @@ import Testing
         #expect(await events.next()?.operation == .loaded)
         for round in 0..<10 {
             engine.historyFailures.withLock { $0 = [locked, locked] }
-            try await engine.memory.write(JSONEncoder().encode(Note(id: "other \(round)")), key: CacheKey("other \(round)"))
+            try await engine.memory.write(
+                JSONEncoder().encode(Note(id: "other \(round)")), key: CacheKey("other \(round)"))
             try await store.insert(Note(id: "own \(round)"))
             #expect(store.contains(id: "own \(round)"))
             while !store.contains(id: "other \(round)") { _ = await events.next() }

@@ -56,7 +56,9 @@ final class EngineValue: Sendable {
 
     /// Changes bytes, these and those that could not be decoded. Others who follow the engine are told.
     func apply(_ operations: [StorageOperation]) async throws {
-        try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) { try await engine.apply(operations) }
+        try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
+            try await engine.apply(operations)
+        }
     }
 
     /// The key under which the bytes are kept that could not be decoded as the so many-th.
