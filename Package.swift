@@ -121,7 +121,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BoutiqueTests",
-            dependencies: ["Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine]
+            dependencies: [
+                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestSupport", openCombine,
+            ]
         ),
         .testTarget(
             name: "CodableStoreKitTests",
@@ -136,9 +138,17 @@ let package = Package(
             dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
         ),
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
+        // Stores that change the same data at once, in one process or in several.
+        .target(
+            name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(
-            name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
+            name: "TestChild",
+            dependencies: [
+                "Bodega", "Boutique", "CodableStoreKit", "SharedStores", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/TestChild"
+        ),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         // The same for CodableStoreKit.

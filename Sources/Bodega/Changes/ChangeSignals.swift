@@ -8,9 +8,14 @@ package final class ChangeSignals: Sendable {
     }
 
     private let state = Locked(State())
+    private let silenced: (@Sendable () -> Void)?
 
     /// Creates signals that nobody listens to.
-    package init() {}
+    ///
+    /// - Parameter silenced: Is called when the last one has ceased to listen.
+    package init(silenced: (@Sendable () -> Void)? = nil) {
+        self.silenced = silenced
+    }
 
     deinit {
         for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
@@ -30,11 +35,16 @@ package final class ChangeSignals: Sendable {
             continuation.finish()
             return stream
         }
-        continuation.onTermination = { [weak self] _ in
-            // Released after the lock.
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
-        }
+        continuation.onTermination = { [weak self] _ in self?.remove(number) }
         return stream
+    }
+
+    private func remove(_ number: Int) {
+        let (removed, isLast) = state.withLock { state in
+            (state.listeners.removeValue(forKey: number), state.listeners.isEmpty)
+        }
+        // Released after the lock.
+        if removed != nil, isLast { silenced?() }
     }
 
     /// Whether somebody listens.

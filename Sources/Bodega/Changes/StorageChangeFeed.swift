@@ -38,6 +38,8 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
         /// - Throws: A ``StorageError`` if they could not be read. The iterator stays where it is.
         public mutating func next() async throws -> StorageNews? {
             while true {
+                // Who always finds more to read never waits for a signal, which would end with the task.
+                if Task.isCancelled { return nil }
                 guard let cursor else { return .snapshot(try await takeSnapshot()) }
                 if mayHaveMore {
                     guard let delta = try await engine.fetchChanges(since: cursor, besides: origin) else {

@@ -14,30 +14,115 @@ struct StoreWatchEvent: Equatable, Sendable {
     var date: Date
 }
 
-/// Notices what others change in a store, by comparing keys and dates with those before.
+/// Notices what others change in a store: by the store's history, if it keeps one, else by comparing keys and dates with
+/// those before.
 struct StoreWatch {
     private let address: StorageAddress
     private var known: [CacheKey: StorageDates] = [:]
     private var trace: FileTrace?
+    /// The place in the store's history up to which all is known, `nil` if it keeps none.
+    private var cursor: StorageCursor?
+    /// Whether what comes next in the history may be known, because the items were read after the place was.
+    private var isOverlapPossible = true
+    /// A database, which stays connected. Files are opened each time: who reads all the time would keep writers from tidying
+    /// up when they end.
+    private var database: OpenStore?
 
     /// Begins to watch. What is there now is known.
     init(_ address: StorageAddress) async throws {
         self.address = address
         // A database has no files to look at.
-        if address.url != nil { trace = try FileTrace(of: address) }
-        known = Dictionary(try await Self.dates(at: address)) { $1 }
+        if address.url != nil { trace = try FileTrace(of: address) } else { database = try await address.openToRead() }
+        try await use { watch, store in
+            watch.cursor = try await store.cursor()
+            watch.known = Dictionary(try await store.dates()) { $1 }
+        }
     }
+
+    /// Signals of a database that it is time to look; `nil` for files.
+    func signals() -> AsyncStream<Void>? {
+        (database?.engine as? any ObservableStorageEngine)?.changeSignals()
+    }
+
+    /// Ends the connection to a database.
+    func close() async throws {
+        try await database?.use { _ in }
+    }
+
+    private mutating func use<Result>(
+        _ body: (inout Self, OpenStore) async throws -> Result
+    ) async throws -> Result {
+        if let database { return try await body(&self, database) }
+        return try await address.openToRead().use { store in try await body(&self, store) }
+    }
+
+    /// Whether the store keeps a history, so that to look for changes takes no longer than there are changes.
+    var hasHistory: Bool { cursor != nil }
 
     /// Finds what has changed since the last time.
     ///
     /// - Parameter now: The time.
-    /// - Returns: The changes: what was written in its order, then what was removed.
+    /// - Returns: The changes: with a history in their order, else what was written in its order, then what was removed.
     mutating func changes(now: Date) async throws -> [StoreWatchEvent] {
         let newTrace = address.url == nil ? nil : try FileTrace(of: address)
         if let trace, let newTrace, trace.isCertain(newTrace) { return [] }
-        let dates = try await Self.dates(at: address)
+        let events = try await use { watch, store in
+            if let events = try await watch.told(by: store, now: now) { return events }
+            return try await watch.compared(with: store, now: now)
+        }
         // Of the time before the items were read: what came meanwhile is found the next time. If they can't be read, all is.
         trace = newTrace
+        return events
+    }
+
+    /// What the store's history tells, `nil` if there is none, or if it does not reach back any more.
+    private mutating func told(by store: OpenStore, now: Date) async throws -> [StoreWatchEvent]? {
+        guard let engine = store.engine as? any ObservableStorageEngine else { return nil }
+        var events: [StoreWatchEvent] = []
+        // Those that were found to be known already.
+        var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
+        while let cursor, let delta = try await engine.fetchChanges(since: cursor, besides: nil) {
+            for change in delta.changes {
+                let before = known[change.key]
+                let new = try await event(of: change, in: store, now: now)
+                let isKnown = overlapping.remove(change.key) != nil && before == known[change.key]
+                if let new, !isKnown { events.append(new) }
+            }
+            self.cursor = delta.cursor
+            if delta.isComplete {
+                isOverlapPossible = false
+                return events
+            }
+        }
+        return nil
+    }
+
+    /// The event of a change, `nil` if what was removed was not known.
+    private mutating func event(
+        of change: StorageChange,
+        in store: OpenStore,
+        now: Date
+    ) async throws -> StoreWatchEvent? {
+        let before = known.removeValue(forKey: change.key)
+        switch change.kind {
+        case .removed:
+            return before == nil ? nil : StoreWatchEvent(change: .removed, key: change.key, date: now)
+        case .written:
+            // If it is gone by now, that is told next.
+            let dates =
+                try await store.engine.fetchDates(key: change.key) ?? StorageDates(createdAt: now, updatedAt: now)
+            known[change.key] = dates
+            let kind: StoreWatchEvent.Change = before == nil ? .inserted : .updated
+            return StoreWatchEvent(change: kind, key: change.key, date: dates.updatedAt)
+        }
+    }
+
+    /// What is not as it was when it was last looked at.
+    private mutating func compared(with store: OpenStore, now: Date) async throws -> [StoreWatchEvent] {
+        // Others may have begun a history meanwhile.
+        cursor = try await store.cursor()
+        isOverlapPossible = true
+        let dates = try await store.dates()
         var events: [StoreWatchEvent] = []
         var current: [CacheKey: StorageDates] = [:]
         for (key, dates) in dates {
@@ -54,12 +139,22 @@ struct StoreWatch {
         known = current
         return events
     }
+}
 
-    /// The store is opened each time: who reads all the time would keep writers from tidying up when they end.
-    private static func dates(at address: StorageAddress) async throws -> [(CacheKey, StorageDates)] {
-        try await address.openToRead().use { store in
-            try await store.engine.datesOfAllItems().map { ($0.key, $0.dates) }
+extension OpenStore {
+    /// The place that its history has reached, `nil` if it keeps none.
+    fileprivate func cursor() async throws -> StorageCursor? {
+        guard let engine = engine as? any ObservableStorageEngine else { return nil }
+        do {
+            return try await engine.fetchCursor()
+        } catch let error as StorageError where error.code == .readOnly {
+            return nil
         }
+    }
+
+    /// The keys and dates of all items.
+    fileprivate func dates() async throws -> [(CacheKey, StorageDates)] {
+        try await engine.datesOfAllItems().map { ($0.key, $0.dates) }
     }
 }
 

@@ -28,12 +28,14 @@ extension RecordStorage {
     ///   - failure: The batch.
     ///   - contents: The items that should be stored.
     ///   - map: Where their records should be.
+    /// - Returns: Whether there was anything to undo.
     /// - Throws: If it could not be found out or undone.
-    func undo(_ failure: Reconciliation, _ contents: StoreContents<Item>, _ map: RecordMap) async throws {
+    func undo(_ failure: Reconciliation, _ contents: StoreContents<Item>, _ map: RecordMap) async throws -> Bool {
         let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map)
         let (operations, unencodable) = try await undoing.operations()
-        if !operations.isEmpty { try await engine.apply(operations) }
+        if !operations.isEmpty { try await apply(operations) }
         if let unencodable { throw unencodable }
+        return !operations.isEmpty
     }
 }
 

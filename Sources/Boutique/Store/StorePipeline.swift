@@ -15,6 +15,10 @@ final class StorePipeline<Item: StorableItem> {
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
     private var failure: Reconciliation?
+    /// The place in the engine's history that is shown, `nil` if it is not known: then all has to be read to follow it.
+    var cursor: StorageCursor?
+    /// Why the changes of others could not be read the last time.
+    var followingFailure: StorageError.Code?
     private var following: Task<Void, Never>?
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
@@ -102,7 +106,7 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, live.map, live.map.isEmpty ? nil : live.contents, endsAtFailure: isPlanned)
+            steps, live.map, live.map.isEmpty ? nil : live.contents, since: cursor, endsAtFailure: isPlanned)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
         // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
         for (job, prepared) in zip(jobs, written.prepared) {
@@ -116,7 +120,7 @@ final class StorePipeline<Item: StorableItem> {
         if ready.isEmpty { return }
         switch written.outcome {
         case .success:
-            live.apply(ready.map { $0.operation.changes }, written.map)
+            await show(ready.map { $0.operation.changes }, written.map, written.news)
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
             failure = Reconciliation(ready.map { $0.operation })
@@ -169,10 +173,11 @@ final class StorePipeline<Item: StorableItem> {
     func resolveFailure() async throws {
         guard let failure else { return }
         do {
-            try await records.undo(failure, live.contents, live.map)
+            // What was undone may have another place in the order.
+            if try await records.undo(failure, live.contents, live.map) { cursor = nil }
         } catch let error as StorageError where error.code == .encodingFailed {
             // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
-            live.show(try await records.load())
+            show(try await records.load())
         }
         self.failure = nil
     }
@@ -192,9 +197,15 @@ final class StorePipeline<Item: StorableItem> {
         )
     }
 
+    /// Shows what was read.
+    func show(_ loaded: LoadedRecords<Item>) {
+        cursor = loaded.cursor
+        live.show(loaded)
+    }
+
     @discardableResult
     private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
-        let loaded = await result { live.show(try await read()) }
+        let loaded = await result { show(try await read()) }
         // What is shown of a store that was loaded before is still right.
         if case .failure(let error) = loaded, !live.state.isLoaded { live.show(.failed(error)) }
         let waiting = waitingForLoad

@@ -21,6 +21,8 @@ extension SQLiteFile {
 
     /// Closes the file when the operations under way are done.
     func close() throws {
+        watch.close()
+        leaveAuthorship()
         try mapped {
             switch connections {
             case .pool(let pool, _):

@@ -23,6 +23,9 @@ package final class SQLiteFile: Sendable {
     let connections: Connections
     let lockTimeout: TimeInterval
     let changes = SQLiteChangeFeed()
+    let knownLogs = SQLiteKnownLogs()
+    let watch = SQLiteWatch()
+    private let lastAuthorship: Locked<SQLiteAuthorship>
     private let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
@@ -42,9 +45,11 @@ package final class SQLiteFile: Sendable {
             let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
             self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
             self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+            self.lastAuthorship = Locked(.of(url.path))
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
+        watch.begin(on: self)
     }
 
     /// Names a file that is only read. It is opened when it is read.
@@ -57,6 +62,22 @@ package final class SQLiteFile: Sendable {
         self.lockTimeout = Self.limited(lockTimeout)
         self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
         self.readers = ReaderGate(count: 1)
+        self.lastAuthorship = Locked(.of(url.path))
+        watch.begin(on: self)
+    }
+
+    /// Who in this process has written what to the logs of the file.
+    var authorship: SQLiteAuthorship {
+        lastAuthorship.withLock { last in
+            // Another file may have come to the place of one that is only read.
+            if case .reader = connections { last = .of(url.path) }
+            return last
+        }
+    }
+
+    /// Notes that the file is closed, so that another file may be what this one was to the system.
+    func leaveAuthorship() {
+        lastAuthorship.withLock { $0 = .ofNothing }
     }
 
     /// The connections of a file that can be written to.
@@ -135,15 +156,32 @@ package final class SQLiteFile: Sendable {
     ///   - change: What is changed, and by whom, for those who follow the changes.
     ///   - work: Changes the file. It may run more than once.
     func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws {
-        let (work, committed) = followed(change, work)
+        let (work, committed, failed) = followed(change, work)
         do {
             try await writable().commits.commit(work, committed: committed)
+        } catch {
+            failed()
+            throw StorageError.sqlite(error, file: url)
+        }
+    }
+
+    /// Changes what is beside the items in a transaction, and returns when it is committed.
+    ///
+    /// - Parameter work: Changes the file. It may run more than once.
+    func writeUnfollowed(_ work: @escaping SQLiteGroupCommit.Work) async throws {
+        do {
+            try await writable().commits.commit(work, committed: {})
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
     }
 
     /// The same on the caller's thread, which waits.
+    func writeUnfollowedHere(_ work: @escaping SQLiteGroupCommit.Work) throws {
+        try mapped { try writable().commits.commitHere(work, committed: {}) }
+    }
+
+    /// Changes the file in a transaction on the caller's thread, which waits until it is committed.
     ///
     /// - Parameters:
     ///   - change: What is changed, and by whom, for those who follow the changes.
@@ -156,12 +194,15 @@ package final class SQLiteFile: Sendable {
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable () -> Void
     ) throws {
-        let (work, committed) = followed(change, planning: plan, work)
-        try mapped {
+        let (work, committed, failed) = followed(change, planning: plan, work)
+        do {
             try writable().commits.commitHere(work) {
                 committed()
                 afterwards()
             }
+        } catch {
+            failed()
+            throw StorageError.sqlite(error, file: url)
         }
     }
 
@@ -170,17 +211,22 @@ package final class SQLiteFile: Sendable {
         _ change: SQLiteChange,
         planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
-    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void) {
+    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, failed: @Sendable () -> Void) {
         let effects = Locked<[SQLiteEffect]?>(nil)
+        let signature = SQLiteSignature(of: change, in: authorship)
         return (
             { [changes] db in
                 try plan?(db)
                 // Asked when it is its turn, because somebody may have come while it waited.
                 let found = changes.needsEffects(of: change) ? try change.effects(in: db) : nil
                 effects.withLock { $0 = found }
-                try work(db)
+                try signature.sign(in: db) { try work(db) }
             },
-            { [changes] in changes.post(change, effects: effects.withLock { $0 }) }
+            { [changes, watch] in
+                watch.committed(change.table, end: signature.settle())
+                changes.post(change, effects: effects.withLock { $0 })
+            },
+            { signature.drop() }
         )
     }
 

@@ -8,6 +8,9 @@ struct SQLiteTable: Sendable {
     /// The table's name, quoted.
     let name: String
 
+    /// The table's name as it is.
+    let plainName: String
+
     let queries: Queries
 
     /// The statement that writes an item unless the row with its text belongs to a key of another kind.
@@ -18,6 +21,7 @@ struct SQLiteTable: Sendable {
 
     /// - Parameter name: The table's name as it is.
     init(name: String) {
+        plainName = name
         let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         self.name = name
         queries = Queries(table: name)

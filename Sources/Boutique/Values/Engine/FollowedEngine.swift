@@ -1,0 +1,108 @@
+import Bodega
+import Foundation
+import Logging
+
+/// Hears for all values in one engine what others change there.
+final class FollowedEngine: Sendable {
+
+    /// Who makes the changes of these values.
+    let origin = StorageOrigin()
+
+    private let engine: any ObservableStorageEngine
+    private let cursor = Locked<StorageCursor?>(nil)
+    private let values = Locked<[CacheKey: Weak<EngineValue>]>([:])
+    private let following = Locked<Task<Void, Never>?>(nil)
+
+    private static let all = Locked<[ObjectIdentifier: Weak<FollowedEngine>]>([:])
+
+    /// Follows an engine, once for all who ask; `nil` if it tells nothing.
+    static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
+        guard let engine = engine as? any ObservableStorageEngine else { return nil }
+        // Only objects have an identity; other engines are not known to be the same.
+        guard type(of: engine) is AnyClass else { return FollowedEngine(engine) }
+        let identity = ObjectIdentifier(engine as AnyObject)
+        return all.withLock { all in
+            if let known = all[identity]?.object { return known }
+            let new = FollowedEngine(engine)
+            all = all.filter { $0.value.object != nil }
+            all[identity] = Weak(new)
+            return new
+        }
+    }
+
+    private init(_ engine: any ObservableStorageEngine) {
+        self.engine = engine
+        let signals = engine.changeSignals()
+        let task = Task { [weak self] in
+            for await _ in signals {
+                var pause = RetryPause()
+                while let isDone = await self?.catchUp(), !isDone {
+                    do { try await pause.wait() } catch { return }
+                }
+            }
+        }
+        following.withLock { $0 = task }
+    }
+
+    deinit {
+        following.withLock { $0?.cancel() }
+    }
+
+    /// Tells a value of changes from now on.
+    func add(_ value: EngineValue) {
+        values.withLock { values in
+            values = values.filter { $0.value.object != nil }
+            values[value.key] = Weak(value)
+        }
+    }
+
+    /// Tells the values what others have changed.
+    ///
+    /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
+    private func catchUp() async -> Bool {
+        do {
+            while try await !tellNext() {}
+            return true
+        } catch let error as StorageError where error.code == .readOnly {
+            boutiqueLogger.debug(
+                "There is no history of the changes of others yet, and it can't be begun here.",
+                metadata: ["error": "\(error)"]
+            )
+            return true
+        } catch {
+            boutiqueLogger.warning(
+                "Values that others may have changed could not be read. It is tried again.",
+                metadata: ["error": "\(error)"]
+            )
+            return false
+        }
+    }
+
+    /// Reads what comes next.
+    ///
+    /// - Returns: Whether there is no more.
+    private func tellNext() async throws -> Bool {
+        guard
+            let place = cursor.withLock({ $0 }),
+            let delta = try await engine.fetchChanges(since: place, besides: origin)
+        else {
+            let now = try await engine.fetchCursor()
+            for value in values.withLock({ $0.values.compactMap(\.object) }) { try await value.refresh() }
+            cursor.withLock { $0 = now }
+            return true
+        }
+        let changed = Set(delta.changes.lazy.filter { $0.origin != self.origin }.map(\.key))
+        let concerned = values.withLock { values in changed.compactMap { values[$0]?.object } }
+        for value in concerned { try await value.refresh() }
+        cursor.withLock { $0 = delta.cursor }
+        return delta.isComplete
+    }
+}
+
+/// A reference that does not keep its object alive.
+struct Weak<Object: AnyObject & Sendable>: Sendable {
+    // Set once; `weak let` needs a newer compiler than the package.
+    nonisolated(unsafe) private(set) weak var object: Object?
+
+    init(_ object: Object) { self.object = object }
+}
