@@ -14,7 +14,7 @@ final class FileWatch: Sendable {
             _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void
         ) throws -> any FileEvents
 
-    /// How long further events wait after one, so that a busy file does not keep a thread busy.
+    /// How long further events wait after one, so that a busy folder does not keep a thread busy.
     private static let pause = DispatchTimeInterval.milliseconds(5)
 
     private struct State {
@@ -45,7 +45,7 @@ final class FileWatch: Sendable {
         let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         var interval = DispatchTimeInterval.seconds(2)
         do {
-            let events = try makeEvents(path, suffixes, queue) { [weak self] in self?.told() }
+            let events = try makeEvents(path, suffixes, queue) { [weak self] counts in self?.told(counts) }
             state.withLock { $0.events = events }
         } catch {
             bodegaLogger.notice(
@@ -79,11 +79,11 @@ final class FileWatch: Sendable {
         events?.cancel()
     }
 
-    private func told() {
+    private func told(_ counts: Bool) {
         let events = state.withLock { $0.events }
         guard let events else { return }
         events.pause()
-        look()
+        if counts { look() }
         queue.asyncAfter(deadline: .now() + Self.pause) { events.resume() }
     }
 
