@@ -8,10 +8,10 @@ import Logging
 /// there is a call every two seconds too; where the system tells nothing at all, every 40 milliseconds.
 final class FileWatch: Sendable {
 
-    /// Makes what tells of changes, on a queue.
+    /// Makes what tells of changes, on a queue, and whether one of the files is concerned.
     typealias MakeEvents =
         @Sendable (
-            _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void
+            _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable (Bool) -> Void
         ) throws -> any FileEvents
 
     /// How long further events wait after one, so that a busy folder does not keep a thread busy.
