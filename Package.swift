@@ -165,7 +165,7 @@ let package = Package(
             name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
         .testTarget(
             name: "BodegaPostgresTests",
-            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "PostgresTesting", "TestSupport"]
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "TestSupport"]
         ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
