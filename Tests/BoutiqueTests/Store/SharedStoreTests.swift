@@ -32,7 +32,7 @@ import Testing
     @Test("In memory")
     func memory() async throws {
         print("stores that share memory: EMPORIUM_SEED=\(Seed.current)")
-        for round in 0..<200 {
+        for round in 0..<50 {
             let engine = MemoryStorageEngine()
             try await run([engine, engine, engine], seed: Seed.current &+ UInt64(round), rounds: 20)
         }
