@@ -12,8 +12,8 @@ enum ChangeStatements {
         "SELECT \(history), pg_current_snapshot()::text"
     )
 
-    /// The same, and whether the log still has all that a snapshot doesn't have: whether that snapshot has all that the one
-    /// has up to which the log was trimmed.
+    /// The same, and whether the log still has all that a snapshot doesn't have: whether that snapshot has all that the
+    /// one has up to which the log was trimmed.
     static let stateSince = Statement(
         "emporium_state_since",
         """
@@ -55,8 +55,8 @@ enum ChangeStatements {
             AND NOT pg_visible_in_snapshot(transaction, $2::text::pg_snapshot)
         """
 
-    // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while. The
-    // number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
+    // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while.
+    // The number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
 
     /// Lets one program trim at a time.
     static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")

@@ -11,8 +11,8 @@ enum ServerCancellation {
     private static let underway = Locked(0)
     private static let queue = DispatchQueue(label: "emporium.postgres.cancellation", attributes: .concurrent)
 
-    /// Asks the server to stop the current statement of a connection. It returns at once; the connection may be gone before
-    /// the server was asked.
+    /// Asks the server to stop the current statement of a connection. It returns at once; the connection may be gone
+    /// before the server was asked.
     static func send(for connection: OpaquePointer) {
         let mayGo = underway.withLock { count in
             guard count < limit else { return false }

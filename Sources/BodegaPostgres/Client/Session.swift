@@ -51,8 +51,8 @@ final class Session: @unchecked Sendable {
     ///   - commands: The statements, made as there is room for them.
     ///   - patience: How long the server may be silent, in seconds.
     /// - Returns: The results, one a statement.
-    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server has stopped because the task was cancelled. A
-    ///   transaction that was begun is still open then.
+    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server has stopped because the task was
+    ///   cancelled. A transaction that was begun is still open then.
     func run(_ commands: some Sequence<Command>, patience: TimeInterval) async throws -> [QueryResult] {
         var answers = PipelineAnswers()
         var pace = Pace(patience: patience)
@@ -260,7 +260,8 @@ final class Session: @unchecked Sendable {
         }
     }
 
-    /// Ends what has been sent in part when the task is cancelled, unless the server has been told already and is to answer.
+    /// Ends what has been sent in part when the task is cancelled, unless the server has been told already and is to
+    /// answer.
     private func checkCancellation(_ pace: Pace) throws {
         guard Task.isCancelled, !pace.wasCancelled else { return }
         hasFailed = true

@@ -18,9 +18,9 @@ struct BatchCommands: Sendable {
 
     /// Begins the transaction and removes.
     ///
-    /// Writing alone never looks at what others do, and rows are locked in the same order by all, so each statement may see
-    /// what was committed last. Removing goes by what the statement sees; seeing part of somebody else's batch it would
-    /// leave the rest behind, so it asks for one view throughout, and tries again if that view was overtaken.
+    /// Writing alone never looks at what others do, and rows are locked in the same order by all, so each statement may
+    /// see what was committed last. Removing goes by what the statement sees; seeing part of somebody else's batch it
+    /// would leave the rest behind, so it asks for one view throughout, and tries again if that view was overtaken.
     var beginning: [Command] {
         let removes = plan.removesAll || !plan.removed.isEmpty
         var commands = [
