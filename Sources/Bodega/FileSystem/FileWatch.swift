@@ -8,13 +8,13 @@ import Logging
 /// there is a call every two seconds too; where the system tells nothing at all, every 40 milliseconds.
 package final class FileWatch: Sendable {
 
-    /// Makes what tells of changes, on a queue.
+    /// Makes what tells of changes, on a queue, and whether one of the files is concerned.
     typealias MakeEvents =
         @Sendable (
-            _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void
+            _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable (Bool) -> Void
         ) throws -> any FileEvents
 
-    /// How long further events wait after one, so that a busy file does not keep a thread busy.
+    /// How long further events wait after one, so that a busy folder does not keep a thread busy.
     private static let pause = DispatchTimeInterval.milliseconds(5)
 
     private struct State {
@@ -45,7 +45,7 @@ package final class FileWatch: Sendable {
         let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         var interval = DispatchTimeInterval.seconds(2)
         do {
-            let events = try makeEvents(path, suffixes, queue) { [weak self] in self?.told() }
+            let events = try makeEvents(path, suffixes, queue) { [weak self] counts in self?.told(counts) }
             state.withLock { $0.events = events }
         } catch {
             bodegaLogger.notice(
@@ -88,11 +88,11 @@ package final class FileWatch: Sendable {
         events?.cancel()
     }
 
-    private func told() {
+    private func told(_ counts: Bool) {
         let events = state.withLock { $0.events }
         guard let events else { return }
         events.pause()
-        look()
+        if counts { look() }
         queue.asyncAfter(deadline: .now() + Self.pause) { events.resume() }
     }
 

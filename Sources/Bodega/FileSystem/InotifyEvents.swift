@@ -20,7 +20,7 @@ final class InotifyEvents: FileEvents, @unchecked Sendable {
     private var isPaused = false
 
     /// - Throws: A ``StorageError`` if the system refuses.
-    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable () -> Void) throws {
+    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable (Bool) -> Void) throws {
         let url = URL(fileURLWithPath: path)
         self.names = Set(suffixes.map { url.lastPathComponent + $0 })
         self.queue = queue
@@ -36,7 +36,7 @@ final class InotifyEvents: FileEvents, @unchecked Sendable {
         }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { [weak self] in
-            if self?.takeEvents() == true { tell() }
+            if let self { tell(takeEvents()) }
         }
         // Kept until nothing uses the descriptor any more.
         source.setCancelHandler { [self] in

@@ -12,13 +12,13 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
     private let paths: [String]
     private let folder: String
     private let queue: DispatchQueue
-    private let tell: @Sendable () -> Void
+    private let tell: @Sendable (Bool) -> Void
     private var sources: [String: any DispatchSourceFileSystemObject] = [:]
     private var isPaused = false
     private var isCancelled = false
 
     /// - Throws: A ``StorageError`` if the system refuses.
-    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable () -> Void) throws {
+    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable (Bool) -> Void) throws {
         self.paths = suffixes.filter { !$0.isEmpty }.map { path + $0 }
         self.folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         self.queue = queue
@@ -75,7 +75,7 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
                 sources[path] = nil
             }
             watchFiles()
-            tell()
+            tell(true)
         }
         source.setCancelHandler { close(descriptor) }
         return source
