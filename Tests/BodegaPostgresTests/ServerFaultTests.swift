@@ -88,7 +88,7 @@ struct ServerFaultTests {
         }
         let failure = await #expect(throws: StorageError.self) {
             try await PostgresStorageEngine(
-                connecting: url, collection: "storm", options: .init(connectTimeout: 1, timeout: 1))
+                connecting: url, collection: "storm", options: .init(connectTimeout: 10, timeout: 10))
         }
         #expect(failure?.code == .unreachable)
         #expect(failure?.message.contains("no connection left") == true)
