@@ -17,7 +17,9 @@ final class InotifyEvents: FileEvents {
     init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable () -> Void) throws {
         let url = URL(fileURLWithPath: path)
         let names = Set(suffixes.map { url.lastPathComponent + $0 })
-        number = try InotifyWatches.shared.add(url.deletingLastPathComponent().path, names) { queue.async(execute: tell) }
+        number = try InotifyWatches.shared.add(url.deletingLastPathComponent().path, names) {
+            queue.async(execute: tell)
+        }
     }
 
     func cancel() {
@@ -116,11 +118,12 @@ final class InotifyInstance: @unchecked Sendable {
         guard descriptor >= 0 else { throw StorageError.system(errno, "/", "watched") }
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [source, queue] in
+        // It keeps itself until it is cancelled.
+        source.setEventHandler { [self] in
             tell(Self.takeEvents(from: descriptor))
             // What comes meanwhile is told together.
             source.suspend()
-            queue.asyncAfter(deadline: .now() + fileEventsPause) { source.resume() }
+            queue.asyncAfter(deadline: .now() + fileEventsPause) { [self] in source.resume() }
         }
         // Nothing uses the descriptor any more.
         source.setCancelHandler { close(descriptor) }

@@ -120,7 +120,8 @@ extension SQLiteChangeLog {
     }
 
     private var triggers: [Trigger] {
-        func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String]) -> Trigger {
+        func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String]) -> Trigger
+        {
             Trigger("\(plainName)_\(name)", event, on: table, when: condition, statements)
         }
         // What has become too old is looked for by its number alone, which is a step down the table's tree.
@@ -133,7 +134,9 @@ extension SQLiteChangeLog {
         let isNoMove = "NEW.key IS OLD.key OR NEW.key NOT IN (\(SQLiteKey.detours(of: "OLD.key")))"
         // Only these can replace a row, so the triggers cost updates of anything else nothing.
         let moving = "UPDATE OF key, rowid, _rowid_, oid"
-        let (inserting, updating) = (noting(), noting(besides: "rowid = OLD.rowid"))
+        // Before an insertion that doesn't choose a row id, SQLite says it is -1.
+        let inserting = noting(condition: "NEW.rowid <> -1 AND ")
+        let updating = noting(besides: " AND rowid <> OLD.rowid")
         return [
             trigger("inserted", "AFTER INSERT", [written, trim]),
             trigger("updated", "AFTER UPDATE", when: isNoMove, ["\(removed) WHERE \(isAnother)", written, trim]),
@@ -156,15 +159,20 @@ extension SQLiteChangeLog {
 
     /// Notes the items that the row to come has in its way. Instead of a nonce, a note has the end of the log.
     ///
-    /// - Parameter own: SQL for the row that is not in its own way.
-    private func noting(besides own: String? = nil) -> (condition: String, statements: [String]) {
-        let own = own.map { " AND NOT \($0)" } ?? ""
-        let conflicts = [
-            "key = NEW.key AND ifnull(kind, 0) <> ifnull(NEW.kind, 0)\(own)",
-            "rowid = NEW.rowid AND key IS NOT NEW.key\(own)",
+    /// - Parameters:
+    ///   - condition: SQL for when a row can be in its way by its id.
+    ///   - others: SQL for what can be in its way at all.
+    private func noting(
+        condition: String = "",
+        besides others: String = ""
+    ) -> (condition: String, statements: [String]) {
+        let byKey = "key = NEW.key AND ifnull(kind, 0) <> ifnull(NEW.kind, 0)\(others)"
+        let byID = "rowid = NEW.rowid AND key IS NOT NEW.key\(others)"
+        let exist = [
+            "EXISTS (SELECT 1 FROM \(table) WHERE \(byKey))",
+            "(\(condition)EXISTS (SELECT 1 FROM \(table) WHERE \(byID)))", isNoted,
         ]
-        let exist = conflicts.map { "EXISTS (SELECT 1 FROM \(table) WHERE \($0))" } + [isNoted]
-        let notes = zip([-1, -2], conflicts).map { number, conflict in
+        let notes = [(-1, byKey), (-2, byID)].map { number, conflict in
             """
             INSERT INTO \(name) SELECT \(number), (SELECT max(number) FROM \(name)), \(Change.endangered), key, kind \
             FROM \(table) WHERE \(conflict)
