@@ -20,9 +20,17 @@ import Musl
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)
 
-    private func open() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
+    private func open() throws -> SQLiteStorageEngine {
+        withoutPolling(try SQLiteStorageEngine(opening: folder.directory))
+    }
     private func openToRead() throws -> SQLiteStorageEngine {
-        try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        withoutPolling(try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3")))
+    }
+
+    /// So that what is told is told because of an event.
+    private func withoutPolling(_ engine: SQLiteStorageEngine) -> SQLiteStorageEngine {
+        engine.core.watch.begin(on: engine.core, in: FileWatch.Surroundings(longestPause: nil))
+        return engine
     }
 
     /// What is told after a cursor until so many changes.
@@ -208,7 +216,9 @@ import Musl
     @Test("Where the system tells nothing, the file is looked at")
     func polling() async throws {
         let engine = try open()
-        engine.core.watch.begin(on: engine.core) { _, _, _, _ in throw StorageError(.inputOutput, "No events.") }
+        var surroundings = FileWatch.Surroundings(longestPause: nil)
+        surroundings.makeEvents = { _, _, _, _ in throw StorageError(.inputOutput, "No events.") }
+        engine.core.watch.begin(on: engine.core, in: surroundings)
         let cursor = try await engine.fetchCursor()
         async let told = told(50, by: engine, since: cursor)
         let child = try Child("write-numbers", folder.path, "n", "50")
@@ -228,7 +238,7 @@ import Musl
 
     @Test("Somebody listens to the system as long as somebody listens to him", .enabled(if: hasProc))
     func descriptors() async throws {
-        #expect(await (try Child("count-descriptors", folder.path)).lines() == ["1", "1", "done"])
+        #expect(await (try Child("count-descriptors", folder.path)).lines() == ["1", "1", "1", "done"])
     }
 
     @Test("A closed engine ends its signals")
@@ -237,7 +247,58 @@ import Musl
         let signals = engine.changeSignals()
         try await engine.close()
         for await _ in signals {}
-        for await _ in engine.changeSignals() {}
+        for await _ in engine.changeSignals() { Issue.record("A closed engine signals.") }
+    }
+
+    @Test("A closed engine ends a feed, also one that has not told all yet")
+    func closedBeforeTelling() async throws {
+        let engine = try open()
+        var feeds = [engine.changes(since: try await engine.fetchCursor()), engine.changes()].map {
+            $0.makeAsyncIterator()
+        }
+        try await engine.write(data, key: CacheKey("a"))
+        try await engine.close()
+        for index in feeds.indices {
+            guard try await feeds[index].next() == nil else {
+                Issue.record("A closed engine tells news.")
+                return
+            }
+        }
+    }
+
+    @Test("An engine that can't be closed goes on telling")
+    func notClosed() async throws {
+        let engine = try open()
+        var signals = engine.changeSignals().makeAsyncIterator()
+        _ = await signals.next()
+        guard case .pool(let pool, _) = engine.core.connections else { return }
+        let statement = Locked<Statement?>(nil)
+        try await pool.writeWithoutTransaction { db in
+            let made = try db.makeStatement(sql: "SELECT 1 UNION SELECT 2")
+            statement.withLock { $0 = made }
+        }
+        await #expect(throws: StorageError.self) { try await engine.close() }
+        var later = engine.changeSignals().makeAsyncIterator()
+        #expect(await later.next() != nil)
+        engine.core.watch.close()
+        #expect(await later.next() == nil)
+    }
+
+    @Test("The cursor of a feed moves over what it leaves out")
+    func cursorBesides() async throws {
+        let (engine, mine) = (try open(), StorageOrigin())
+        let start = try await engine.fetchCursor()
+        var feed = engine.changes(since: start, besides: mine).makeAsyncIterator()
+        #expect(feed.cursor == start)
+        try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: CacheKey("a")) }
+        let behind = try await engine.fetchCursor()
+        let delta = try #require(await engine.fetchChanges(since: start, besides: mine))
+        #expect(delta.changes.isEmpty && delta.cursor == behind)
+        try await engine.write(data, key: CacheKey("b"))
+        guard case .changes(let news)? = try await feed.next() else { throw StorageError(.damaged, "No changes") }
+        #expect(news.cursor == feed.cursor)
+        feed = engine.changes().makeAsyncIterator()
+        #expect(feed.cursor == nil)
     }
 }
 

@@ -1,8 +1,10 @@
-import Bodega
+import Dispatch
 import Foundation
 import GRDB
 import TestSupport
 import Testing
+
+@testable import Bodega
 
 /// The log of an SQLite file's changes.
 @Suite struct SQLiteHistoryTests {
@@ -38,11 +40,32 @@ import Testing
         _ = try await engine.fetchCursor()
         #expect(
             try schema() == [
-                "data", "emporium_changes_data", "emporium_changes_data_deleted", "emporium_changes_data_inserted",
-                "emporium_changes_data_updated", "sqlite_autoindex_data_1",
+                "data", "emporium_changes_data", "emporium_changes_data_deleted",
+                "emporium_changes_data_insert_replaced",
+                "emporium_changes_data_inserted", "emporium_changes_data_inserting",
+                "emporium_changes_data_update_replaced", "emporium_changes_data_updated",
+                "emporium_changes_data_updating", "sqlite_autoindex_data_1",
             ])
         #expect(try await engine.collectionNames() == [])
         #expect(try await engine.examine().isEmpty)
+        try await engine.endHistory()
+        #expect(try schema() == ["data", "sqlite_autoindex_data_1"])
+        try await engine.endHistory()
+    }
+
+    @Test("A history that was ended begins anew when somebody asks")
+    func ended() async throws {
+        let (engine, other) = (try open(), try open())
+        let cursor = try await engine.fetchCursor()
+        try await other.endHistory()
+        try await engine.write(data, key: a)
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        var feed = engine.changes(since: cursor).makeAsyncIterator()
+        guard case .snapshot(let snapshot)? = try await feed.next() else { throw StorageError(.damaged, "No snapshot") }
+        #expect(snapshot.items.map(\.key) == [a])
+        try await engine.write(data, key: b)
+        let delta = try #require(await engine.fetchChanges(since: snapshot.cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [b] && delta.changes[0].origin != nil)
     }
 
     @Test("A cursor tells each change after it once, in order, and by whom")
@@ -92,6 +115,89 @@ import Testing
         let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
         #expect(delta.changes.map(\.key) == [verbatim, hashed, verbatim, verbatim, hashed, hashed, verbatim])
         #expect(delta.changes.map { $0.kind == .written } == [true, true, true, false, true, false, true])
+    }
+
+    private static let values = "VALUES ('k', x'00', '', '')"
+
+    @Test(
+        "An item that another program replaces by one of another key or kind is told as removed, once",
+        arguments: [
+            ("REPLACE INTO data (key, value, createdAt, updatedAt) \(values)", ["verbatim k", "hashed k"]),
+            ("INSERT INTO data (key, value, createdAt, updatedAt) \(values) ON CONFLICT DO NOTHING", []),
+            (
+                "REPLACE INTO data (rowid, key, value, createdAt, updatedAt) VALUES (1, 'm', x'00', '', '')",
+                ["verbatim k", "hashed m"]
+            ),
+            (
+                "REPLACE INTO data (rowid, key, value, createdAt, updatedAt) VALUES (2, 'k', x'00', '', '')",
+                ["hashed l", "verbatim k", "hashed k"]
+            ),
+            ("UPDATE OR REPLACE data SET key = 'k' WHERE key = 'l'", ["hashed l", "verbatim k", "hashed k"]),
+            ("UPDATE OR REPLACE data SET rowid = 1 WHERE key = 'l'", ["verbatim k", "hashed l"]),
+            ("UPDATE OR REPLACE data SET _rowid_ = 1 WHERE key = 'l'", ["verbatim k", "hashed l"]),
+            ("UPDATE data SET rowid = 7, kind = 2", ["verbatim k", "url k"]),
+        ], [false, true])
+    func replaced(change: (sql: String, expected: [String]), isRecursive: Bool) async throws {
+        let engine = try open()
+        try await engine.write(data, key: CacheKey(verbatim: "k"))
+        if !change.sql.hasPrefix("UPDATE data") { try await engine.write(data, key: CacheKey("l")) }
+        let cursor = try await engine.fetchCursor()
+        let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
+        try await queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA recursive_triggers = \(isRecursive)")
+            try db.execute(sql: change.sql)
+        }
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let told = delta.changes.map { "\($0.key.kind.rawValue) \($0.key.rawValue)" }
+        #expect(told.sorted() == change.expected.sorted())
+        #expect(delta.changes.filter { $0.kind == .written }.count == min(1, told.count))
+        #expect(delta.changes.last?.kind != .removed)
+        // What gave way leaves nothing behind that is told later.
+        let now = try await engine.fetchCursor()
+        try await engine.write(data, key: CacheKey("k"))
+        let next = try #require(await engine.fetchChanges(since: now, besides: nil))
+        #expect(next.changes.map(\.kind) == [.written])
+    }
+
+    @Test("A table that another program made anew as Bodega knows it gets what it lacks before the triggers")
+    func tableOfBodega() async throws {
+        let engine = try open()
+        _ = try await engine.fetchCursor()
+        try foreign("DROP TABLE data")
+        try foreign(
+            "CREATE TABLE data (key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, createdAt TEXT NOT NULL, "
+                + "updatedAt TEXT NOT NULL)")
+        let cursor = try await engine.fetchCursor()
+        try foreign("INSERT INTO data VALUES ('a', x'00', '', '', NULL)")
+        try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('b', x'00', '', '')")
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil)?.changes.map(\.key) == [a, b])
+    }
+
+    @Test("A write under way when the history is asked for the first time is known as one's own")
+    func firstRequest() async throws {
+        _ = try await open().fetchCursor()
+        let child = try Child("say-cursor", folder.path)
+        _ = await child.lines()
+        let engine = try open()
+        let (started, continuation) = AsyncStream.makeStream(of: Void.self)
+        let release = DispatchSemaphore(value: 0)
+        let writing = Task { [data, a] in
+            try await engine.core.write(engine.change { [.write(key: a, data: data)] }) { [table = engine.table] db in
+                continuation.yield()
+                release.wait()
+                try table.write(data, key: a, at: Date(), in: db)
+            }
+        }
+        for await _ in started { break }
+        let asking = Task { try await engine.fetchCursor() }
+        while !engine.core.authorship.isKept(engine.table) { await Task.yield() }
+        for _ in 0..<100 { _ = try await engine.fetchCount() }
+        release.signal()
+        try await writing.value
+        let cursor = try await asking.value
+        try await engine.write(data, key: b)
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(delta.changes.map(\.key).last == b && delta.changes.allSatisfy { $0.origin != nil })
     }
 
     @Test("What was rolled back is nobody's change")

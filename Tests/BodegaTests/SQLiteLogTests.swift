@@ -51,6 +51,10 @@ import Testing
             ["DROP TABLE emporium_changes_data", "DROP TRIGGER emporium_changes_data_inserted"],
             ["DELETE FROM emporium_changes_data"],
             ["ALTER TABLE data RENAME TO was", "CREATE TABLE data AS SELECT * FROM was"],
+            [
+                "DROP TRIGGER emporium_changes_data_inserted",
+                "CREATE TRIGGER emporium_changes_data_inserted AFTER INSERT ON data BEGIN SELECT 1; END",
+            ],
         ])
     func brokenLog(statements: [String]) async throws {
         let engine = try open()
@@ -63,6 +67,63 @@ import Testing
         try foreign("UPDATE data SET value = x'02'")
         #expect(keys(try await engine.fetchChanges(since: snapshot.cursor, besides: nil)) == ["a"])
         #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+    }
+
+    @Test("A table that was made anew with its triggers is noticed")
+    func twelveSteps() async throws {
+        let engine = try open()
+        try await engine.write(data, key: CacheKey("a"))
+        let cursor = try await engine.fetchCursor()
+        try await DatabaseQueue(path: file.path).write { db in
+            let triggers = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger'")
+            let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE name = 'data'")
+            let table = try #require(sql)
+            try db.execute(sql: table.replacingOccurrences(of: "\"data\"", with: "new"))
+            try db.execute(sql: "INSERT INTO new SELECT 'b', value, createdAt, updatedAt, kind FROM data")
+            try db.execute(sql: "DROP TABLE data")
+            try db.execute(sql: "ALTER TABLE new RENAME TO data")
+            for sql in triggers { try db.execute(sql: sql) }
+        }
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchSnapshot().items.map(\.key) == [CacheKey("b")])
+    }
+
+    @Test("Rows of others under numbers that this process knew as its own are told as theirs")
+    func emptiedLog() async throws {
+        let (engine, mine) = (try open(), StorageOrigin())
+        _ = try await engine.fetchCursor()
+        try await StorageOrigin.$current.withValue(mine) {
+            for number in 1...20 { try await engine.write(data, key: CacheKey("\(number)")) }
+        }
+        let row = "(key, value, createdAt, updatedAt) VALUES"
+        try foreign("DELETE FROM emporium_changes_data", "INSERT INTO data \(row) ('x', x'00', '', '')")
+        let cursor = try await engine.fetchCursor()
+        try foreign("INSERT INTO data \(row) ('y', x'00', '', ''), ('z', x'00', '', '')")
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: mine))
+        #expect(keys(delta) == ["y", "z"] && delta.changes.allSatisfy { $0.origin == nil })
+    }
+
+    @Test("A backup that was copied into the file takes nothing from what others write then")
+    func copiedInPlace() async throws {
+        let mine = StorageOrigin()
+        var engine = try open()
+        _ = try await engine.fetchCursor()
+        try await engine.write(data, key: CacheKey("a"))
+        let cursor = try await engine.fetchCursor()
+        try await engine.close()
+        let backup = try Data(contentsOf: file)
+        let reader = try SQLiteStorageEngine(readingFile: file)
+        #expect(try await reader.fetchCursor() == cursor)
+        engine = try open()
+        _ = try await engine.fetchCursor()
+        try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: CacheKey("b")) }
+        try await engine.close()
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.write(contentsOf: backup)
+        try handle.truncate(atOffset: UInt64(backup.count))
+        try handle.close()
+        try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('c', x'00', '', '')")
+        #expect(keys(try await reader.fetchChanges(since: cursor, besides: mine)) == ["c"])
     }
 
     @Test("A table that was made anew has a history of its own")

@@ -19,9 +19,9 @@ import Testing
         var generator = SeededGenerator(seed: Seed.current)
         var notes = SQLiteOrigins()
         var (expected, end): ([Int: StorageOrigin], Int) = ([:], 0)
+        var ends: [Int] = []
         var unsettled: [(id: Int, note: SQLiteOrigins.Note)] = []
         for _ in 0..<2_000 {
-            notes.check(against: position(end), schema: 1) { _ in true }
             // Others write in between.
             if Bool.random(using: &generator) { end += Int.random(in: 0...2, using: &generator) }
             let last = end + Int.random(in: 1...4, using: &generator)
@@ -33,14 +33,17 @@ import Testing
                 continue
             }
             end = last
+            ends.append(end)
             for number in note.numbers { expected[number] = origin }
             unsettled.append((id, note))
             while unsettled.count > 3 {
                 notes.settle(unsettled.remove(at: Int.random(in: 0..<unsettled.count, using: &generator)).id)
             }
-            let from = Int.random(in: 1...end, using: &generator)
-            let range = from...Int.random(in: from...end, using: &generator)
-            let (certain, uncertain) = notes.notes(about: range, schema: 1)
+            // What somebody sees ends where a transaction does.
+            let to = try #require(ends.randomElement(using: &generator))
+            let range = Int.random(in: 1...to, using: &generator)...to
+            let (certain, proof, uncertain) = notes.notes(about: range)
+            #expect(proof.map { $0.number <= range.upperBound } ?? certain.isEmpty)
             var found: [Int: StorageOrigin] = [:]
             for note in certain + uncertain {
                 for number in note.numbers where range.contains(number) { found[number] = note.origin }
@@ -68,18 +71,25 @@ import Testing
     @Test("Notes about another history are forgotten by who writes, and do not count for who reads")
     func anotherHistory() {
         var notes = SQLiteOrigins()
-        notes.check(against: position(0), schema: 1) { _ in true }
-        notes.settle(notes.note(SQLiteOrigins.Note(first: 1, last: position(5), origin: origins[0])))
-        #expect(notes.notes(about: 1...5, schema: 1).certain.count == 1)
-        #expect(notes.notes(about: 1...5, schema: 2).certain.isEmpty)
-        var confirmed = notes
-        confirmed.confirm(schema: 2) { $0 == position(5) }
-        #expect(confirmed.notes(about: 1...5, schema: 2).certain.count == 1)
-        // The same schema, but rows are missing; another one, and the last row is another.
-        for (end, schema) in [(3, 1), (9, 2)] {
-            var other = notes
-            other.check(against: position(end), schema: schema) { _ in false }
-            #expect(other.settled.isEmpty)
+        #expect(notes.proof(besides: position(0)) == nil)
+        let ids = [
+            notes.note(SQLiteOrigins.Note(first: 1, last: position(5), origin: origins[0])),
+            notes.note(SQLiteOrigins.Note(first: 6, last: position(7), origin: origins[0])),
+        ]
+        for id in ids { notes.settle(id) }
+        #expect(notes.settled.count == 1)
+        // The newest row that can be seen proves it, and nothing counts behind that.
+        for (end, last) in [(5, 5), (6, 5), (7, 7), (9, 7)] {
+            let found = notes.notes(about: 2...end)
+            #expect(found.proof == position(last) && found.settled.map(\.numbers) == [1...last])
         }
+        #expect(notes.notes(about: 8...9).settled.isEmpty && notes.notes(about: 1...4).settled.isEmpty)
+        #expect(notes.proof(besides: position(7)) == nil)
+        #expect(notes.proof(besides: position(9)) == position(7))
+        #expect(notes.proof(besides: SQLiteLogPosition(number: 7, nonce: 1)) == position(7))
+        notes.forget(without: position(5))
+        #expect(notes.settled.count == 1)
+        notes.forget(without: position(7))
+        #expect(notes.settled.isEmpty && notes.notes(about: 1...9).proof == nil)
     }
 }

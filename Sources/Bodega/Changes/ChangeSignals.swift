@@ -21,14 +21,15 @@ package final class ChangeSignals: Sendable {
         for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
     }
 
-    /// A stream of a signal at once, and of those to come.
+    /// A stream of a signal at once, and of those to come; an empty one after the end.
     package func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield()
         let number = state.withLock { state -> Int? in
             if state.isFinished { return nil }
             state.lastNumber += 1
             state.listeners[state.lastNumber] = continuation
+            // Before any end.
+            continuation.yield()
             return state.lastNumber
         }
         guard let number else {

@@ -6,19 +6,19 @@ import Foundation
 /// Events of kqueue(2). The files' folder is watched for their coming and going, and those that are there for writes.
 ///
 /// The file itself is not opened: closing it would take away the locks that connections of this process hold on it. It does
-/// not change but together with one of those beside it.
+/// not change but together with one of those beside it, unless a program keeps its journal in memory or has none.
 final class VnodeEvents: FileEvents, @unchecked Sendable {
     // @unchecked because everything that changes is used on the queue only.
     private let paths: [String]
     private let folder: String
     private let queue: DispatchQueue
-    private let tell: @Sendable (Bool) -> Void
+    private let tell: @Sendable () -> Void
     private var sources: [String: any DispatchSourceFileSystemObject] = [:]
     private var isPaused = false
     private var isCancelled = false
 
     /// - Throws: A ``StorageError`` if the system refuses.
-    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable (Bool) -> Void) throws {
+    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable () -> Void) throws {
         self.paths = suffixes.filter { !$0.isEmpty }.map { path + $0 }
         self.folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         self.queue = queue
@@ -29,13 +29,13 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
         watchFiles()
     }
 
-    func pause() {
+    private func pause() {
         if isPaused { return }
         isPaused = true
         for source in sources.values { source.suspend() }
     }
 
-    func resume() {
+    private func resume() {
         if !isPaused { return }
         isPaused = false
         for source in sources.values { source.resume() }
@@ -75,7 +75,10 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
                 sources[path] = nil
             }
             watchFiles()
-            tell(true)
+            tell()
+            // What comes meanwhile is told together.
+            pause()
+            queue.asyncAfter(deadline: .now() + fileEventsPause) { [self] in resume() }
         }
         source.setCancelHandler { close(descriptor) }
         return source

@@ -30,7 +30,7 @@ struct SQLiteExamination {
             sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
         var known: Set = ["emporium_collections"]
         if try SQLiteTable.standard.exists(in: db) {
-            known.formUnion(["data", SQLiteChangeLog(of: .standard).plainName])
+            known.formUnion(["data", SQLiteTable.standard.log.plainName])
             findings += try examine(.standard, "the unnamed collection")
         }
         for name in try SQLiteCollections.names(in: db) {
@@ -38,7 +38,7 @@ struct SQLiteExamination {
                 findings.append(.init(.problem, "The collection \"\(name)\" has lost its table. Restore a backup."))
                 continue
             }
-            known.formUnion([table.plainName, SQLiteChangeLog(of: table).plainName])
+            known.formUnion([table.plainName, table.log.plainName])
             findings += try examine(table, "the collection \"\(name)\"")
         }
         for table in tables where !known.contains(table) {

@@ -21,8 +21,6 @@ extension SQLiteFile {
 
     /// Closes the file when the operations under way are done.
     func close() throws {
-        watch.close()
-        leaveAuthorship()
         try mapped {
             switch connections {
             case .pool(let pool, _):
@@ -33,5 +31,7 @@ extension SQLiteFile {
                 try reader.close()
             }
         }
+        // Only now: who follows a file that could not be closed goes on.
+        watch.close()
     }
 }

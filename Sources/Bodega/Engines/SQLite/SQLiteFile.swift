@@ -25,7 +25,9 @@ package final class SQLiteFile: Sendable {
     let changes = SQLiteChangeFeed()
     let knownLogs = SQLiteKnownLogs()
     let watch = SQLiteWatch()
-    private let lastAuthorship: Locked<SQLiteAuthorship>
+    /// `nil` where another file may come to the place of this one.
+    private let ownAuthorship: SQLiteAuthorship?
+    private let lastAuthorship = Locked<SQLiteAuthorship?>(nil)
     private let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
@@ -45,7 +47,7 @@ package final class SQLiteFile: Sendable {
             let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
             self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
             self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
-            self.lastAuthorship = Locked(.of(url.path))
+            self.ownAuthorship = .of(url.path)
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
@@ -62,22 +64,20 @@ package final class SQLiteFile: Sendable {
         self.lockTimeout = Self.limited(lockTimeout)
         self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
         self.readers = ReaderGate(count: 1)
-        self.lastAuthorship = Locked(.of(url.path))
+        self.ownAuthorship = nil
         watch.begin(on: self)
     }
 
     /// Who in this process has written what to the logs of the file.
     var authorship: SQLiteAuthorship {
-        lastAuthorship.withLock { last in
-            // Another file may have come to the place of one that is only read.
-            if case .reader = connections { last = .of(url.path) }
+        if let ownAuthorship { return ownAuthorship }
+        let authorship = SQLiteAuthorship.of(url.path)
+        // Kept, and the one before is released after the lock.
+        _ = lastAuthorship.withLock { last in
+            defer { last = authorship }
             return last
         }
-    }
-
-    /// Notes that the file is closed, so that another file may be what this one was to the system.
-    func leaveAuthorship() {
-        lastAuthorship.withLock { $0 = .ofNothing }
+        return authorship
     }
 
     /// The connections of a file that can be written to.
@@ -212,22 +212,35 @@ package final class SQLiteFile: Sendable {
         planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
     ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, failed: @Sendable () -> Void) {
-        let effects = Locked<[SQLiteEffect]?>(nil)
-        let signature = SQLiteSignature(of: change, in: authorship)
+        let outcome = Locked(Outcome())
         return (
-            { [changes] db in
+            { [changes, authorship] db in
+                // It may be made again, after a transaction that failed.
+                outcome.withLock { $0.takeSignature() }?.drop()
                 try plan?(db)
                 // Asked when it is its turn, because somebody may have come while it waited.
-                let found = changes.needsEffects(of: change) ? try change.effects(in: db) : nil
-                effects.withLock { $0 = found }
-                try signature.sign(in: db) { try work(db) }
+                let effects = changes.needsEffects(of: change) ? try change.effects(in: db) : nil
+                let signature = try SQLiteSignature.sign(change, in: authorship, db) { try work(db) }
+                outcome.withLock { $0 = Outcome(effects: effects, signature: signature) }
             },
             { [changes, watch] in
-                watch.committed(change.table, end: signature.settle())
-                changes.post(change, effects: effects.withLock { $0 })
+                let outcome = outcome.withLock { $0 }
+                watch.committed(change.table, end: outcome.signature?.settle())
+                changes.post(change, effects: outcome.effects)
             },
-            { signature.drop() }
+            { outcome.withLock { $0.takeSignature() }?.drop() }
         )
+    }
+
+    /// What a change has come to, as long as it is not committed.
+    private struct Outcome: Sendable {
+        var effects: [SQLiteEffect]?
+        var signature: SQLiteSignature?
+
+        mutating func takeSignature() -> SQLiteSignature? {
+            defer { signature = nil }
+            return signature
+        }
     }
 
     /// Reads a row or two on the caller's thread, which waits if no connection is free.

@@ -13,6 +13,9 @@ struct SQLiteTable: Sendable {
 
     let queries: Queries
 
+    /// The log of the collection's changes, which may not be there.
+    let log: SQLiteChangeLog
+
     /// The statement that writes an item unless the row with its text belongs to a key of another kind.
     let upsert: String
 
@@ -25,6 +28,7 @@ struct SQLiteTable: Sendable {
         let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         self.name = name
         queries = Queries(table: name)
+        log = SQLiteChangeLog(ofTable: plainName, quoted: name)
         func upsert(created: String, alsoSetting more: String) -> String {
             """
             INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, \(created), ?3, ?4)

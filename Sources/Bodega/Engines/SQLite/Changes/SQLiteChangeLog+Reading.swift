@@ -7,8 +7,7 @@ extension SQLiteChangeLog {
 
     /// The last row, `nil` if there is none.
     func end(in db: Database) throws -> SQLiteLogPosition? {
-        let sql = "SELECT number, nonce FROM main.\(name) ORDER BY number DESC LIMIT 1"
-        let statement = try SQLiteStatement(sql, in: db)
+        let statement = try SQLiteStatement(endQuery, in: db)
         defer { statement.reset() }
         return try statement.step() ? position(in: statement) : nil
     }
@@ -32,7 +31,7 @@ extension SQLiteChangeLog {
 
     /// Whether there is such a row.
     func has(_ position: SQLiteLogPosition, in db: Database) throws -> Bool {
-        let statement = try SQLiteStatement("SELECT nonce FROM main.\(name) WHERE number = ?1", in: db)
+        let statement = try SQLiteStatement(nonceQuery, in: db)
         defer { statement.reset() }
         try statement.bind(position.number, at: 1)
         return try statement.step() && statement.integer(at: 0) == position.nonce

@@ -4,7 +4,7 @@ extension SQLiteCollection {
 
     /// The synchronous form of ``SQLiteStorageEngine/fetchCursor()``.
     package func cursor() throws -> StorageCursor {
-        file.authorship.keep(table)
+        try keep()
         while true {
             if let end = try file.readManyHere(history.end(in:)) { return end.cursor }
             guard case .pool = file.connections else { throw history.missing() }
@@ -14,8 +14,12 @@ extension SQLiteCollection {
 
     /// The synchronous form of ``SQLiteStorageEngine/fetchChanges(since:besides:)``.
     package func changes(since cursor: StorageCursor, besides origin: StorageOrigin?) throws -> StorageDelta? {
-        file.authorship.keep(table)
+        try keep()
         return try file.readManyHere { try history.delta(since: cursor, besides: origin, in: $0) }
+    }
+
+    private func keep() throws {
+        if history.keep() { try history.waited(Result { try file.writeUnfollowedHere { _ in } }) }
     }
 
     /// The same as ``SQLiteStorageEngine/changeSignals()``.

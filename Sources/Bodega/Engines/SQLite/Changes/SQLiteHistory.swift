@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Logging
 
 /// Reads the history of a collection on behalf of an engine.
 struct SQLiteHistory: Sendable {
@@ -10,12 +11,36 @@ struct SQLiteHistory: Sendable {
     init(of table: SQLiteTable, in file: SQLiteFile) {
         self.file = file
         self.table = table
-        self.log = SQLiteChangeLog(of: table)
+        self.log = table.log
     }
 
     /// Begins the history inside of a transaction, unless somebody has meanwhile.
     func begin(in db: Database) throws {
-        if try !log.isKept(in: db) { try log.begin(in: db) }
+        if try log.isKept(in: db) { return }
+        // Another program may have made the table anew, as Bodega knows it.
+        if try !table.isComplete(in: db) { try table.create(in: db) }
+        try log.begin(in: db)
+    }
+
+    /// Notes who in this process changes the collection from now on, before the history is read.
+    ///
+    /// - Returns: Whether writes may be under way that are not noted. They are over when an empty one is.
+    func keep() -> Bool {
+        let authorship = file.authorship
+        authorship.keep(table)
+        guard case .pool = file.connections else { return false }
+        return !authorship.areComplete(table)
+    }
+
+    /// Notes that an empty write has waited for all that were under way, or has failed.
+    func waited(_ result: Result<Void, any Error>) throws {
+        do {
+            try result.get()
+            file.authorship.withOrigins(of: table) { $0.areComplete = true }
+        } catch let error as StorageError where error.code == .locked {
+            // Another program holds the lock all the time, so no write of ours can be under way for long.
+            bodegaLogger.debug("Writes under way could not be waited for.", metadata: ["file": "\(file.url.path)"])
+        }
     }
 
     /// The error of who cannot begin a history.
@@ -63,13 +88,11 @@ struct SQLiteHistory: Sendable {
 
     /// Who in this process has written which of some rows, in the order of their numbers.
     private func notes(about numbers: ClosedRange<Int>, in db: Database) throws -> [SQLiteOrigins.Note] {
-        let schema = try SQLiteChangeLog.schemaVersion(in: db)
-        let (certain, uncertain) = try file.authorship.withOrigins(of: table) { origins in
-            try origins.confirm(schema: schema) { try log.has($0, in: db) }
-            return origins.notes(about: numbers, schema: schema)
-        }
-        let confirmed = try uncertain.filter { try log.has($0.last, in: db) }
-        return (certain + confirmed).sorted { $0.first < $1.first }
+        // The log is asked without the lock, which those who write wait for.
+        let known = file.authorship.withOrigins(of: table) { $0.notes(about: numbers) }
+        var notes = try known.pending.filter { try log.has($0.last, in: db) }
+        if let proof = known.proof, try log.has(proof, in: db) { notes += known.settled }
+        return notes.sorted { $0.first < $1.first }
     }
 }
 

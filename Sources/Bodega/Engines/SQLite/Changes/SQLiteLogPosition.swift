@@ -12,7 +12,8 @@ struct SQLiteLogPosition: Hashable, Sendable {
     /// - Returns: `nil` for the cursor of another engine.
     init?(_ cursor: StorageCursor) {
         let parts = cursor.rawValue.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let number = Int(parts[0]), let nonce = Int(parts[1]) else { return nil }
+        guard parts.count == 2, let number = Int(parts[0]), number >= 0, let nonce = Int(parts[1])
+        else { return nil }
         self.init(number: number, nonce: nonce)
     }
 

@@ -4,6 +4,10 @@ import DequeModule
 ///
 /// What a transaction adds is noted before it ends, so that it is known when others can see it; whether it was committed is
 /// known only later. Until then, the note counts if its last row is there.
+///
+/// What was committed counts if a later row of the same notes is there, or its own last one: all of them are about one
+/// history, because each transaction makes sure of that before it adds one. Nothing else proves it. Another program can
+/// empty the log, or put another file's contents into the file, and leave even the version of the schema as it was.
 struct SQLiteOrigins: Sendable {
 
     /// Rows of one origin.
@@ -15,43 +19,37 @@ struct SQLiteOrigins: Sendable {
         var numbers: ClosedRange<Int> { first...last.number }
     }
 
+    /// How many transactions' ends are kept. Who reads sees the file as it was that many transactions of ours ago at most.
+    private static let endLimit = 4096
+
     /// What was committed, in the order of the numbers. Neighbours of one origin are one.
     private(set) var settled: Deque<Note> = []
+    /// The last rows of the newest transactions that were committed, in the order of the numbers.
+    private var ends: Deque<SQLiteLogPosition> = []
     private var pending: [Int: Note] = [:]
     private var lastID = 0
-    /// The versions of the schema at which the notes are known to be about this log. It changes when a log is begun anew or
-    /// another history is put into the file.
-    private var schemas: Set<Int> = []
+    private var lastNoted: SQLiteLogPosition?
 
-    /// Makes sure that the notes are about the log that is there when somebody writes to it, and forgets them if not.
+    /// Whether it is certain that all transactions under way note what they add.
+    var areComplete = false
+
+    /// The version of the schema at which there was no log.
+    var schemaWithoutLog: Int?
+
+    /// The row that must be in the log for the notes to be about it.
     ///
-    /// - Parameters:
-    ///   - end: The log's last row.
-    ///   - schema: The version of the schema.
-    ///   - isThere: Whether a row is there.
-    mutating func check(
-        against end: SQLiteLogPosition,
-        schema: Int,
-        _ isThere: (SQLiteLogPosition) throws -> Bool
-    ) rethrows {
-        if let last = settled.last?.last, last != end {
-            let isSame = try last.number < end.number && (schemas.contains(schema) || isThere(last))
-            if !isSame { self = SQLiteOrigins(continuing: self) }
-        }
-        schemas.insert(schema)
+    /// - Parameter end: The log's last row.
+    /// - Returns: `nil` if the end proves it.
+    func proof(besides end: SQLiteLogPosition) -> SQLiteLogPosition? {
+        lastNoted == end || ends.last == end ? nil : ends.last
     }
 
-    /// Finds out for somebody who reads whether the notes are about the log that he sees.
-    mutating func confirm(schema: Int, _ isThere: (SQLiteLogPosition) throws -> Bool) rethrows {
-        guard !schemas.contains(schema), let last = settled.last?.last, try isThere(last) else { return }
-        schemas.insert(schema)
-    }
-
-    init() {}
-
-    private init(continuing origins: SQLiteOrigins) {
-        pending = origins.pending
-        lastID = origins.lastID
+    /// Forgets all notes, because they are about another history.
+    ///
+    /// - Parameter proof: The row that is not there. If it is not the one that is asked for any more, nothing is forgotten.
+    mutating func forget(without proof: SQLiteLogPosition) {
+        guard ends.last == proof else { return }
+        (settled, ends, pending, lastNoted) = ([], [], [:], nil)
     }
 
     /// Notes what a transaction adds that has not ended yet.
@@ -60,6 +58,7 @@ struct SQLiteOrigins: Sendable {
     mutating func note(_ note: Note) -> Int {
         lastID += 1
         pending[lastID] = note
+        lastNoted = note.last
         return lastID
     }
 
@@ -71,6 +70,7 @@ struct SQLiteOrigins: Sendable {
     /// The transaction of a note was committed.
     mutating func settle(_ id: Int) {
         guard let note = pending.removeValue(forKey: id) else { return }
+        noteEnd(note.last)
         // Hardly ever anywhere but at the end: transactions are settled by who commits them, maybe one after the next.
         var index = settled.endIndex
         while index > 0, settled[index - 1].first > note.first { index -= 1 }
@@ -88,22 +88,37 @@ struct SQLiteOrigins: Sendable {
         while let first = settled.first, first.last.number <= oldest { settled.removeFirst() }
     }
 
-    /// The notes that are about some rows.
+    private mutating func noteEnd(_ end: SQLiteLogPosition) {
+        var index = ends.endIndex
+        while index > 0, ends[index - 1].number > end.number { index -= 1 }
+        ends.insert(end, at: index)
+        if ends.count > Self.endLimit { ends.removeFirst() }
+    }
+
+    /// The notes that are about some rows, up to the last row that somebody sees.
     ///
-    /// - Parameters:
-    ///   - numbers: The rows' numbers.
-    ///   - schema: The version of the schema that is in force where they are read.
-    /// - Returns: The notes that count, and those that count if their last row is there.
-    func notes(about numbers: ClosedRange<Int>, schema: Int) -> (certain: [Note], uncertain: [Note]) {
+    /// - Returns: The notes that count if a row is there that proves it, that row, and those each of which counts if its
+    ///   last row is there.
+    func notes(about numbers: ClosedRange<Int>) -> (settled: [Note], proof: SQLiteLogPosition?, pending: [Note]) {
         let uncertain = pending.values.filter { $0.numbers.overlaps(numbers) }
-        guard schemas.contains(schema) else { return ([], uncertain) }
-        // The first that ends in the range or behind it.
-        var (low, high) = (0, settled.count)
+        // Behind the last transaction that he can see, no row is ours.
+        let proof = ends[..<firstIndex(in: ends) { $0.number > numbers.upperBound }].last
+        guard let proof, proof.number >= numbers.lowerBound else { return ([], nil, uncertain) }
+        let low = firstIndex(in: settled) { $0.last.number >= numbers.lowerBound }
+        let certain = settled[low...].prefix { $0.first <= proof.number }.map { note in
+            note.last.number > proof.number ? Note(first: note.first, last: proof, origin: note.origin) : note
+        }
+        return (certain, proof, uncertain)
+    }
+
+    /// The index of the first element that is so, as are all behind it.
+    private func firstIndex<Element>(in elements: Deque<Element>, where isSo: (Element) -> Bool) -> Int {
+        var (low, high) = (0, elements.count)
         while low < high {
             let middle = (low + high) / 2
-            if settled[middle].last.number < numbers.lowerBound { low = middle + 1 } else { high = middle }
+            if isSo(elements[middle]) { high = middle } else { low = middle + 1 }
         }
-        return (settled[low...].prefix { $0.first <= numbers.upperBound }, uncertain)
+        return low
     }
 }
 

@@ -29,23 +29,36 @@ extension SQLiteStorageEngine: ObservableStorageEngine {
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if somebody has removed or replaced the file.
     public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
     {
-        core.authorship.keep(table)
+        try await keep()
         return try await core.readMany { [history] db in try history.delta(since: cursor, besides: origin, in: db) }
     }
 
     /// Signals that there may be changes: once at once, and then after each change, or after several.
     ///
-    /// Commits of this process are told at once, those of others when the system tells of their files, or, where it
-    /// does not, after 40 milliseconds at most. Somebody listens to the system only as long as there are such streams.
+    /// Commits of this process are told at once, those of others when the system tells of their files. Because a commit
+    /// can be seen only after the last write that the system tells of, the file is then looked at after 1, 2, 4
+    /// milliseconds and so on, and every two seconds in the end. Where the system tells nothing, it is looked at every 40
+    /// milliseconds. All this is done only as long as there are such streams.
     public func changeSignals() -> AsyncStream<Void> {
         core.watch.signals(for: table)
+    }
+
+    /// Makes sure that it is known who in this process writes what.
+    private func keep() async throws {
+        guard history.keep() else { return }
+        do {
+            try await core.writeUnfollowed { _ in }
+            try history.waited(.success(()))
+        } catch {
+            try history.waited(.failure(error))
+        }
     }
 
     /// Reads from the history, beginning it if there is none.
     private func begun<Value: Sendable>(
         _ read: @escaping @Sendable (Database) throws -> Value?
     ) async throws -> Value {
-        core.authorship.keep(table)
+        try await keep()
         while true {
             if let value = try await core.readMany(read) { return value }
             guard case .pool = core.connections else { throw history.missing() }

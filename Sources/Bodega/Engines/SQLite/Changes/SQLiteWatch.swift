@@ -22,7 +22,9 @@ final class SQLiteWatch: Sendable {
         var followed: [String: Followed] = [:]
         var fileWatch: FileWatch?
         var isClosed = false
-        var makeEvents = FileEventsOfSystem.make
+        var surroundings = FileWatch.Surroundings()
+
+        var isHeard: Bool { !isClosed && followed.values.contains { $0.signals.areHeard } }
     }
 
     private let state = Locked(State())
@@ -34,11 +36,11 @@ final class SQLiteWatch: Sendable {
 
     /// Says which file it is. It is not kept.
     ///
-    /// - Parameter makeEvents: Makes what tells of changes to the file.
-    func begin(on file: SQLiteFile, _ makeEvents: @escaping FileWatch.MakeEvents = FileEventsOfSystem.make) {
+    /// - Parameter surroundings: What tells of changes to the file, and of time.
+    func begin(on file: SQLiteFile, in surroundings: FileWatch.Surroundings = FileWatch.Surroundings()) {
         state.withLock { state in
             state.file = file
-            state.makeEvents = makeEvents
+            state.surroundings = surroundings
         }
     }
 
@@ -47,7 +49,7 @@ final class SQLiteWatch: Sendable {
         let signals = state.withLock { state in
             if let followed = state.followed[table.name] { return followed.signals }
             let signals = ChangeSignals(silenced: { [weak self] in self?.watchIfHeard() })
-            state.followed[table.name] = Followed(log: SQLiteChangeLog(of: table), signals: signals)
+            state.followed[table.name] = Followed(log: table.log, signals: signals)
             if state.isClosed { signals.finish() }
             return signals
         }
@@ -79,34 +81,51 @@ final class SQLiteWatch: Sendable {
         for one in followed.values { one.signals.finish() }
     }
 
-    /// Watches the file as long as somebody listens.
+    private enum Step {
+        case begin(SQLiteFile, FileWatch.Surroundings)
+        case end(FileWatch)
+        case nothing
+    }
+
+    /// Watches the file as long as somebody listens. The system is asked for that without the lock, which commits take.
     private func watchIfHeard() {
-        state.withLock { state in
-            let isHeard = !state.isClosed && state.followed.values.contains { $0.signals.areHeard }
-            if isHeard, state.fileWatch == nil, let file = state.file {
-                state.fileWatch = FileWatch(
+        while true {
+            let step = state.withLock { state -> Step in
+                let isHeard = state.isHeard
+                if isHeard, state.fileWatch == nil, let file = state.file { return .begin(file, state.surroundings) }
+                guard !isHeard, let fileWatch = state.fileWatch else { return .nothing }
+                state.fileWatch = nil
+                return .end(fileWatch)
+            }
+            switch step {
+            case .nothing: return
+            case .end(let fileWatch): fileWatch.cancel()
+            case .begin(let file, let surroundings):
+                let fileWatch = FileWatch(
                     of: file.url.path,
                     suffixes: ["", "-wal", "-journal"],
-                    makeEvents: state.makeEvents
+                    in: surroundings
                 ) { [weak self] in self?.check() }
-            } else if !isHeard, let fileWatch = state.fileWatch {
-                fileWatch.cancel()
-                state.fileWatch = nil
+                // Somebody else may have been faster, or all may have gone.
+                let isWanted = state.withLock { state in
+                    guard state.isHeard, state.fileWatch == nil else { return false }
+                    state.fileWatch = fileWatch
+                    return true
+                }
+                if !isWanted { fileWatch.cancel() }
             }
         }
     }
 
     /// Signals if there is news.
     private func check() {
-        let (file, heard) = state.withLock { state in
-            (state.file, state.followed.filter { $0.value.signals.areHeard })
-        }
-        guard let file, !heard.isEmpty else { return }
+        guard let file = state.withLock({ $0.file }) else { return }
         do {
-            let ends = try file.readOneHere { [versions] db -> [String: SQLiteLogPosition?]? in
+            let ends = try file.readOneHere { db -> [String: SQLiteLogPosition?]? in
                 try SQLiteFile.checkPlace(in: db)
                 guard try versions.haveChanged(in: db) else { return nil }
-                return try heard.mapValues { try $0.log.endIfThere(in: db) }
+                // Only now: who begins to listen after this reads what has changed before.
+                return try heard().mapValues { try $0.log.endIfThere(in: db) }
             }
             for (table, end) in ends ?? [:] { found(end, of: table) }
         } catch {
@@ -115,8 +134,12 @@ final class SQLiteWatch: Sendable {
                 "A file that is followed could not be read.",
                 metadata: ["file": "\(file.url.path)", "error": "\(error)"]
             )
-            for one in heard.values { one.signals.send() }
+            for one in heard().values { one.signals.send() }
         }
+    }
+
+    private func heard() -> [String: Followed] {
+        state.withLock { $0.followed.filter { $0.value.signals.areHeard } }
     }
 
     /// Signals if a log reaches elsewhere than before. If there is no log, any commit may be news.
