@@ -102,7 +102,7 @@ public final class PostgresDatabase: Sendable {
             connectTimeout: options.connectTimeout
         )
         lanes = LaneGroup(pool: pool, count: laneCount)
-        announcer = ChangeAnnouncer(lanes: lanes, timeout: options.timeout)
+        announcer = ChangeAnnouncer(pool: pool, timeout: options.timeout)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
         trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, timeout: options.timeout)
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
@@ -130,6 +130,15 @@ public final class PostgresDatabase: Sendable {
         listener.close()
         pool.close()
         lanes.close()
+    }
+
+    /// Waits until the changes that were made are announced to those who follow them, and closes all connections.
+    ///
+    /// A program that writes and ends at once calls this. After ``close()`` alone, others may hear of its last change only
+    /// when they look by themselves, about a second later.
+    public func finish() async {
+        await announcer.finish()
+        close()
     }
 
     // MARK: Collections
