@@ -38,6 +38,10 @@ public final class PostgresDatabase: Sendable {
         /// change. Who follows the changes and was away for more gets a snapshot.
         public var changeLogLimit: Int
 
+        /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer than any
+        /// program tries to repeat a write, which looks there for what became of its attempts.
+        var requestAge: TimeInterval
+
         /// Describes how a database is used.
         ///
         /// - Parameters:
@@ -58,6 +62,7 @@ public final class PostgresDatabase: Sendable {
             self.timeout = timeout
             self.partitions = partitions
             self.changeLogLimit = changeLogLimit
+            requestAge = max(300, 4 * timeout)
         }
     }
 
@@ -67,6 +72,7 @@ public final class PostgresDatabase: Sendable {
     let announcer: ChangeAnnouncer
     let listener: ChangeListener
     let trimmer: ChangeTrimmer
+    let place: DatabasePlace
     private let lanes: LaneGroup
 
     /// Connects to a database, and creates the tables in it if they are missing.
@@ -104,20 +110,23 @@ public final class PostgresDatabase: Sendable {
         lanes = LaneGroup(pool: pool, count: laneCount)
         announcer = ChangeAnnouncer(pool: pool, timeout: options.timeout)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
-        trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, timeout: options.timeout)
+        trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
-        try await open()
+        place = try await Self.open(pool, retries, options)
     }
 
     deinit { close() }
 
-    private func open() async throws {
+    private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws -> DatabasePlace {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
         do {
             // A server that isn't there is told at once; one that is starting, or has no connection left, is waited for.
-            try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
-                try await pool.withSession(until: .after(options.timeout)) { try await migrator.migrate($0) }
+            return try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
+                try await pool.withSession(until: .after(options.timeout)) { session in
+                    try await migrator.migrate(session)
+                    return try await DatabasePlace.find(in: session, patience: options.timeout)
+                }
             }
         } catch {
             throw StorageError.postgres(error)
