@@ -237,16 +237,87 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test func `A change whose writer never announced it is found all the same`() async throws {
+    @Test func `A change whose writer never announced it is found all the same, also among announcements`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let reader = try await engine(schema)
+        let noisy = try await reader.collection(named: "noisy")
+        let isOver = Locked(false)
+        async let noise: Void = {
+            while !isOver.withLock({ $0 }) { try await noisy.write(Data(), key: CacheKey("noise")) }
+        }()
+        var feed = reader.changes().makeAsyncIterator()
+        _ = try await feed.next()
+        // Its number is lower than others that are committed before it.
+        let held = try await HeldTransaction(schema)
+        try await held.write("silent", collection: reader.number)
+        try await reader.write(Data(), key: CacheKey("told"))
+        guard case .changes(let told) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(told.changes.map(\.key) == [CacheKey("told")])
+        try await held.commit()
+        guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(delta.changes.map(\.key) == [CacheKey("silent")])
+        isOver.withLock { $0 = true }
+        try await noise
+    }
+
+    @Test func `A late commit is found when nothing else happens`() async throws {
         let schema = try await Schemas.shared.schema()
         let reader = try await engine(schema)
         var feed = reader.changes().makeAsyncIterator()
         _ = try await feed.next()
         let held = try await HeldTransaction(schema)
         try await held.write("silent", collection: reader.number)
+        try await reader.write(Data(), key: CacheKey("told"))
+        guard case .changes(let told) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(told.changes.map(\.key) == [CacheKey("told")])
         try await held.commit()
         guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
         #expect(delta.changes.map(\.key) == [CacheKey("silent")])
+    }
+
+    @Test func `A batch is told step by step, and what changes nothing is not told`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        for name in ["before", "again"] { try await engine.write(Data(), key: CacheKey(name)) }
+        let cursor = try await engine.fetchCursor()
+        try await engine.remove(key: CacheKey("absent"))
+        try await engine.apply([
+            .write(key: CacheKey("d"), data: Data()), .remove(key: CacheKey("d")),
+            .write(key: CacheKey("d"), data: Data()), .remove(key: CacheKey("absent")),
+            .write(key: CacheKey("c"), data: Data()), .remove(key: CacheKey("before")),
+            .remove(key: CacheKey("again")), .write(key: CacheKey("again"), data: Data()),
+        ])
+        let told = try await all(engine, since: cursor)
+        let expected = ["+d", "-d", "+d", "+c", "-before", "-again", "+again"]
+        #expect(told.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue } == expected)
+        // Each request is in the log, also of what is not told.
+        #expect(try await schema.sql("SELECT count(DISTINCT request) FROM emporium_changes") == "4")
+    }
+
+    @Test func `Removing all tells each key, in the order of the items`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let keys = (0..<2_345).map { CacheKey("\($0)") }
+        try await engine.write(keys.map { ($0, Data()) })
+        let cursor = try await engine.fetchCursor()
+        try await engine.apply([.removeAll, .write(key: CacheKey("new"), data: Data())])
+        try await engine.removeAllData()
+        try await engine.removeAllData()
+        let told = try await all(engine, since: cursor)
+        #expect(told.changes.map(\.key) == keys + [CacheKey("new"), CacheKey("new")])
+        #expect(try await schema.sql("SELECT max(cardinality(removed)) FROM emporium_changes") == "1000")
+    }
+
+    @Test func `A removal that comes before an item is committed is not told after it`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let cursor = try await engine.fetchCursor()
+        let held = try await HeldTransaction(schema)
+        try await held.write("a", collection: engine.number)
+        try await engine.remove(key: CacheKey("a"))
+        try await held.commit()
+        let told = try await all(engine, since: cursor)
+        #expect(told.changes.map(\.kind) == [.written])
     }
 
     @Test func `After a failover the history is another one`() async throws {
