@@ -110,7 +110,8 @@ public final class PostgresDatabase: Sendable {
         lanes = LaneGroup(pool: pool, count: laneCount)
         announcer = ChangeAnnouncer(pool: pool, timeout: options.timeout)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
-        trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
+        trimmer = ChangeTrimmer(
+            pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
         place = try await Self.open(pool, retries, options)
@@ -118,7 +119,8 @@ public final class PostgresDatabase: Sendable {
 
     deinit { close() }
 
-    private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws -> DatabasePlace {
+    private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws -> DatabasePlace
+    {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
         do {
             // A server that isn't there is told at once; one that is starting, or has no connection left, is waited for.

@@ -209,20 +209,24 @@ struct ChangeFeedTests {
 
     @Test func `A feed follows another engine, also over a lost connection`() async throws {
         let schema = try await Schemas.shared.schema()
-        let (reader, writer) = (try await engine(schema), try await engine(schema))
+        // By its name, as others run at the same time.
+        let name = "feed_\(schema.name)"
+        let reader = try await PostgresStorageEngine(
+            connecting: schema.url + "&application_name=\(name)", collection: "notes", options: .patient())
+        let writer = try await engine(schema)
         var feed = reader.changes().makeAsyncIterator()
         guard case .snapshot(let snapshot) = try await feed.next() else { return #expect(Bool(false)) }
         #expect(snapshot.items.isEmpty)
         for round in 0..<6 {
             if round == 3 {
-                // All connections of this test, whose application names and schemas others don't have.
-                try await schema.sql(
-                    """
-                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                    WHERE query LIKE '%emporium_changes%' AND pid <> pg_backend_pid() AND datname = current_database()
-                        AND query LIKE 'LISTEN%'
-                    """
-                )
+                let listening =
+                    "FROM pg_stat_activity WHERE application_name = '\(name)' AND query LIKE '%pg_snapshot%'"
+                try await waitUntil("somebody listened") {
+                    try await schema.sql("SELECT count(*) > 0 \(listening)") == "t"
+                }
+                let ended = try await schema.sql(
+                    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(name)'")
+                #expect((Int(ended) ?? 0) >= 1)
             }
             try await writer.write(Data(), key: CacheKey("\(round)"))
             guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
@@ -237,7 +241,8 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test func `A change whose writer never announced it is found all the same, also among announcements`() async throws {
+    @Test func `A change whose writer never announced it is found all the same, also among announcements`() async throws
+    {
         let schema = try await Schemas.shared.schema()
         let reader = try await engine(schema)
         let noisy = try await reader.collection(named: "noisy")

@@ -21,7 +21,8 @@ import Musl
     }
 
     @Test(arguments: [
-        "postgres://localhost/a", "postgres://127.0.0.1/a", "postgres://127.9.8.7/a", "postgres://[::1]/a", "postgres://[0:0::1]/a", "postgres:///a?host=/run/postgresql",
+        "postgres://localhost/a", "postgres://127.0.0.1/a", "postgres://127.9.8.7/a", "postgres://[::1]/a",
+        "postgres://[0:0::1]/a", "postgres:///a?host=/run/postgresql",
         "host=localhost", "hostaddr=127.0.0.1 host=db.example.com",
     ])
     func `Where no network lies between, the connection string decides on security`(text: String) throws {

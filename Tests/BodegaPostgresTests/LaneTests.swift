@@ -71,7 +71,12 @@ struct LaneTests {
         let schema = try await Schemas.shared.schema()
         let lane = ReadLane(pool: SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 120))
         _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
-        let sleep = Task { try await lane.run(ReadLane.Read(Command(Statement("SELECT pg_sleep(900)")), until: .after(900))) }
+        let awake = "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(900)' AND state = 'active'"
+        #expect(try await schema.sql(awake) == "0")
+        let sleep = Task {
+            try await lane.run(ReadLane.Read(Command(Statement("SELECT pg_sleep(900)")), until: .after(900)))
+        }
+        try await waitUntil("the server was busy") { try await schema.sql(awake) == "1" }
         let failure = await #expect(throws: PostgresFailure.self) {
             try await lane.run(ReadLane.Read(echo(1), until: .after(1)))
         }
@@ -84,14 +89,15 @@ struct LaneTests {
         let server = try await PostgresServer.launch()
         let engine = try await PostgresStorageEngine(
             connecting: server.url(), collection: "notes", options: .init(connectTimeout: 5, timeout: 5))
+        try await engine.write(Data("1".utf8), key: CacheKey("a"))
         for round in 0..<3 {
-            try await waitUntil("the server answered") { (try? await engine.fetch(key: CacheKey("a"))) != .none }
+            try await waitUntil("the server answered") { (try? await engine.fetch(key: CacheKey("a"))) != nil }
             let started = Locked(0)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
                         // Until the first failure.
-                        while (try? await engine.fetch(key: CacheKey("a"))) != .none { started.withLock { $0 += 1 } }
+                        while (try? await engine.fetch(key: CacheKey("a"))) != nil { started.withLock { $0 += 1 } }
                     }
                 }
                 try await waitUntil("reads were under way") { started.withLock { $0 > 500 } }
