@@ -10,32 +10,35 @@ public import Foundation
 /// let drafts = try await database.collection(named: "drafts")
 /// ```
 ///
-/// - Short reads share connections, several under way on each. A write, a bulk read and a scan have one to themselves. Who
-///   finds none left waits, first come, first served, for as long as ``Options/timeout``.
-/// - When the server goes away, operations wait for it, or for the one that takes its place, and go on by themselves; a write
-///   is not applied twice.
+/// - Short reads share connections, several under way on each. A write, a bulk read and a scan have one to themselves.
+///   Who finds none left waits, first come, first served, for as long as ``Options/timeout``.
+/// - When the server goes away, operations wait for it, or for the one that takes its place, and go on by themselves; a
+///   write is not applied twice.
 /// - The connections close with the last engine and database that use them, or with ``close()``.
 public final class PostgresDatabase: Sendable {
 
     /// How a database is used.
     public struct Options: Sendable {
 
-        /// The most connections for operations, by default 8, at least 2. Each engine that follows changes has one more.
+        /// The most connections for operations, by default 8, at least 2. Each engine that follows changes has one
+        /// more.
         public var maximumConnections: Int
 
         /// How long a server may take to accept a connection, in seconds, by default 10.
         public var connectTimeout: TimeInterval
 
-        /// How long an operation may wait, in seconds, by default 30: for a free connection, for a server that went away to
-        /// come back, and for one that is silent to answer. A bulk operation has a millisecond more for each item.
+        /// How long an operation may wait, in seconds, by default 30: for a free connection, for a server that went
+        /// away to come back, and for one that is silent to answer. A bulk operation has a millisecond more for each
+        /// item.
         public var timeout: TimeInterval
 
-        /// The number of partitions that the table of items gets if this is the first program that opens the database, by
-        /// default 8. It is never changed afterwards.
+        /// The number of partitions that the table of items gets if this is the first program that opens the database,
+        /// by default 8. It is never changed afterwards.
         public var partitions: Int
 
-        /// The number of changes that the log keeps at least, by default 100,000, and at most about twice as many; up to 1,000 items of one batch count as one
-        /// change. Who follows the changes and was away for more gets a snapshot.
+        /// The number of changes that the log keeps at least, by default 100,000, and at most about twice as many; up
+        /// to 1,000 items of one batch count as one change. Who follows the changes and was away for more gets a
+        /// snapshot.
         public var changeLogLimit: Int
 
         /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer than any
@@ -79,12 +82,12 @@ public final class PostgresDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - connectionString: A URL such as `postgres://app@db.example.com/notes`, or settings such as
-    ///     `host=db.example.com dbname=notes`. What it leaves open comes from libpq's other sources: the `PG…` variables, the
-    ///     service file and the pass file. With several hosts, the one that can be written to is used.
+    ///     `host=db.example.com dbname=notes`. What it leaves open comes from libpq's other sources: the `PG…`
+    ///     variables, the service file and the pass file. With several hosts, the one that can be written to is used.
     ///   - options: How it is used.
     /// - Throws: A ``StorageError``: ``StorageError/Code/unreachable`` if no server could be reached,
-    ///   ``StorageError/Code/permissionDenied`` if it refused the user, ``StorageError/Code/cannotOpen`` if there is no such
-    ///   database, ``StorageError/Code/invalidArgument`` if the string can't be understood. None shows a password.
+    ///   ``StorageError/Code/permissionDenied`` if it refused the user, ``StorageError/Code/cannotOpen`` if there is no
+    ///   such database, ``StorageError/Code/invalidArgument`` if the string can't be understood. None shows a password.
     public convenience init(connecting connectionString: String, options: Options = Options()) async throws {
         try await self.init(connecting: connectionString, options: options, clock: ContinuousClock())
     }

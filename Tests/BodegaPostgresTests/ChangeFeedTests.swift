@@ -76,7 +76,8 @@ struct ChangeFeedTests {
         #expect(told.map(\.key) == keys + keys.prefix(250) + [CacheKey("late")])
     }
 
-    /// The control is the reader that goes by the numbers in the log: it must skip something, or the test would prove nothing.
+    /// The control is the reader that goes by the numbers in the log: it must skip something, or the test would prove
+    /// nothing.
     @Test func `No change is skipped when transactions commit in another order than they took their numbers`()
         async throws
     {
@@ -357,7 +358,9 @@ private struct HeldTransaction {
             "BEGIN",
             """
             INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-            VALUES (\(collection), gen_random_uuid(), gen_random_uuid(), 0, ARRAY['\\x00'::bytea || '\(name)'::bytea], '{}', false)
+            VALUES (
+                \(collection), gen_random_uuid(), gen_random_uuid(), 0, ARRAY['\\x00'::bytea || '\(name)'::bytea], '{}', false
+            )
             """,
         ]
         _ = try await session.run(statements.map { Command(Statement($0)) }, patience: 60)

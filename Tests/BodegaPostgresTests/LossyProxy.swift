@@ -11,8 +11,8 @@ import Glibc
 import Musl
 #endif
 
-/// Stands between clients and a server on loopback, and loses the connection when told to, after the server has committed and
-/// before the client hears of it.
+/// Stands between clients and a server on loopback, and loses the connection when told to, after the server has
+/// committed and before the client hears of it.
 final class LossyProxy: Sendable {
 
     private struct State {

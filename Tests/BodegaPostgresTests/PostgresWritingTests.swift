@@ -57,8 +57,8 @@ struct PostgresWritingTests {
         #expect(try await engine.fetchAllData() == Array(repeating: Data("second".utf8), count: count))
     }
 
-    /// Batches on the same keys in opposite orders deadlock unless rows are locked in one order; those that remove have to be
-    /// repeated. Each batch leaves all keys with its own value or none.
+    /// Batches on the same keys in opposite orders deadlock unless rows are locked in one order; those that remove have
+    /// to be repeated. Each batch leaves all keys with its own value or none.
     @Test func `Batches in each other's way are all applied, one after the other`() async throws {
         let schema = try await Schemas.shared.schema()
         let keys = (0..<20).map { CacheKey("\($0)") }
@@ -88,7 +88,8 @@ struct PostgresWritingTests {
         print("deadlocks in the tests' database so far:", deadlocks)
     }
 
-    /// The connection ends after the server has committed and before the engine hears of it. Meanwhile somebody else writes.
+    /// The connection ends after the server has committed and before the engine hears of it. Meanwhile somebody else
+    /// writes.
     @Test(arguments: [1, 2, 3_000])
     func `A write whose outcome was not heard of is not applied twice`(count: Int) async throws {
         let schema = try await Schemas.shared.schema()

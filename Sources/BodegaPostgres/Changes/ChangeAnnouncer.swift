@@ -5,9 +5,9 @@ import Logging
 /// Tells those who listen that a collection has changed, after the change was committed.
 ///
 /// A notification that is part of the transaction would need no second statement, but the server lets only one such
-/// transaction commit at a time, so that writers would wait for each other's disks. This one costs them nothing, and there is
-/// at most one under way: those that come up meanwhile are one. If the program ends before it is sent, listeners find the
-/// change when they next look, see ``ChangeListener``.
+/// transaction commit at a time, so that writers would wait for each other's disks. This one costs them nothing, and
+/// there is at most one under way: those that come up meanwhile are one. If the program ends before it is sent,
+/// listeners find the change when they next look, see ``ChangeListener``.
 final class ChangeAnnouncer: Sendable {
 
     static let channel = "emporium_changes"

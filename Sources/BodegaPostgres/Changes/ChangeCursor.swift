@@ -4,9 +4,9 @@ import Foundation
 
 /// A place in the history of a collection: which transactions a reader has seen.
 ///
-/// A number could not say that: a transaction that took a lower number may commit later, and would be skipped. So it is a
-/// snapshot of PostgreSQL's, which knows of each transaction whether it was committed. Transactions are only comparable on
-/// one timeline of one database: after a failover, a cursor from before is of another history.
+/// A number could not say that: a transaction that took a lower number may commit later, and would be skipped. So it is
+/// a snapshot of PostgreSQL's, which knows of each transaction whether it was committed. Transactions are only
+/// comparable on one timeline of one database: after a failover, a cursor from before is of another history.
 struct ChangeCursor: Sendable, Equatable {
 
     /// What tells databases and their timelines apart.
@@ -33,7 +33,6 @@ struct ChangeCursor: Sendable, Equatable {
         let fields = cursor.rawValue.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 2 || fields.count == 4,
             fields.dropFirst().prefix(2).allSatisfy(Self.isSnapshot(_:))
-                || fields.count == 2 && Self.isSnapshot(fields[1])
         else { return nil }
         history = fields[0]
         seen = fields[1]

@@ -117,8 +117,8 @@ enum ChangeStatements {
             AND NOT pg_visible_in_snapshot(transaction, $2::text::pg_snapshot)
         """
 
-    // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while. The
-    // number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
+    // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while.
+    // The number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
 
     /// Lets one program trim at a time.
     static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")

@@ -133,7 +133,8 @@ extension QueryResult {
             guard offset + 4 <= bytes.count else { throw Self.isMissing }
             return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
         }
-        // Dimensions, whether it may hold NULL, and the type; then, of its only dimension, the size and the first index.
+        // Dimensions, whether it may hold NULL, and the type; then, of its only dimension, the size and the first
+        // index.
         if try number(at: 0) == 0 { return [] }
         var offset = 20
         return try (0..<number(at: 12)).map { _ in

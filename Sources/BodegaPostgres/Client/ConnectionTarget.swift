@@ -64,7 +64,8 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         {
             settings.append(("target_session_attrs", "read-write"))
         }
-        // libpq's own default trusts whoever answers. One that comes from a service file looks like it, and is raised too.
+        // libpq's own default trusts whoever answers. One that comes from a service file looks like it, and is raised
+        // too.
         let choosesSecurity = given["sslmode"] != nil || environment["PGSSLMODE"] != nil
         if !choosesSecurity, resolved["sslmode"] == "prefer", !hosts.allSatisfy(\.isLocal) {
             settings.append(("sslmode", "verify-full"))

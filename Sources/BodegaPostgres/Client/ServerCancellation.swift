@@ -11,8 +11,8 @@ enum ServerCancellation {
     private static let limit = 4
     private static let underway = Locked<[String: Int]>([:])
 
-    /// Asks the server to stop the current statement of a connection. It returns at once; the connection may be gone before
-    /// the server was asked.
+    /// Asks the server to stop the current statement of a connection. It returns at once; the connection may be gone
+    /// before the server was asked.
     static func send(for connection: OpaquePointer) {
         let server = place(of: connection)
         let mayGo = underway.withLock { counts in

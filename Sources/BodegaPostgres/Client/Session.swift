@@ -267,7 +267,8 @@ final class Session: @unchecked Sendable {
         }
     }
 
-    /// Ends what has been sent in part when the task is cancelled, unless the server has been told already and is to answer.
+    /// Ends what has been sent in part when the task is cancelled, unless the server has been told already and is to
+    /// answer.
     private func checkCancellation(_ pace: Pace) throws {
         guard Task.isCancelled, !pace.wasCancelled else { return }
         hasFailed = true

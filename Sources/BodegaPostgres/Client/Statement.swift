@@ -2,8 +2,8 @@
 /// A statement of SQL.
 struct Statement: Sendable {
 
-    /// The name under which connections prepare it, once each; `nil` for one that is planned anew each time, because the
-    /// best plan depends on the parameters.
+    /// The name under which connections prepare it, once each; `nil` for one that is planned anew each time, because
+    /// the best plan depends on the parameters.
     let name: String?
 
     let sql: String

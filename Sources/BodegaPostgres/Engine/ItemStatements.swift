@@ -14,8 +14,8 @@ enum ItemStatements {
         "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
     )
 
-    // The change is made of what the item's change returns, so that it is noted after the item was locked: changes of one
-    // item stand in the log in the order in which they took effect.
+    // The change is made of what the item's change returns, so that it is noted after the item was locked: changes of
+    // one item stand in the log in the order in which they took effect.
 
     /// Writes an item and notes that.
     static let write = Statement(

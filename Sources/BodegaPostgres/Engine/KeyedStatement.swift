@@ -1,8 +1,8 @@
 #if Postgres
 /// A statement on the rows of some keys. It is planned anew each time, as the best plan depends on the keys.
 ///
-/// For a few, the shards are listed, so that the server leaves the partitions alone that have none of them. Many are in all
-/// partitions anyway, and the server would take longer to find that out than to do the rest.
+/// For a few, the shards are listed, so that the server leaves the partitions alone that have none of them. Many are in
+/// all partitions anyway, and the server would take longer to find that out than to do the rest.
 struct KeyedStatement: Sendable {
 
     private let few: Statement

@@ -18,8 +18,8 @@ extension PostgresStorageEngine {
 
     /// Applies a change, once, whatever happens to the connection meanwhile.
     ///
-    /// Each attempt notes the change under the same identifier, which can stand there only once. So an attempt that comes
-    /// after one whose outcome nobody knows either waits for that one, or finds that it is done.
+    /// Each attempt notes the change under the same identifier, which can stand there only once. So an attempt that
+    /// comes after one whose outcome nobody knows either waits for that one, or finds that it is done.
     func apply(_ change: Change, key: CacheKey? = nil) async throws {
         try checkSizes(change)
         let request = ChangeRequest(
@@ -168,7 +168,8 @@ extension PostgresFailure {
 }
 
 extension UUID {
-    /// An identifier that nobody else makes. Later ones are larger, so that an index grows at its end (RFC 9562, version 7).
+    /// An identifier that nobody else makes. Later ones are larger, so that an index grows at its end (RFC 9562,
+    /// version 7).
     fileprivate static func timeOrdered() -> UUID {
         var bytes = UUID().uuid
         let milliseconds = UInt64(Date().timeIntervalSince1970 * 1000)

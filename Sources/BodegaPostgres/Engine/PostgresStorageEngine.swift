@@ -10,10 +10,10 @@ public import Foundation
 /// ```
 ///
 /// - When a write returns, the server has committed it, as durably as the server is set up.
-/// - A batch is applied all or nothing, and no read sees half of one. Batches that were applied at the same time leave what
-///   they would have left one after the other.
-/// - When the server can't be reached, an operation waits for it, and throws ``StorageError/Code/unreachable`` in the end. A
-///   write that is repeated because its outcome was not known is not applied twice.
+/// - A batch is applied all or nothing, and no read sees half of one. Batches that were applied at the same time leave
+///   what they would have left one after the other.
+/// - When the server can't be reached, an operation waits for it, and throws ``StorageError/Code/unreachable`` in the
+///   end. A write that is repeated because its outcome was not known is not applied twice.
 /// - Dates are kept to the millisecond.
 ///
 /// Several engines on one database share connections, see ``PostgresDatabase``.

@@ -1,6 +1,6 @@
 #if Postgres
-/// How long to wait before each next attempt: twice as long each time, up to a limit, and less by a random part, so that
-/// those who were in each other's way don't meet again.
+/// How long to wait before each next attempt: twice as long each time, up to a limit, and less by a random part, so
+/// that those who were in each other's way don't meet again.
 struct Backoff: Sendable {
 
     private var pause: Duration

@@ -6,8 +6,8 @@ final class LaneGroup: Sendable {
 
     private let lanes: [ReadLane]
 
-    /// A lane with fewer reads under way takes the next one, so that a connection is only made when those that are there have
-    /// something to do, and reads go out together.
+    /// A lane with fewer reads under way takes the next one, so that a connection is only made when those that are
+    /// there have something to do, and reads go out together.
     private static let enough = 8
 
     init(pool: SessionPool, count: Int) {

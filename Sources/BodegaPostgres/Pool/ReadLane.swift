@@ -8,8 +8,8 @@ import Foundation
 /// A connection that many short reads share, several under way at once.
 ///
 /// What is asked for while the server is busy goes out together when it has answered: the more there is to do, the less
-/// each costs. The thread that asks also sends, and the thread that finds an answer hands it out, under one lock, so that a
-/// read waits for no other thread.
+/// each costs. The thread that asks also sends, and the thread that finds an answer hands it out, under one lock, so
+/// that a read waits for no other thread.
 ///
 /// @unchecked because all that changes is only reached under `lock`.
 final class ReadLane: @unchecked Sendable {
@@ -119,8 +119,8 @@ final class ReadLane: @unchecked Sendable {
         continuation?.resume(throwing: CancellationError())
     }
 
-    /// Stops what the server is working at if nobody wants it any more. A read behind it that is stopped instead, because
-    /// this comes late, is sent again.
+    /// Stops what the server is working at if nobody wants it any more. A read behind it that is stopped instead,
+    /// because this comes late, is sent again.
     private func tellServerOfCancelledRead() {
         guard let line else { return }
         for slot in sent {

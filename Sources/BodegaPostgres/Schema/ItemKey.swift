@@ -5,9 +5,9 @@ import Foundation
 
 /// How a key stands in a row.
 ///
-/// - `bytes`, the column `key`: a byte that tells the kind, then the raw value in UTF-8. PostgreSQL's text can't hold every
-///   string, and an index can't hold every length: a raw value of more than 1,000 bytes is replaced by its SHA-256, with a
-///   mark in the first byte, and stands in the column `long_key`.
+/// - `bytes`, the column `key`: a byte that tells the kind, then the raw value in UTF-8. PostgreSQL's text can't hold
+///   every string, and an index can't hold every length: a raw value of more than 1,000 bytes is replaced by its
+///   SHA-256, with a mark in the first byte, and stands in the column `long_key`.
 /// - `shard`: what rows are distributed by, see ``ShardHash``.
 struct ItemKey: Sendable {
 

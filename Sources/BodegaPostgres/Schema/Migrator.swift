@@ -4,8 +4,8 @@ import Foundation
 
 /// Brings the tables up to the version that this program knows.
 ///
-/// Many programs may do so at once: one of them goes first, and the others wait for a row that it has locked, and then find
-/// everything done.
+/// Many programs may do so at once: one of them goes first, and the others wait for a row that it has locked, and then
+/// find everything done.
 struct Migrator: Sendable {
 
     let partitions: Int

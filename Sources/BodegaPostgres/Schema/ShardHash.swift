@@ -1,7 +1,8 @@
 #if Postgres
 /// The hash that says in which of 4,096 shards an item is: FNV-1a of 64 bits
-/// (http://www.isthe.com/chongo/tech/comp/fnv/index.html) over the collection's name in UTF-8, a byte 255, which no name
-/// holds, and the key as ``ItemKey`` writes it; its halves are combined, and the low 12 bits of that are the shard.
+/// (http://www.isthe.com/chongo/tech/comp/fnv/index.html) over the collection's name in UTF-8, a byte 255, which no
+/// name holds, and the key as ``ItemKey`` writes it; its halves are combined, and the low 12 bits of that are the
+/// shard.
 ///
 /// Programs must agree on it as long as there are rows, so it never changes.
 struct ShardHash: Sendable {
