@@ -41,8 +41,8 @@ public final class PostgresDatabase: Sendable {
         /// snapshot.
         public var changeLogLimit: Int
 
-        /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer than any
-        /// program tries to repeat a write, which looks there for what became of its attempts.
+        /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer
+        /// than any program tries to repeat a write, which looks there for what became of its attempts.
         var requestAge: TimeInterval
 
         /// Describes how a database is used.
@@ -126,7 +126,8 @@ public final class PostgresDatabase: Sendable {
     {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
         do {
-            // A server that isn't there is told at once; one that is starting, or has no connection left, is waited for.
+            // A server that isn't there is told at once; one that is starting, or has no connection left, is waited
+            // for.
             return try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
                 try await pool.withSession(until: .after(options.timeout)) { session in
                     try await migrator.migrate(session)
@@ -148,8 +149,8 @@ public final class PostgresDatabase: Sendable {
 
     /// Waits until the changes that were made are announced to those who follow them, and closes all connections.
     ///
-    /// A program that writes and ends at once calls this. After ``close()`` alone, others may hear of its last change only
-    /// when they look by themselves, about a second later.
+    /// A program that writes and ends at once calls this. After ``close()`` alone, others may hear of its last change
+    /// only when they look by themselves, about a second later.
     public func finish() async {
         await announcer.finish()
         close()

@@ -5,8 +5,9 @@ import Logging
 
 /// Hears of changes on a connection of its own, for all engines of a database, as long as any of them wants to know.
 ///
-/// A notification only says that it is time to look, and need not come: a writer may end before it is sent. So the listener
-/// also asks the server now and then for what has been committed since, and looks when a connection was made anew.
+/// A notification only says that it is time to look, and need not come: a writer may end before it is sent. So the
+/// listener also asks the server now and then for what has been committed since, and looks when a connection was made
+/// anew.
 final class ChangeListener: Sendable {
 
     private struct State {

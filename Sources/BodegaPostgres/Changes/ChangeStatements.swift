@@ -14,8 +14,8 @@ enum ChangeStatements {
         )
     }
 
-    /// The same, and whether the log still has all that a snapshot doesn't have: whether that snapshot has all that the one
-    /// has up to which the log was trimmed.
+    /// The same, and whether the log still has all that a snapshot doesn't have: whether that snapshot has all that the
+    /// one has up to which the log was trimmed.
     static func stateSince(_ place: DatabasePlace) -> Statement {
         Statement(
             "emporium_state_since",
@@ -51,8 +51,8 @@ enum ChangeStatements {
 
     /// The snapshot of all that is committed, but not of transactions after the last one that changed something.
     ///
-    /// Their numbers may be given again after a crash, if what they did was not on the disk by then, and a cursor that has
-    /// seen them would skip the changes of those who get them.
+    /// Their numbers may be given again after a crash, if what they did was not on the disk by then, and a cursor that
+    /// has seen them would skip the changes of those who get them.
     private static let committed = """
         least(pg_snapshot_xmin(now)::text::bigint, highest) || ':'
             || least(pg_snapshot_xmax(now)::text::bigint, highest) || ':'
@@ -123,8 +123,8 @@ enum ChangeStatements {
     /// Lets one program trim at a time.
     static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")
 
-    /// Moves both snapshots on if there are enough rows since the later one and it is old enough: the rows that go have the
-    /// requests by which one who tries again finds that he is done.
+    /// Moves both snapshots on if there are enough rows since the later one and it is old enough: the rows that go have
+    /// the requests by which one who tries again finds that he is done.
     static let moveTrimming = Statement(
         """
         UPDATE emporium_meta AS meta

@@ -19,7 +19,8 @@ final class ChangeTrimmer: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - limit: The number of rows that stay at least; at most about twice as many do, and all that are not old enough.
+    ///   - limit: The number of rows that stay at least; at most about twice as many do, and all that are not old
+    ///     enough.
     ///   - age: How old a row must be to go, in seconds.
     init(pool: SessionPool, limit: Int, timeout: TimeInterval, age: TimeInterval) {
         self.pool = pool

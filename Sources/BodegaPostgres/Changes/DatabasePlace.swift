@@ -2,11 +2,11 @@
 import Bodega
 import Foundation
 
-/// What tells where a database is: the server with its timeline, the database and its tables. A copy has another place, be it
-/// restored on another server or in the place of the original, and so has a standby that became a primary.
+/// What tells where a database is: the server with its timeline, the database and its tables. A copy has another place,
+/// be it restored on another server or in the place of the original, and so has a standby that became a primary.
 ///
-/// Numbers of transactions only compare in one place. So the log belongs to one: when a database is found in another, its log
-/// begins anew, unless only the timeline is another, on which the numbers go on.
+/// Numbers of transactions only compare in one place. So the log belongs to one: when a database is found in another,
+/// its log begins anew, unless only the timeline is another, on which the numbers go on.
 struct DatabasePlace: Sendable {
 
     /// Whether the server tells its own identifier, which its administrator can forbid.
@@ -32,8 +32,8 @@ struct DatabasePlace: Sendable {
         return DatabasePlace(knowsServer: try await session.run(Command(statement), patience: patience).flag(0, 0))
     }
 
-    /// Begins a history if the database is not where it was. Two standbys that both became primaries get the same number for
-    /// their timelines, but each begins a history of its own.
+    /// Begins a history if the database is not where it was. Two standbys that both became primaries get the same
+    /// number for their timelines, but each begins a history of its own.
     func settle(_ session: Session, patience: TimeInterval) async throws {
         let begin = [
             Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")), Command(ChangeStatements.lockHistory),

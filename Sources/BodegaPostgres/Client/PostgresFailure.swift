@@ -69,9 +69,9 @@ extension PostgresFailure {
         }
     }
 
-    /// Whether the server ended the connection for a reason that has nothing to do with what it was asked: it shuts down, has
-    /// crashed or starts up, or the connection was idle for too long, also within a transaction. That the database was
-    /// dropped, 57P04, is no reason to come back.
+    /// Whether the server ended the connection for a reason that has nothing to do with what it was asked: it shuts
+    /// down, has crashed or starts up, or the connection was idle for too long, also within a transaction. That the
+    /// database was dropped, 57P04, is no reason to come back.
     private static func endsSession(_ code: String) -> Bool {
         code.hasPrefix("57P") && code != "57P04" || code == "25P03"
     }

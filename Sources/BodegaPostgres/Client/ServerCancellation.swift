@@ -6,8 +6,8 @@ import Foundation
 /// Tells servers to stop what a connection is doing.
 enum ServerCancellation {
 
-    /// How many may be under way to a server. libpq waits for it, and one that is paused holds a thread for each, but is in
-    /// nobody else's way.
+    /// How many may be under way to a server. libpq waits for it, and one that is paused holds a thread for each, but
+    /// is in nobody else's way.
     private static let limit = 4
     private static let underway = Locked<[String: Int]>([:])
 

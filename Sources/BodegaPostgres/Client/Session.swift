@@ -53,8 +53,8 @@ final class Session: @unchecked Sendable {
     ///   - commands: The statements, made as there is room for them.
     ///   - patience: How long the server may be silent, in seconds.
     /// - Returns: The results, one a statement.
-    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server was told to stop because the task was cancelled.
-    ///   A transaction that was begun is still open then, or may have been committed.
+    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server was told to stop because the task was
+    ///   cancelled. A transaction that was begun is still open then, or may have been committed.
     func run(_ commands: some Sequence<Command>, patience: TimeInterval) async throws -> [QueryResult] {
         var answers = PipelineAnswers()
         var pace = Pace(patience: patience)

@@ -21,10 +21,10 @@ struct BatchCommands: Sendable {
 
     /// Begins the transaction and removes.
     ///
-    /// Writing alone never looks at what others do, and rows are locked in the same order by all, so each statement may see
-    /// what was committed last. Removing goes by what it sees: two batches that each remove what the other writes would both
-    /// find nothing. So one that removes asks the server to see to it that there is an order, and tries again if there was
-    /// none.
+    /// Writing alone never looks at what others do, and rows are locked in the same order by all, so each statement may
+    /// see what was committed last. Removing goes by what it sees: two batches that each remove what the other writes
+    /// would both find nothing. So one that removes asks the server to see to it that there is an order, and tries
+    /// again if there was none.
     var beginning: [Command] {
         let removes = plan.removesAll || !plan.removed.isEmpty
         var commands = [Command(Statement("BEGIN ISOLATION LEVEL \(removes ? "SERIALIZABLE" : "READ COMMITTED")"))]

@@ -82,8 +82,8 @@ extension PostgresStorageEngine {
         }
     }
 
-    /// Commits something else, so that a change of an attempt before, which the server has, is also where the server lets
-    /// commits wait for: nobody waited for that one.
+    /// Commits something else, so that a change of an attempt before, which the server has, is also where the server
+    /// lets commits wait for: nobody waited for that one.
     private func waitForStandbys(_ request: ChangeRequest, _ session: Session) async throws {
         if session.isInTransaction { try await rollBack(session, database.options.timeout) }
         let nothing = ChangeRequest(

@@ -23,8 +23,8 @@ struct WritePlan: Sendable {
     }
 
     var removesAll = false
-    /// The rows that go first, also those that are written again, at the end then; in the order in which the batch names
-    /// them.
+    /// The rows that go first, also those that are written again, at the end then; in the order in which the batch
+    /// names them.
     var removed: [ItemKey] = []
     var written: [Row] = []
     /// Whether rows that are there get the dates that the items have.

@@ -353,7 +353,8 @@ final class ReadLane: @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// Looks after the deadlines of all reads. Most come in the order in which they were asked, so that one look is enough.
+    /// Looks after the deadlines of all reads. Most come in the order in which they were asked, so that one look is
+    /// enough.
     private func watch(until deadline: PostgresDeadline) {
         if let nextLook, nextLook <= deadline { return }
         nextLook = deadline
