@@ -134,7 +134,8 @@ enum ItemStatements {
         """
     )
 
-    /// The positions of a batch are its number times this, plus the items' places in the batch.
+    /// The positions of a batch are its number times this, plus the items' places in the batch. A single write, also one
+    /// that overwrites, takes a number too, so that there are numbers for 2^41 writes.
     static let placesPerBatch = 4_194_304
 }
 #endif
