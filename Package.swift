@@ -99,6 +99,7 @@ let package = Package(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
+                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
@@ -175,7 +176,8 @@ let package = Package(
         .testTarget(
             name: "BodegaCommandsTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "TestSupport",
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "PostgresTesting", "TestSupport",
+                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

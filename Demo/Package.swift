@@ -23,6 +23,7 @@ let package = Package(
         .target(
             name: "Gallery",
             dependencies: [
+                "LocalServer",
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -40,10 +41,21 @@ let package = Package(
         .target(
             name: "PictureAPI",
             dependencies: [
+                "LocalServer",
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        // What protects servers on this machine from other people's pages.
+        .target(
+            name: "LocalServer",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ]
         ),
         .executableTarget(
@@ -64,11 +76,13 @@ let package = Package(
                 "PictureAPI",
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         .testTarget(
@@ -77,6 +91,7 @@ let package = Package(
                 "Gallery",
                 "PictureAPI",
                 "GalleryDemo",
+                "LocalServer",
                 .product(name: "Bodega", package: "Emporium"),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),

@@ -41,6 +41,9 @@ public final class PostgresDatabase: Sendable {
         /// snapshot.
         public var changeLogLimit: Int
 
+        /// Whether the tables and collections must be there, by default `false`. Then nothing that is missing is created.
+        public var mustExist: Bool
+
         /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer
         /// than any program tries to repeat a write, which looks there for what became of its attempts.
         var requestAge: TimeInterval
@@ -53,18 +56,21 @@ public final class PostgresDatabase: Sendable {
         ///   - timeout: How long an operation may wait for a connection, a server or an answer, in seconds.
         ///   - partitions: The number of partitions of a new table of items, 1 to 1,024.
         ///   - changeLogLimit: The number of changes that the log keeps at least.
+        ///   - mustExist: Whether the tables and collections must be there.
         public init(
             maximumConnections: Int = 8,
             connectTimeout: TimeInterval = 10,
             timeout: TimeInterval = 30,
             partitions: Int = 8,
-            changeLogLimit: Int = 100_000
+            changeLogLimit: Int = 100_000,
+            mustExist: Bool = false
         ) {
             self.maximumConnections = maximumConnections
             self.connectTimeout = connectTimeout
             self.timeout = timeout
             self.partitions = partitions
             self.changeLogLimit = changeLogLimit
+            self.mustExist = mustExist
             requestAge = max(300, 4 * timeout)
         }
     }
@@ -130,7 +136,11 @@ public final class PostgresDatabase: Sendable {
             // for.
             return try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
                 try await pool.withSession(until: .after(options.timeout)) { session in
-                    try await migrator.migrate(session)
+                    if options.mustExist {
+                        try await migrator.check(session)
+                    } else {
+                        try await migrator.migrate(session)
+                    }
                     return try await DatabasePlace.find(in: session, patience: options.timeout)
                 }
             }
@@ -158,21 +168,22 @@ public final class PostgresDatabase: Sendable {
 
     // MARK: Collections
 
-    /// A collection of items, created if it is missing.
+    /// A collection of items, created if it is missing and ``Options/mustExist`` does not forbid that.
     ///
     /// Equal keys name different items in different collections.
     ///
     /// - Parameters:
     ///   - name: The collection's name; any string but the empty one. Names are told apart byte by byte.
     ///   - now: Tells the time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if it could not be created.
+    /// - Throws: A ``StorageError`` if it could not be created, ``StorageError/Code/cannotOpen`` if it must exist and doesn't.
     public func collection(
         named name: String,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws -> PostgresStorageEngine {
         guard !name.isEmpty else { throw StorageError(.invalidArgument, "A collection's name can't be empty.") }
         let number = try await perform { session in
-            try await CollectionTable.number(of: name, in: session, patience: self.options.timeout)
+            let (mustExist, patience) = (self.options.mustExist, self.options.timeout)
+            return try await CollectionTable.number(of: name, mustExist: mustExist, in: session, patience: patience)
         }
         return PostgresStorageEngine(database: self, name: name, number: number, now: now)
     }

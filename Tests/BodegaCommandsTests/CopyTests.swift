@@ -90,6 +90,25 @@ struct CopyTests {
         }
     }
 
+    @Test("whose first batch can't be read back, or fails to be written, does not say that nothing was copied")
+    func firstBatch() async throws {
+        let source = MemoryStorageEngine()
+        try await source.write((0..<5).map { (CacheKey("\($0)"), Data("\($0)".utf8)) })
+        for fault in [StorageFault.fail([.fetchItems], .number(2)), .fail(.writes, .every)] {
+            let destination = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [fault])
+            let copier = Copier(from: source, to: destination, overwrites: false)
+            var report = CopyReport()
+            await #expect(throws: StorageError.self) { try await copier.run(report: &report) { _ in } }
+            #expect(report.advice == "0 of 5 items are done. Start the copy again to go on.")
+        }
+        let unreadable = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetchItems], .every)])
+        var report = CopyReport()
+        await #expect(throws: StorageError.self) {
+            try await Copier(from: source, to: unreadable, overwrites: false).run(report: &report) { _ in }
+        }
+        #expect(report.advice == "Nothing was copied.")
+    }
+
     @Test("that is killed at any moment is completed by the next one", arguments: storeAddresses)
     func killed(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in

@@ -115,24 +115,54 @@ struct TerminalTests {
         }
     }
 
-    @Test("completion scripts are accepted by their shells, and know the commands", arguments: ["bash", "zsh", "fish"])
+    @Test("completion scripts know the commands", arguments: ["bash", "zsh", "fish"])
     func completion(shell: String) async throws {
         let script = await bodega("--generate-completion-script", shell)
         #expect(script.status == 0)
         for command in ["copy", "verify", "watch", "query"] { #expect(script.text.contains(command)) }
-        guard shell == "bash", FileManager.default.isExecutableFile(atPath: "/bin/bash") else { return }
-        try await withFolder { folder in
-            let file = folder.appendingPathComponent("bodega.bash")
-            try Data(script.output).write(to: file)
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/bash")
-            process.arguments = [
-                "--norc", "-c", "set -e; source \"$1\"; complete -p bodega >/dev/null", "bash", file.path,
-            ]
-            try process.run()
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
-        }
+    }
+
+    @Test("bash takes its completion script, and completes with it", .enabled(if: Shell.isInstalled("bash")))
+    func bash() async throws {
+        let words = try await Shell.complete(
+            "bash",
+            """
+            source "$1" || exit 1
+            complete -p bodega >/dev/null || exit 1
+            COMP_WORDS=(bodega co) COMP_CWORD=1 COMP_LINE="bodega co" COMP_POINT=9
+            _bodega bodega co bodega
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """)
+        #expect(words.contains("copy") && words.contains("count") && !words.contains("verify"))
+    }
+
+    @Test("zsh takes its completion script, and completes with it", .enabled(if: Shell.isInstalled("zsh")))
+    func zsh() async throws {
+        // Zsh completes only where somebody types, so it types into another one.
+        let lines = try await Shell.complete(
+            "zsh",
+            #"""
+            zmodload zsh/zpty
+            zsh -n "$1" || exit 1
+            zpty shell "zsh -f -i"
+            zpty -w shell "autoload -Uz compinit; compinit -D -u; source ${(q)1}; PS1=rea''dy"
+            # It shows its prompt when it takes single keys.
+            zpty -r shell answer '*ready*'
+            # The tabulator lists what there is, and Ctrl-U takes back what was typed.
+            zpty -w -n shell $'bodega co\t\t\C-Uexit\n'
+            while zpty -r shell answer; do print -r -- "$answer"; done
+            zpty -d shell
+            """#)
+        #expect(lines.contains { $0.contains("copy") } && lines.contains { $0.contains("count") })
+        #expect(!lines.contains { $0.contains("verify") })
+    }
+
+    @Test("fish takes its completion script, and completes with it", .enabled(if: Shell.isInstalled("fish")))
+    func fish() async throws {
+        let words = try await Shell.complete(
+            "fish", "fish --no-execute $argv[1]; and source $argv[1]; and complete --do-complete 'bodega co'")
+        #expect(words.contains { $0.hasPrefix("copy") } && words.contains { $0.hasPrefix("count") })
+        #expect(!words.contains { $0.hasPrefix("verify") })
     }
 
     @Test("the manual page in the repository is that of the commands")

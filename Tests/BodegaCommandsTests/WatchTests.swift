@@ -5,6 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
+#if Postgres
+import PostgresTesting
+#endif
+
 @Suite("Watching", .timeLimit(.minutes(30)))
 struct WatchTests {
 
@@ -62,6 +66,23 @@ struct WatchTests {
             #expect(run.errors.text.isEmpty)
         }
     }
+
+    #if Postgres
+    @Test("shows what is inserted, updated or removed in a database")
+    func database() async throws {
+        let store = try await PostgresServer.shared().makeDatabase().url
+        _ = await bodega("put", store, "a", input: [1])
+        let run = await Run(store)
+        _ = await bodega("put", store, "b", input: [1])
+        #expect(await run.next() == "inserted  b")
+        _ = await bodega("put", store, "a", input: [2])
+        #expect(await run.next() == "updated   a")
+        _ = await bodega("rm", store, "b")
+        #expect(await run.next() == "removed   b")
+        #expect(await run.end() == 0)
+        #expect(run.errors.text.isEmpty)
+    }
+    #endif
 
     @Test("prints JSON with the time of the write")
     func json() async throws {

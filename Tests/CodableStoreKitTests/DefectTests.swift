@@ -1,8 +1,10 @@
-import CodableStoreKit
+import Bodega
 import Dispatch
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CodableStoreKit
 
 /// Number 14 of the defects that are known of the library of this name.
 @Suite struct DefectTests {
@@ -118,6 +120,30 @@ import Testing
         #expect(try Data(contentsOf: kept) == Data("?".utf8))
         try store.save(Listed(id: "a", number: 4))
         #expect(try store.fetchCollection().undecodable.count == 1)
+    }
+
+    @Test(
+        "What could not be decoded is forgotten when a whole read finds it decodable or gone", arguments: [true, false])
+    func undecodableNoMore(withKeys: Bool) throws {
+        let store = CodableStore<Listed>(engine: .fileSystem(in: folder.directory))
+        store.save((0..<3).map { Listed(id: "\($0)", number: $0) })
+        let good = try Data(contentsOf: folder.file("Default/Listed/0"))
+        for name in ["0", "1", "2"] { try Data("?".utf8).write(to: folder.file("Default/Listed/\(name)")) }
+        let objects = try #require(try store.collection() as? RecordObjects<Listed>)
+        let keys = ["0", "1", "2"].map { objects.records.key($0) }
+        _ = try store.fetchCollection()
+        #expect(objects.core.undecodable(among: keys) == Set(keys))
+
+        try good.write(to: folder.file("Default/Listed/0"))
+        try FileManager.default.removeItem(at: folder.file("Default/Listed/1"))
+        if withKeys { _ = try store.fetchCollection() } else { _ = try store.getCollection() }
+        #expect(objects.core.undecodable(among: keys) == [keys[2]])
+        // What is noted while everything is read may be newer than what was read.
+        objects.core.readingAll { objects.core.noteUndecodable(keys[0]) }
+        #expect(objects.core.undecodable(among: keys) == [keys[0]])
+        try good.write(to: folder.file("Default/Listed/2"))
+        if withKeys { _ = try store.fetchCollection() } else { _ = try store.getCollection() }
+        #expect(objects.core.undecodable(among: keys) == [])
     }
 
     @Test("Defect 14: of many saves at once from many threads, all survive", arguments: Medium.allCases)

@@ -43,9 +43,22 @@ extension PostgresServer {
     /// - Throws: A ``PostgresServerError`` with what psql says if a statement fails.
     @discardableResult
     package nonisolated func sql(_ text: String, database: String = PostgresServer.user) async throws -> String {
+        try await psql(place + ["--dbname", database], text)
+    }
+
+    /// Executes SQL with psql as another user.
+    ///
+    /// - Parameters:
+    ///   - text: The SQL.
+    ///   - url: Where to, and as whom.
+    @discardableResult
+    package nonisolated func sql(_ text: String, connecting url: String) async throws -> String {
+        try await psql(["--dbname", url], text)
+    }
+
+    private nonisolated func psql(_ place: [String], _ text: String) async throws -> String {
         let options = ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set", "ON_ERROR_STOP=1"]
-        let arguments = options + place + ["--dbname", database]
-        let answer = try await command("psql", arguments).run(input: text).checked().text
+        let answer = try await command("psql", options + place).run(input: text).checked().text
         return answer.hasSuffix("\n") ? String(answer.dropLast()) : answer
     }
 }

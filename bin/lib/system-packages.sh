@@ -101,12 +101,35 @@ without_main_cluster() {
     [[ $status -eq 0 ]] || exit "$status"
 }
 
-# Installs the browser that the demo's tests need, and sets `browser` to its name. They find it by the names that are looked
-# for here.
+# Tells whether this is Ubuntu, or made of it.
+is_ubuntu() {
+    [[ -r /etc/os-release ]] && (
+        source /etc/os-release
+        [[ " ${ID:-} ${ID_LIKE:-} " == *" ubuntu "* ]]
+    )
+}
+
+# Installs the browser that the demo's tests need, and sets `browser` to its name. They look for these names in this order.
 require_browser() {
-    for browser in chromium chromium-browser google-chrome google-chrome-stable; do
-        if command -v "$browser" >/dev/null; then return; fi
+    for browser in chromium google-chrome google-chrome-stable chromium-browser; do
+        # On Ubuntu there can be a command that only says that the browser isn't there.
+        if command -v "$browser" >/dev/null && "$browser" --version >/dev/null 2>&1; then return; fi
     done
+    if is_ubuntu; then
+        fail "There is no browser. Ubuntu's Chromium is a snap (sudo snap install chromium), which containers can't install." \
+            "There, install Google Chrome:" \
+            "curl -fLO https://dl.google.com/linux/direct/google-chrome-stable_current_amd64.deb &&" \
+            "sudo apt-get install ./google-chrome-stable_current_amd64.deb"
+    fi
     install_packages chromium
     browser=chromium
+}
+
+# Installs the shells whose completion scripts are tested.
+require_shells() {
+    local missing=()
+    for shell in zsh fish; do
+        command -v "$shell" >/dev/null || missing+=("$shell")
+    done
+    if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }

@@ -20,7 +20,8 @@ describe_targets() {
         END { flush() }'
 }
 
-# Sets `import_flags` to what lets the compiler find the modules of a finished build, C modules of dependencies included.
+# Sets `import_flags` to what lets the compiler find the modules of a finished build, C modules of dependencies and the headers
+# of system libraries included.
 #
 # $1: the build's folder, such as `.build`
 find_import_flags() {
@@ -29,7 +30,7 @@ find_import_flags() {
     import_flags=(-I "$build/debug/Modules")
     while IFS= read -r map; do
         import_flags+=(-Xcc "$map")
-    done < <(grep -o '"-fmodule-map-file=[^"]*"' "$build/debug.yaml" | tr -d '"' | sort -u)
+    done < <(grep -oE '"(-fmodule-map-file=|-I)[^"]+"' "$build/debug.yaml" | tr -d '"' | sort -u)
 }
 
 # Sets `target_settings` to the language mode and the language features with which a finished build has compiled a target.

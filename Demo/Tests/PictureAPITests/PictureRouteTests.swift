@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Bodega
 import Foundation
+import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
@@ -20,9 +21,13 @@ struct PictureRouteTests {
         try await Application(responder: routes.router.buildResponder()).test(.router, body)
     }
 
-    private func signIn(_ client: any TestClientProtocol, _ json: String) async throws -> (HTTPResponse.Status, Data) {
+    private func signIn(
+        _ client: any TestClientProtocol,
+        _ json: String,
+        _ headers: HTTPFields = [.contentType: "application/json"]
+    ) async throws -> (HTTPResponse.Status, Data) {
         try await client.execute(
-            uri: "/v1/sessions", method: .post, headers: [.contentType: "application/json"],
+            uri: "/v1/sessions", method: .post, headers: headers,
             body: ByteBuffer(string: json)
         ) { ($0.status, Data($0.body.readableBytesView)) }
     }
@@ -76,10 +81,39 @@ struct PictureRouteTests {
             #expect(wrong.0 == .unauthorized)
             let nameless = try await signIn(client, #"{"name": "", "password": "easel"}"#)
             #expect(nameless.0 == .badRequest)
+            let family = String(repeating: "👩‍👩‍👧‍👦", count: 9)
+            let long = try await signIn(client, #"{"name": "\#(family)", "password": "easel"}"#)
+            #expect(long.0 == .badRequest)
             let nonsense = try await signIn(client, "nonsense")
             #expect(nonsense.0 == .badRequest)
             let invented = try await random(client, "invented")
             #expect(invented.0 == .unauthorized)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("application/json; charset=utf-8", .created), ("text/plain", .unsupportedMediaType),
+            ("application/x-www-form-urlencoded", .unsupportedMediaType), (nil, .unsupportedMediaType),
+        ] as [(String?, HTTPResponse.Status)])
+    func `Only JSON signs in`(_ type: String?, _ status: HTTPResponse.Status) async throws {
+        try await run { client in
+            let headers: HTTPFields = type.map { [.contentType: $0] } ?? [:]
+            let answer = try await signIn(client, #"{"name": "Ada", "password": "easel"}"#, headers)
+            #expect(answer.0 == status)
+        }
+    }
+
+    @Test(arguments: [("Origin", "http://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "same-site")])
+    func `Pages of others can neither sign in nor out`(_ name: String, _ value: String) async throws {
+        try await run { client in
+            var headers: HTTPFields = [.contentType: "application/json"]
+            headers[try #require(HTTPField.Name(name))] = value
+            let answer = try await signIn(client, #"{"name": "Ada", "password": "easel"}"#, headers)
+            #expect(answer.0 == .forbidden)
+            try await client.execute(uri: "/v1/sessions", method: .delete, headers: headers) {
+                #expect($0.status == .forbidden)
+            }
         }
     }
 
@@ -90,29 +124,5 @@ struct PictureRouteTests {
         try await run { client in
             try await client.execute(uri: "/v1/pictures/\(file)", method: .get) { #expect($0.status == .notFound) }
         }
-    }
-
-    @Test func `It can be switched off and on, is not there in between, and stays where it was`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pictures-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try PictureAPIServer(directory: FileManager.Directory(url: folder), logger: Logger(label: "tests"))
-        var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let http = HTTPClient(configuration: configuration)
-        try await server.setOnline(true)
-        let address = await server.address
-        #expect(try await http.get(url: address + "/v1/status").get().status == .noContent)
-        try await server.setOnline(false)
-        await #expect(throws: (any Error).self) { try await http.get(url: address + "/v1/status").get() }
-        try await server.setOnline(true)
-        #expect(await server.address == address)
-        #expect(try await http.get(url: address + "/v1/status").get().status == .noContent)
-        // Several at once end as the last one wants it.
-        async let off: Void = server.setOnline(false)
-        async let on: Void = server.setOnline(true)
-        _ = try await (off, on)
-        try await server.setOnline(false)
-        #expect(await !server.isOnline)
-        try await http.shutdown()
     }
 }

@@ -46,6 +46,39 @@ import Testing
         #expect(try compare(Sample.measurement(slices: [[1000]]), Sample.measurement(slices: [[9000]])).change == .none)
     }
 
+    @Test func `Rows with fewer slices than five are counted, and say so in the table`() throws {
+        let (few, enough) = (Sample.measurement("few", slices: [[1000]]), Sample.steady("enough", around: 500))
+        let comparison = try Comparison(
+            Sample.profile([Sample.engine("x", [1000: [few, enough]])]),
+            Sample.profile([Sample.engine("x", [1000: [few, enough]])]))
+        #expect(
+            comparison.notes == ["1 of 2 rows have fewer than 5 slices in A or B, so no change of theirs is marked."])
+        let lines = ComparisonTable(comparison: comparison, terminal: FakeTerminal().terminal, changesOnly: false).lines
+        #expect(lines.contains { $0.contains("few ") && $0.hasSuffix("too few slices") })
+        #expect(lines.count { $0.hasSuffix("too few slices") } == 1)
+    }
+
+    @Test func `Sizes and operations that are in one file only are told`() throws {
+        func measured(_ operations: String...) -> [OperationResult] {
+            operations.map { Sample.steady($0, around: 500) }
+        }
+        let comparison = try Comparison(
+            Sample.profile([
+                Sample.engine(
+                    "x", [10: measured("read"), 100: measured("read", "write", "keys"), 1000: measured("read", "keys")])
+            ]),
+            Sample.profile([
+                Sample.engine(
+                    "x", [100: measured("read", "keys"), 1000: measured("read", "count"), 5000: measured("read")])
+            ]))
+        #expect(
+            comparison.notes == [
+                "x: 10 items are only in A.", "x: write is only in A.", "x: keys with 1,000 items is only in A.",
+                "x: 5,000 items are only in B.", "x: count is only in B.",
+            ])
+        #expect(comparison.rows.count == 3)
+    }
+
     @Test func `Only a marked median above the limit is too slow`() throws {
         let row = try compare(Sample.steady(around: 10_000), Sample.steady(around: 15_000))
         #expect(row.isSlower(than: 1.2))

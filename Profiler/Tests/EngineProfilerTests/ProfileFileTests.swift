@@ -37,6 +37,16 @@ import Testing
         #expect(try #require(error).description.contains("damaged"))
     }
 
+    @Test func `Results that were cut off are told with what the decoder says`() throws {
+        let json = try profile.json()
+        for count in [json.count / 2, json.count - 3] {
+            let error = #expect(throws: ProfilerError.self) { try Profile(json: json.prefix(count), name: "x.json") }
+            let text = try #require(error).description
+            #expect(text.contains("x.json holds no results") && text.contains("cut off"))
+            #expect(text.contains("not valid JSON"), "\(text)")
+        }
+    }
+
     @Test func `A file that is not there is named`() throws {
         let error = #expect(throws: ProfilerError.self) { try Profile(path: "/nowhere/x.json") }
         #expect(try #require(error).description.hasPrefix("/nowhere/x.json can't be read"))
@@ -44,8 +54,15 @@ import Testing
 
     @Test func `The README names every member of the results`() throws {
         let readme = try String(contentsOf: Repository.profiler.appendingPathComponent("README.md"), encoding: .utf8)
-        let object = try JSONSerialization.jsonObject(with: try profile.json())
-        let missing = memberNames(object).filter { !readme.contains("`\($0)`") }
+        var counted = profile
+        counted.settings.repetitions = 5
+        counted.engines[0].sizes[0].medium = try MediumUse(of: [])
+        counted.engines[0].sizes[0].measurements[0].memory = MemoryUse(before: 1, peak: 2, after: 3)
+        let names = try memberNames(JSONSerialization.jsonObject(with: try counted.json()))
+        for name in ["seconds", "repetitions", "medium", "allocated", "files", "memory", "peak", "processor"] {
+            #expect(names.contains(name), "The sample lacks \(name).")
+        }
+        let missing = names.filter { !readme.contains("`\($0)`") }
         #expect(missing == [])
     }
 

@@ -138,6 +138,39 @@ import Testing
         try program.remove()
     }
 
+    @Test func `The help says that operations of the store need --store`() async throws {
+        let program = try Program()
+        let outcome = try await program.run("profiler", "run", "--help")
+        #expect(outcome.status == 0)
+        let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("Default: all operations of engines, and with --store all of the store, too."))
+        try program.remove()
+    }
+
+    @Test func `A program that crashes leaves nothing behind`() async throws {
+        let program = try Program()
+        let temporary = try Program()
+        let engine = program.folder.appendingPathComponent("crashing")
+        // It writes where it is told to, as the profilers of others do, and is gone.
+        try Data(
+            """
+            #!/bin/sh
+            while [ "$1" != --directory ]; do shift; done
+            mkdir "$2/profiler-crashed" && touch "$2/profiler-crashed/items" "$0.was-here"
+            kill -9 $$
+            """.utf8
+        ).write(to: engine)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: engine.path)
+        let outcome = try await program.run(
+            "profiler", "run", "--engine", engine.path, "--quick", "--no-html", "--directory", temporary.folder.path)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("failed with signal 9"))
+        #expect(try program.names() == ["crashing", "crashing.was-here"])
+        #expect(try temporary.names() == [])
+        try program.remove()
+        try temporary.remove()
+    }
+
     @Test func `The README shows the whole program of somebody else`() throws {
         let readme = try String(contentsOf: Repository.profiler.appendingPathComponent("README.md"), encoding: .utf8)
         let source = try String(

@@ -16,7 +16,7 @@ struct WatchCommand: ConsoleCommand {
             then the keys and dates of all items are compared. What happens to an item more than once in between counts \
             once. A file that another program changes in place in a folder is noticed with the next change of the folder. \
             Nothing is written, and nobody has to wait, but who writes to a file of Bodega 2 that is not in WAL mode waits \
-            for each look.
+            for each look. A database is connected to and read each time.
 
             It ends with Ctrl-C or SIGTERM, with exit status 0, and when nobody reads its output any more.
 

@@ -64,6 +64,7 @@ package struct Copier {
                 replaced += 1
             }
         }
+        if !wanted.isEmpty { report.hasWritten = true }
         try await write(wanted)
         report.done += batch.count
         report.copied += wanted.count - replaced

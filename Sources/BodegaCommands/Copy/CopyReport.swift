@@ -17,8 +17,18 @@ package struct CopyReport: Sendable {
     /// The keys under which the destination has something else, which was left as it is.
     package var conflicts: [CacheKey] = []
 
+    /// Whether something was written. If that has failed, or what was written could not be read back, it is not done, and may be
+    /// there all the same.
+    package var hasWritten = false
+
     /// Nothing done yet.
     package init() {}
+
+    /// What the user is to know when a copy ends early.
+    package var advice: String {
+        if done == 0 && !hasWritten { return "Nothing was copied." }
+        return "\(done) of \(total) items are done. Start the copy again to go on."
+    }
 
     /// The report for programs.
     ///

@@ -23,7 +23,8 @@ struct StoreWatch {
     /// Begins to watch. What is there now is known.
     init(_ address: StorageAddress) async throws {
         self.address = address
-        trace = try FileTrace(of: address)
+        // A database has no files to look at.
+        if address.url != nil { trace = try FileTrace(of: address) }
         known = Dictionary(try await Self.dates(at: address)) { $1 }
     }
 
@@ -32,8 +33,8 @@ struct StoreWatch {
     /// - Parameter now: The time.
     /// - Returns: The changes: what was written in its order, then what was removed.
     mutating func changes(now: Date) async throws -> [StoreWatchEvent] {
-        let newTrace = try FileTrace(of: address)
-        if let trace, trace.isCertain(newTrace) { return [] }
+        let newTrace = address.url == nil ? nil : try FileTrace(of: address)
+        if let trace, let newTrace, trace.isCertain(newTrace) { return [] }
         let dates = try await Self.dates(at: address)
         // Of the time before the items were read: what came meanwhile is found the next time. If they can't be read, all is.
         trace = newTrace

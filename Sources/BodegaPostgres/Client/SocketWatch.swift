@@ -28,6 +28,7 @@ final class SocketWatch: @unchecked Sendable {
     private typealias Waiter = UnsafeContinuation<Outcome, Never>
 
     private let lock = NSLock()
+    private let descriptor: Int32
     private let reading: any DispatchSourceRead
     private let writing: any DispatchSourceWrite
     private var readingIsOn = false
@@ -37,7 +38,7 @@ final class SocketWatch: @unchecked Sendable {
     private var cancelledNumber: UInt64 = 0
 
     init(socket: Int32) throws {
-        let descriptor = dup(socket)
+        descriptor = dup(socket)
         guard descriptor >= 0 else {
             throw PostgresFailure(.cannotConnect, "No file descriptor is left: \(String(cString: strerror(errno)))")
         }
@@ -95,6 +96,11 @@ final class SocketWatch: @unchecked Sendable {
                 continuation.resume(returning: .cancelled)
                 return
             }
+            if isReady(toRead, toWrite) {
+                lock.unlock()
+                continuation.resume(returning: .ready)
+                return
+            }
             let token = Watchdog.shared.watch(until: deadline) { [weak self] in self?.finish(.timedOut, number) }
             waiter = (number, continuation, token)
             if toRead, !readingIsOn {
@@ -107,6 +113,16 @@ final class SocketWatch: @unchecked Sendable {
             }
             lock.unlock()
         }
+    }
+
+    /// Whether there is no need to wait.
+    ///
+    /// Dispatch's sources tell only once that the other side is gone, and are of no use afterwards. Who has read what was left
+    /// then, and waits for more, would wait for nothing.
+    private func isReady(_ toRead: Bool, _ toWrite: Bool) -> Bool {
+        let events = (toRead ? Int16(POLLIN) : 0) | (toWrite ? Int16(POLLOUT) : 0)
+        var request = pollfd(fd: descriptor, events: events, revents: 0)
+        return poll(&request, 1, 0) > 0
     }
 
     private func cancel(_ number: UInt64) {

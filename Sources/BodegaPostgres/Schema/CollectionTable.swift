@@ -1,11 +1,17 @@
 #if Postgres
+import Bodega
 import Foundation
 
 /// The table of the collections, which gives each a number.
 enum CollectionTable {
 
-    /// The number of a collection, which is created if it is missing.
-    static func number(of name: String, in session: Session, patience: TimeInterval) async throws -> Int32 {
+    /// The number of a collection, which is created if it is missing, unless it must exist.
+    static func number(
+        of name: String,
+        mustExist: Bool,
+        in session: Session,
+        patience: TimeInterval
+    ) async throws -> Int32 {
         var parameters = Parameters()
         parameters.append(name.utf8)
         let find = Command(Statement("SELECT id FROM emporium_collections WHERE name = $1"), parameters)
@@ -14,6 +20,11 @@ enum CollectionTable {
         while true {
             let found = try await session.run(find, patience: patience)
             if found.count > 0 { return try found.number(0, 0) }
+            if mustExist {
+                let others = try await names(in: session, patience: patience).map { "\"\($0)\"" }
+                let known = others.isEmpty ? "" : " There are: \(others.joined(separator: ", "))."
+                throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".\(known)")
+            }
             // Whoever else creates it at this moment is waited for.
             _ = try await session.run(create, patience: patience)
         }

@@ -31,6 +31,17 @@ struct Migrator: Sendable {
         _ = try await session.run(Command(Statement("COMMIT")), patience: patience)
     }
 
+    /// Makes sure that the tables are there, and of the version that this program knows. Nothing is changed.
+    func check(_ session: Session) async throws {
+        switch try await version(session) {
+        case nil, 0: throw StorageError(.cannotOpen, "The database holds no items: it has no table for them.")
+        case Migration.latest: return
+        case let version?:
+            let message = "The tables are of version \(version). Open them for writing once, to bring them up to date."
+            throw StorageError(.cannotOpen, message)
+        }
+    }
+
     /// The version of the tables.
     ///
     /// - Returns: `nil` if there are none.

@@ -17,7 +17,13 @@ final class CollectionCore: Sendable {
     private let following = Locked(Following())
     private let claim = Locked<(identity: String, type: ObjectIdentifier)?>(nil)
     private let strayState = Locked<Bool?>(nil)
-    private let undecodable = Locked<Set<CacheKey>>([])
+    private let undecodable = Locked(Undecodable())
+
+    /// Records that could not be decoded, with how many whole reads had begun when that was found out.
+    private struct Undecodable {
+        var keys: [CacheKey: Int] = [:]
+        var reads = 0
+    }
 
     init(_ records: any RecordCollection) {
         self.records = records
@@ -41,18 +47,36 @@ final class CollectionCore: Sendable {
 
     /// Takes note of a record that could not be decoded.
     func noteUndecodable(_ key: CacheKey) {
-        _ = undecodable.withLock { $0.insert(key) }
+        undecodable.withLock { $0.keys[key] = $0.reads }
     }
 
     /// Which of some records could not be decoded when they were read.
     func undecodable(among keys: some Sequence<CacheKey>) -> Set<CacheKey> {
-        undecodable.withLock { $0.isEmpty ? [] : $0.intersection(keys) }
+        undecodable.withLock { noted in noted.keys.isEmpty ? [] : Set(keys.filter { noted.keys[$0] != nil }) }
     }
 
     /// Forgets records that could not be decoded, because others are in their place.
     func forgetUndecodable(_ keys: Set<CacheKey>) {
         if keys.isEmpty { return }
-        undecodable.withLock { $0.subtract(keys) }
+        undecodable.withLock { noted in
+            for key in keys { noted.keys[key] = nil }
+        }
+    }
+
+    /// Reads all records, and forgets of those that could not be decoded the ones that by now can or are gone.
+    ///
+    /// - Parameter read: Reads, and takes note of what can't be decoded.
+    func readingAll<Result>(_ read: () throws -> Result) rethrows -> Result {
+        let number = undecodable.withLock { noted in
+            noted.reads += 1
+            return noted.reads
+        }
+        let result = try read()
+        // What others have noted meanwhile may be newer than what was read.
+        undecodable.withLock { noted in
+            if !noted.keys.isEmpty { noted.keys = noted.keys.filter { $0.value >= number } }
+        }
+        return result
     }
 
     /// Claims the collection for a type.

@@ -4,11 +4,17 @@ import Foundation
 extension RecordObjects {
 
     func objects() throws -> FetchedObjects<Object> {
-        let items = try records.items()
-        return try fetched(items, Codec<Object>.decode(all: items.map(\.data)))
+        try core.readingAll {
+            let items = try records.items()
+            return try fetched(items, Codec<Object>.decode(all: items.map(\.data)))
+        }
     }
 
     func objectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
+        try core.readingAll { try readObjectsWithoutKeys() }
+    }
+
+    private func readObjectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
         // Nearly always every record is an object in its place. Then the keys need not be known, and making them takes time.
         guard records.canHoldStrays else {
             let decoded = Codec<Object>.decode(all: try records.values())

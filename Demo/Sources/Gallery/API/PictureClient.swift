@@ -28,6 +28,8 @@ struct PictureClient: Sendable {
         configuration.timeout.connect = .seconds(2)
         // When nobody listens that is said at once; whoever wants to try again presses the button again.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Shorter than the API's, so that no request meets a connection that is just being closed.
+        configuration.connectionPool.idleTimeout = .seconds(30)
         return HTTPClient(configuration: configuration)
     }()
 
@@ -67,6 +69,7 @@ struct PictureClient: Sendable {
         guard image.type.hasPrefix("image/svg+xml"), !image.body.isEmpty else {
             throw .unexpected("The image is not SVG but \"\(image.type)\".")
         }
+        if let objection = Drawing.objection(to: image.body) { throw .unexpected("The image \(objection).") }
         return Delivery(picture: description.picture, image: image.body)
     }
 

@@ -7,10 +7,15 @@ final class Availability {
     /// Fires when that has changed.
     let changes = Signal()
 
+    /// When the last request began, or ended.
+    private var lastLook: ContinuousClock.Instant?
+
     /// Remembers what a request has shown, and returns or throws what it did.
     func observe<Answer>(
         _ request: () async throws(PictureAPIError) -> Answer
     ) async throws(PictureAPIError) -> Answer {
+        lastLook = .now
+        defer { lastLook = .now }
         do {
             let answer = try await request()
             set(true)
@@ -18,6 +23,20 @@ final class Availability {
         } catch {
             set(error != .unreachable)
             throw error
+        }
+    }
+
+    /// Does what ``observe(_:)`` does, unless a request was made lately. So many who look at once make one request.
+    ///
+    /// - Parameters:
+    ///   - pause: How long ago the last request must be.
+    ///   - request: Asks for nothing but an answer.
+    func look(ifNotFor pause: Duration, _ request: () async throws(PictureAPIError) -> Void) async {
+        if let lastLook, lastLook.duration(to: .now) < pause { return }
+        do {
+            try await observe(request)
+        } catch {
+            // That is what was to be found out.
         }
     }
 

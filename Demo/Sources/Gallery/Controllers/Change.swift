@@ -39,4 +39,14 @@ extension GalleryControllers {
             }
         }
     }
+
+    /// Looks whether the API is there, again and again, until the task is cancelled. Whoever does so beside others does not
+    /// add to the requests.
+    ///
+    /// - Parameter pause: How long to wait after the last request, whoever has made it.
+    func lookOut(every pause: Duration) async {
+        while (try? await Task.sleep(for: pause)) != nil {
+            await availability.look(ifNotFor: pause) { () throws(PictureAPIError) in try await api.check() }
+        }
+    }
 }

@@ -118,8 +118,9 @@ struct GalleryActions {
     /// Signs in at the API.
     func signIn(name: String, password: String) async {
         let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        guard (1...40).contains(name.count) else {
-            return noticeboard.show("A name has 1 to 40 characters.", isError: true)
+        // One character can be as long as one likes, in bytes.
+        guard (1...40).contains(name.count), name.utf8.count <= 200 else {
+            return noticeboard.show("A name has 1 to 40 characters, and no more than 200 bytes.", isError: true)
         }
         await attempt("You could not be signed in") {
             if try await controllers.account.signIn(name: name, password: password) {

@@ -9,6 +9,8 @@ struct EventStream: Sendable {
     let controllers: GalleryControllers
     /// How often something is sent if nothing changes, so that both sides notice when the other one is gone.
     let heartbeat: Duration
+    /// How often it is looked whether the API is there. Nothing else tells that it has gone.
+    let lookout: Duration
 
     /// Answers a request with events.
     func response(to request: Request) -> Response {
@@ -33,6 +35,7 @@ struct EventStream: Sendable {
     private func send(_ mailbox: Mailbox, to writer: inout any ResponseBodyWriter) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { await controllers.forwardChanges(to: mailbox, heartbeat: heartbeat) }
+            group.addTask { await controllers.lookOut(every: lookout) }
             defer { group.cancelAll() }
             try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
             while let changes = await mailbox.collect() {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import LocalServer
 
 /// What the gallery answers to.
 ///
@@ -30,10 +31,21 @@ struct GalleryRoutes: Sendable {
     let events: EventStream
 
     /// Creates the routes.
-    init(_ controllers: GalleryControllers, templates: Templates, heartbeat: Duration = .seconds(15)) {
+    ///
+    /// - Parameters:
+    ///   - controllers: What does it.
+    ///   - templates: What it looks like.
+    ///   - heartbeat: How often open pages hear that the gallery is there.
+    ///   - lookout: How often it is looked whether the API is there, while a page is open.
+    init(
+        _ controllers: GalleryControllers,
+        templates: Templates,
+        heartbeat: Duration = .seconds(15),
+        lookout: Duration = .seconds(5)
+    ) {
         self.controllers = controllers
         pages = Pages(controllers: controllers, templates: templates)
-        events = EventStream(controllers: controllers, heartbeat: heartbeat)
+        events = EventStream(controllers: controllers, heartbeat: heartbeat, lookout: lookout)
     }
 
     /// The router with all routes.
@@ -43,7 +55,7 @@ struct GalleryRoutes: Sendable {
         router.add(middleware: SecurityHeaders())
         router.add(middleware: ProblemPages(pages: pages))
         router.add(middleware: HostGuard())
-        router.add(middleware: OriginGuard())
+        router.add(middleware: OriginGuard(others: .nobody))
         addPages(to: router)
         addFavourites(to: router, actions)
         addSettings(to: router, actions)

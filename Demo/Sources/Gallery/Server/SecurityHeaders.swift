@@ -39,7 +39,6 @@ extension HTTPField.Name {
 
     static let referrerPolicy = named("Referrer-Policy")
     static let crossOriginOpenerPolicy = named("Cross-Origin-Opener-Policy")
-    static let secFetchSite = named("Sec-Fetch-Site")
     static let prefer = named("Prefer")
     static let preferenceApplied = named("Preference-Applied")
 }

@@ -33,8 +33,8 @@ final class FolderLock: Sendable {
                 .cannotOpen, "The lock could not be opened: \(String(cString: strerror(errno))).", file: file)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // The descriptor is closed by `deinit`, which also runs after this has thrown.
             let code = errno
-            close(descriptor)
             if code == EWOULDBLOCK {
                 throw StorageError(.locked, "Another gallery runs on this folder.", file: directory.url)
             }

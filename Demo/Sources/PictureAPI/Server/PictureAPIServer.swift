@@ -1,7 +1,9 @@
 public import Bodega
 public import Foundation
 import Hummingbird
+import HummingbirdCore
 public import Logging
+import NIOCore
 public import ServiceLifecycle
 
 /// The picture API: a server on this machine that draws a picture for everyone who asks.
@@ -10,6 +12,7 @@ public import ServiceLifecycle
 /// or a network fails.
 public actor PictureAPIServer: Service {
     private let routes: PictureRoutes
+    private let limits: Limits
     private let logger: Logger
     private var port = 0
     private var server: RunningServer?
@@ -20,6 +23,15 @@ public actor PictureAPIServer: Service {
         let task: Task<Void, any Error>
     }
 
+    /// How long it waits for others.
+    struct Limits {
+        /// How long a connection may be silent, unless its request is being answered. Clients should be the first to close
+        /// theirs: a request that meets the end of its connection fails.
+        var idle = TimeAmount.seconds(60)
+        /// How long requests may go on after it was switched off.
+        var shutdown = Duration.seconds(2)
+    }
+
     /// Creates a server that is off.
     ///
     /// - Parameters:
@@ -28,8 +40,13 @@ public actor PictureAPIServer: Service {
     ///   - logger: Where it writes what it does.
     /// - Throws: A `StorageError` if its database could not be opened.
     public init(directory: FileManager.Directory, seed: UInt64? = nil, logger: Logger) throws {
+        try self.init(directory: directory, seed: seed, limits: Limits(), logger: logger)
+    }
+
+    init(directory: FileManager.Directory, seed: UInt64? = nil, limits: Limits, logger: Logger) throws {
         let engine = try SQLiteStorageEngine(opening: directory, databaseFilename: "members")
         routes = PictureRoutes(chooser: Chooser(seed: seed), members: Members(storage: engine))
+        self.limits = limits
         self.logger = logger
     }
 
@@ -74,6 +91,7 @@ public actor PictureAPIServer: Service {
         let (ports, listening) = AsyncStream<Int>.makeStream()
         let application = Application(
             router: routes.router,
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: limits.idle)),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: port), serverName: "Pictures"),
             onServerRunning: { channel in
@@ -81,7 +99,9 @@ public actor PictureAPIServer: Service {
             },
             logger: logger
         )
-        let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: logger))
+        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
+        configuration.maximumGracefulShutdownDuration = limits.shutdown
+        let group = ServiceGroup(configuration: configuration)
         let task = Task {
             defer { listening.finish() }
             try await group.run()
@@ -95,6 +115,10 @@ public actor PictureAPIServer: Service {
         guard let server else { return }
         self.server = nil
         await server.group.triggerGracefulShutdown()
-        try await server.task.value
+        do {
+            try await server.task.value
+        } catch is CancellationError {
+            // Some requests went on for too long.
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Hummingbird
+import LocalServer
 
 /// What the API answers to.
 ///
@@ -8,7 +9,8 @@ import Hummingbird
 ///     POST   /v1/sessions           signs in with a name and a password, for a token
 ///     DELETE /v1/sessions           signs out
 ///
-/// A token is sent as `Authorization: Bearer TOKEN`.
+/// A token is sent as `Authorization: Bearer TOKEN`. Only programs are answered: a page of somebody else can neither sign in nor
+/// out, as little as one that calls this machine by another name.
 struct PictureRoutes {
     let chooser: Chooser
     let members: Members
@@ -16,6 +18,8 @@ struct PictureRoutes {
     /// The router with all routes.
     var router: Router<BasicRequestContext> {
         let router = Router()
+        router.add(middleware: HostGuard())
+        router.add(middleware: OriginGuard(others: .programs))
         let api = router.group("v1")
         api.get("status") { _, _ in HTTPResponse.Status.noContent }
         api.get("pictures/random") { request, _ in try await random(request) }
@@ -59,13 +63,17 @@ struct PictureRoutes {
     }
 
     private func signIn(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        // A page can send what it likes as text or as a form without asking, but not as JSON.
+        let type = request.headers[.contentType].flatMap { MediaType(from: $0) }
+        guard type?.isType(.applicationJson) == true else { throw HTTPError(.unsupportedMediaType) }
         let credentials = try await request.decode(as: Credentials.self, context: context)
-        guard !credentials.name.isEmpty, credentials.name.count <= 40 else {
-            throw HTTPError(.badRequest, message: "A name has 1 to 40 characters.")
+        let name = credentials.name
+        guard (1...40).contains(name.count), name.utf8.count <= 200 else {
+            throw HTTPError(.badRequest, message: "A name has 1 to 40 characters, and no more than 200 bytes.")
         }
-        let token = try await members.signIn(name: credentials.name, password: credentials.password)
+        let token = try await members.signIn(name: name, password: credentials.password)
         guard let token else { throw HTTPError(.unauthorized, message: "The password is wrong.") }
-        var response = try Welcome(name: credentials.name, token: token).response(from: request, context: context)
+        var response = try Welcome(name: name, token: token).response(from: request, context: context)
         response.status = .created
         response.headers[.cacheControl] = "no-store"
         return response

@@ -47,8 +47,12 @@ actor Browser {
     }
 
     /// Opens a page in a new tab and waits until it is loaded.
-    func open(_ url: String) async throws -> Tab {
-        let tab = try await Tab(self)
+    ///
+    /// - Parameters:
+    ///   - url: The page's address.
+    ///   - isAlone: Whether the tab gets a window of its own. Otherwise the tab that was seen before is hidden.
+    func open(_ url: String, isAlone: Bool = true) async throws -> Tab {
+        let tab = try await Tab(self, isAlone: isAlone)
         try await tab.navigate(to: url)
         return tab
     }

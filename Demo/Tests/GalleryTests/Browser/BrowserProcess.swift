@@ -103,7 +103,8 @@ final class BrowserProcess: Sendable {
     }
 
     private static func executable() throws -> String {
-        let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+        // As in bin/lib/system-packages.sh. The last one can be a command that only says how to install it.
+        let names = ["chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         for name in names {
             for folder in folders {
@@ -112,7 +113,8 @@ final class BrowserProcess: Sendable {
             }
         }
         throw Failure(
-            description: "There is no Chromium in PATH, and these tests need one. On Debian: apt-get install chromium")
+            description: "There is no Chromium in PATH, and these tests need one. On Debian: apt-get install chromium. "
+                + "On Ubuntu: snap install chromium, or in containers, which can't, install Google Chrome.")
     }
 
     private static func spawn(_ program: String, _ options: [String], descriptors: [Int32: Int32]) throws -> pid_t {

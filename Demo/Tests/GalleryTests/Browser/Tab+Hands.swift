@@ -75,6 +75,12 @@ extension Tab {
         throw Browser.Refusal(description: "The tabulator does not lead to \(selector).")
     }
 
+    /// Brings the tab before the others of its window.
+    func bringToFront() async throws {
+        try await send("Page.bringToFront")
+        try await wait(for: "!document.hidden")
+    }
+
     /// Makes the window another size.
     func resize(_ width: Int, _ height: Int, isPhone: Bool = false) async throws {
         try await send(

@@ -13,11 +13,16 @@ actor Tab {
     struct Ignored: Decodable, Sendable {}
 
     /// Opens an empty tab.
-    init(_ browser: Browser) async throws {
+    ///
+    /// - Parameters:
+    ///   - browser: Which browser to open it in.
+    ///   - isAlone: Whether it gets a window of its own. Otherwise the tab that was seen before is hidden.
+    init(_ browser: Browser, isAlone: Bool = true) async throws {
         struct Target: Decodable { let targetId: String }
         struct Attachment: Decodable { let sessionId: String }
         self.browser = browser
-        let target = try await browser.send("Target.createTarget", ["url": "about:blank"], returning: Target.self)
+        let target = try await browser.send(
+            "Target.createTarget", ["url": "about:blank", "newWindow": isAlone], returning: Target.self)
         session = try await browser.send(
             "Target.attachToTarget", ["targetId": target.targetId, "flatten": true], returning: Attachment.self
         ).sessionId

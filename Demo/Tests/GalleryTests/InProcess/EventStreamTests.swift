@@ -7,6 +7,7 @@ import Testing
 @testable import Gallery
 
 /// What a page hears of.
+@Suite(.timeLimit(.minutes(2)))
 struct EventStreamTests {
     let gallery = TestGallery()
 
@@ -44,6 +45,33 @@ struct EventStreamTests {
             events.forget()
             try await events.wait(for: ":\n\n:\n\n")
         }
+    }
+
+    @Test func `That the API has gone, and that it is back, is noticed while a page is open`() async throws {
+        try await listen { events, controllers in
+            try await events.wait(for: "data: easel\n\n")
+            #expect(await controllers.availability.isOnline)
+            // Nobody listens there.
+            gallery.detour.address = "http://127.0.0.1:1"
+            try await events.wait(for: "data: availability\n\n")
+            #expect(await !controllers.availability.isOnline)
+            events.forget()
+            gallery.detour.address = nil
+            try await events.wait(for: "data: availability\n\n")
+            #expect(await controllers.availability.isOnline)
+        }
+    }
+
+    @MainActor
+    @Test func `Many who look whether the API is there make one request`() async {
+        let availability = Availability()
+        var requests = 0
+        for _ in 0..<10 {
+            await availability.look(ifNotFor: .seconds(1_000_000)) { () throws(PictureAPIError) in requests += 1 }
+        }
+        #expect(requests == 1)
+        await availability.look(ifNotFor: .zero) { () throws(PictureAPIError) in requests += 1 }
+        #expect(requests == 2)
     }
 
     @Test func `A reader that is too slow gets each kind of change once`() async throws {

@@ -6,6 +6,14 @@ import Testing
 
 @testable import Gallery
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 @MainActor
 struct OpeningTests {
     let gallery = TestGallery()
@@ -59,6 +67,31 @@ struct OpeningTests {
         let first = try GalleryStorage(directory: folder.directory("data"))
         #expect(throws: StorageError.self) { try GalleryStorage(directory: folder.directory("data")) }
         withExtendedLifetime(first) {}
+    }
+
+    @Test func `A folder that is taken costs nobody else a descriptor`() async throws {
+        let parent = try Folder()
+        let folder = parent.directory("data")
+        let first = try FolderLock(folder)
+        // Somebody who opens files meanwhile, and gets the numbers that have just become free.
+        let other = Task.detached {
+            while !Task.isCancelled {
+                let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                guard descriptor >= 0, close(descriptor) == 0 else { return false }
+            }
+            return true
+        }
+        for _ in 0..<5000 {
+            do {
+                _ = try FolderLock(folder)
+                Issue.record("It was locked twice.")
+            } catch let error as StorageError {
+                if error.code != .locked { throw error }
+            }
+        }
+        other.cancel()
+        #expect(await other.value)
+        withExtendedLifetime((first, parent)) {}
     }
 
     @Test func `A folder that cannot be made is an error that names it`() throws {

@@ -1,6 +1,8 @@
+import Foundation
 import Testing
 
 @testable import Gallery
+@testable import PictureAPI
 
 struct PictureClientTests {
 
@@ -64,6 +66,46 @@ struct PictureClientTests {
     @Test func `What is no SVG, or nothing, is refused`() async throws {
         try await expectUnexpected(StubAPI(type: "text/html"))
         try await expectUnexpected(StubAPI(image: ""))
+    }
+
+    @Test(
+        arguments: [
+            "<script>alert(1)</script>", "<SCRIPT>alert(1)</SCRIPT>",
+            "<s:script xmlns:s='http://www.w3.org/2000/svg'/>",
+            "<g onclick='alert(1)'/>", "<g xmlns='http://www.w3.org/1999/xhtml' onload='alert(1)'/>",
+            "<foreignObject><p>text</p></foreignObject>", "<iframe xmlns='http://www.w3.org/1999/xhtml'/>",
+            "<a href='javascript:alert(1)'><rect/></a>", "<a xlink:href='javascript:alert(1)'/>",
+            "<use href='http://evil.example/#a'/>", "<image href='http://evil.example/'/>",
+            "<style>@import 'http://evil.example/';</style>", "<g style='fill: url(http://evil.example/#a)'/>",
+            "<rect fill='url(http://evil.example/#a)'/>", "<rect fill='\\75rl(http://evil.example/#a)'/>",
+            "<set attributeName='onclick' to='alert(1)'/>",
+            "<animate attributeName='href' values='javascript:alert(1)'/>",
+            "<![CDATA[<script>]]>", "<?xml-stylesheet href='http://evil.example/'?>", "<!-- -->", "<g>", "&undefined;",
+            "</g>",
+        ])
+    func `An image that is more than a drawing is refused`(_ content: String) async throws {
+        try await expectUnexpected(StubAPI(image: "<svg xmlns=\"http://www.w3.org/2000/svg\">\(content)</svg>"))
+    }
+
+    @Test(
+        arguments: [
+            "nonsense", "<g/>", "<svg xmlns='http://www.w3.org/1999/xhtml'/>", "<svg xmlns:x='http://example.com/'/>",
+            "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg/>", "<svg onload='alert(1)'/>", "<svg/><svg/>",
+        ])
+    func `What is no drawing at all is refused`(_ document: String) async throws {
+        try await expectUnexpected(StubAPI(image: document))
+        #expect(Drawing.objection(to: Data(document.utf8)) != nil)
+        // Other encodings are read by browsers.
+        #expect(Drawing.objection(to: Data([0xFF, 0xFE]) + Data(document.utf8.flatMap { [$0, 0] })) != nil)
+    }
+
+    @Test func `Whatever the API draws is a drawing`() throws {
+        for style in styles {
+            for seed in 0..<20 as Range<UInt64> {
+                let artwork = try #require(Artwork(Artwork.ID(style: style.name, seed: seed)))
+                #expect(Drawing.objection(to: Data(artwork.canvas.svg.utf8)) == nil, "\(artwork.id)")
+            }
+        }
     }
 
     @Test func `Redirects are not followed`() async throws {

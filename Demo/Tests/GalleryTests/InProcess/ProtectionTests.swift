@@ -7,6 +7,7 @@ import NIOHTTP1
 import Testing
 
 @testable import Gallery
+@testable import LocalServer
 
 /// Who may ask, and who may change something.
 struct ProtectionTests {
@@ -60,7 +61,7 @@ struct ProtectionTests {
         ("0.0.0.0", false),
     ])
     func `Only this machine is a host`(_ authority: String, _ isHere: Bool) {
-        #expect(HostGuard.isThisMachine(authority) == isHere)
+        #expect(isThisMachine(authority) == isHere)
     }
 
     @Test func `A name that somebody lets point to this machine gets nothing`() async throws {
@@ -72,7 +73,7 @@ struct ProtectionTests {
             let page = String(buffer: try await response.body.collect(upTo: 100_000))
             #expect(!page.contains("easel-title"))
         }
-        #expect(!HostGuard.isThisMachine(nil))
+        #expect(!isThisMachine(nil))
     }
 
     @Test func `Every page says what browsers must not do with it`() async throws {

@@ -143,6 +143,16 @@ struct RouteTests {
         }
     }
 
+    @Test func `A name that is short to the eye but long in bytes is refused`() async throws {
+        let controllers = await gallery.controllers()
+        let family = "👩‍👩‍👧‍👦"
+        #expect(family.count == 1 && family.utf8.count == 25)
+        await GalleryActions(controllers: controllers).signIn(
+            name: String(repeating: family, count: 9), password: "easel")
+        #expect(
+            await controllers.noticeboard.notice?.text == "A name has 1 to 40 characters, and no more than 200 bytes.")
+    }
+
     @Test func `Favourites that could not be loaded are shown as a failure, and can be loaded again`() async throws {
         gallery.favourites.inject(.fail(.reads, .every, with: StorageError(.locked, "Somebody <else> has it.")))
         try await gallery.run { client, _ in

@@ -16,6 +16,8 @@ struct TestGallery: Sendable {
     let favourites = FaultyMemory(MemoryStorageEngine())
     let easel = FaultyMemory(MemoryStorageEngine())
     let images = FaultyMemory(MemoryStorageEngine())
+    /// Where the API is instead of where it listens.
+    let detour = Detour()
     /// The values of this folder's name are in the user's folders, so they are made to be harmless.
     private let suite = "emporium-gallery-tests"
 
@@ -24,7 +26,7 @@ struct TestGallery: Sendable {
     func controllers(apiAt address: String = "http://127.0.0.1:1") -> GalleryControllers {
         let storage = GalleryStorage(
             favourites: favourites, easel: easel, images: images, secrets: MemorySecretStorage(), defaultsSuite: suite)
-        let connection = PictureAPIConnection(address: { address }, isOn: { true }, setOn: { _ in })
+        let connection = PictureAPIConnection(address: { detour.address ?? address }, isOn: { true }, setOn: { _ in })
         return GalleryControllers(storage: storage, connection: connection, logger: Logger(label: "tests"))
     }
 
@@ -37,7 +39,9 @@ struct TestGallery: Sendable {
         try await api.run { address in
             let controllers = await controllers(apiAt: address)
             await controllers.open()
-            let routes = GalleryRoutes(controllers, templates: try await Templates(), heartbeat: .milliseconds(100))
+            let routes = GalleryRoutes(
+                controllers, templates: try await Templates(), heartbeat: .milliseconds(100), lookout: .milliseconds(50)
+            )
             let application = Application(responder: await routes.router().buildResponder())
             try await application.test(setUp) { client in try await body(client, controllers) }
         }
@@ -49,12 +53,25 @@ struct TestGallery: Sendable {
     }
 }
 
+/// Leads away from an API, as if that had gone.
+final class Detour: @unchecked Sendable {
+    // @unchecked because every access to `value` holds `lock`.
+    private let lock = NSLock()
+    private var value: String?
+
+    /// Where it leads, `nil` for nowhere else.
+    var address: String? {
+        get { lock.withLock { value } }
+        set { lock.withLock { value = newValue } }
+    }
+}
+
 extension Exhibit {
     /// An exhibit whose image has been stored.
-    static func stored(_ id: String, in images: ImageStore) async throws -> Exhibit {
+    static func stored(_ id: String, image: String? = nil, in images: ImageStore) async throws -> Exhibit {
         let picture = Picture(
             id: id, title: "Picture \(id)", style: "stub", algorithm: "By hand", palette: "Grey", colors: ["#808080"],
             width: 4, height: 3, seed: "1", isForMembers: false)
-        return Exhibit(picture: picture, image: try await images.add(Data("<svg>\(id)</svg>".utf8)))
+        return Exhibit(picture: picture, image: try await images.add(Data((image ?? "<svg>\(id)</svg>").utf8)))
     }
 }

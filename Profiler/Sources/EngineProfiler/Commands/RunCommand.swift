@@ -38,7 +38,10 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Measure a Store on each engine, too.")
     var store = false
 
-    @Option(help: ArgumentHelp("What to measure, separated by commas. Default: all.", valueName: "names"))
+    @Option(
+        help: ArgumentHelp(
+            "What to measure, separated by commas. Default: all operations of engines, and with --store all of the store, too.",
+            valueName: "names"))
     var operations: List<Operation>?
 
     @Option(help: ArgumentHelp("Numbers of items. (default: 1k,10k,100k)", valueName: "numbers"))

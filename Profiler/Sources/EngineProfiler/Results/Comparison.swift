@@ -21,14 +21,17 @@ struct Comparison {
         /// The throughput relative to what it was.
         var throughput: Double { a.itemsPerSecond > 0 ? b.itemsPerSecond / a.itemsPerSecond : 1 }
 
+        /// Whether there are enough slices to tell a change from noise.
+        var hasEnoughSlices: Bool { min(a.slices.count, b.slices.count) >= Budget.slices }
+
         /// What can be said of the medians.
         var change: Change {
+            guard hasEnoughSlices else { return .none }
             // Less is not worth a mark, and is in the order of the error of the histogram.
             guard abs(p50 - 1) > 0.03 else { return .none }
             let before = a.slices.map(\.p50)
             let after = b.slices.map(\.p50)
-            guard before.count >= Budget.slices, after.count >= Budget.slices,
-                let lowBefore = before.min(), let highBefore = before.max(),
+            guard let lowBefore = before.min(), let highBefore = before.max(),
                 let lowAfter = after.min(), let highAfter = after.max()
             else { return .none }
             if lowAfter > highBefore { return .slower }
@@ -74,6 +77,7 @@ struct Comparison {
                 continue
             }
             let name = before.name == after.name ? before.name : "\(before.name) → \(after.name)"
+            notes += Self.lacking(in: after, of: before, name, "A") + Self.lacking(in: before, of: after, name, "B")
             for operation in operations(in: [before]) {
                 let later = after.measurements(of: operation)
                 for (items, first) in before.measurements(of: operation) {
@@ -87,10 +91,43 @@ struct Comparison {
             let names = Set(a.engines.map(\.name))
             for engine in b.engines where !names.contains(engine.name) { notes.append("\(engine.name) is only in B.") }
         }
+        let few = rows.count { !$0.hasEnoughSlices }
+        if few > 0 {
+            notes.append(
+                "\(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so no change of theirs is marked."
+            )
+        }
         guard !rows.isEmpty else {
             throw ProfilerError(
                 "The two have no engine, operation and number of items in common, so there is nothing to compare.")
         }
+    }
+
+    /// What only one of two engines was measured with: whole sizes, whole operations, and what else is missing.
+    private static func lacking(
+        in other: EngineResult,
+        of engine: EngineResult,
+        _ name: String,
+        _ file: String
+    ) -> [String] {
+        func sizes(_ engine: EngineResult, _ operation: String) -> [Int] {
+            engine.measurements(of: operation).map(\.items)
+        }
+        let otherSizes = Set(other.operations.flatMap { sizes(other, $0) })
+        let lonely = Set(engine.operations.flatMap { sizes(engine, $0) }).subtracting(otherSizes)
+        var notes = lonely.sorted().map { "\(name): \(Quantity.whole($0)) items are only in \(file)." }
+        for operation in engine.operations {
+            let missing = Set(sizes(engine, operation)).subtracting(sizes(other, operation)).subtracting(lonely)
+            if missing.isEmpty { continue }
+            if sizes(other, operation).isEmpty {
+                notes.append("\(name): \(operation) is only in \(file).")
+            } else {
+                notes += missing.sorted().map {
+                    "\(name): \(operation) with \(Quantity.whole($0)) items is only in \(file)."
+                }
+            }
+        }
+        return notes
     }
 
     private static func differences(_ a: Profile, _ b: Profile) -> [String] {

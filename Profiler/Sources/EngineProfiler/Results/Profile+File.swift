@@ -28,7 +28,14 @@ extension Profile {
         }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        guard let form = try? decoder.decode(Form.self, from: json), form.format == Self.formatName else {
+        let form: Form
+        do {
+            form = try decoder.decode(Form.self, from: json)
+        } catch {
+            throw ProfilerError(
+                "\(name) holds no results of the profiler that can be read, maybe because it was cut off: \(error)")
+        }
+        guard form.format == Self.formatName else {
             throw ProfilerError("\(name) holds no results of the profiler. Make some by run --json.")
         }
         guard form.version == Self.currentVersion else {

@@ -2,33 +2,61 @@ import Dispatch
 import Foundation
 
 /// Cleans up when the program is interrupted or asked to end, then ends it as the signal would have.
+///
+/// What is cleaned up may be in use, and whoever uses it fails. That is no reason to end in another way: see
+/// ``unlessInterrupted(_:)``.
 final class Interruption {
+    private let numbers: [Int32]
     private let sources: [any DispatchSourceSignal]
 
-    /// Watches for the signals until ``cancel()`` is called.
+    /// Is held from the beginning of cleaning up on. It is not given back: the process ends.
+    let lock: NSLock
+
+    /// Watches for signals until ``cancel()`` is called.
     ///
-    /// - Parameter cleanUp: What to do before the end.
-    init(cleanUp: @escaping @Sendable () throws -> Void) {
-        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+    /// - Parameters:
+    ///   - numbers: The signals.
+    ///   - cleanUp: What to do before the end.
+    ///   - end: Ends the process by a signal that is not ignored any more.
+    init(
+        by numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP],
+        cleanUp: @escaping @Sendable () throws -> Void,
+        // To the process, as threads of Dispatch block signals that are sent to them alone.
+        end: @escaping @Sendable (Int32) -> Void = { kill(getpid(), $0) }
+    ) {
+        let lock = NSLock()
+        self.lock = lock
+        self.numbers = numbers
+        sources = numbers.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
+                lock.lock()
                 do {
                     try cleanUp()
                 } catch {
                     FileHandle.standardError.write(Data("Temporary data is left behind: \(error)\n".utf8))
                 }
                 signal(number, SIG_DFL)
-                // To the process, as threads of Dispatch block signals that are sent to them alone.
-                kill(getpid(), number)
+                end(number)
             }
             source.resume()
             return source
         }
     }
 
-    /// Stops watching.
+    /// Does something, unless the program is being interrupted: then it doesn't return, as the process is about to end.
+    ///
+    /// - Parameter body: What to do. An interruption waits until it is done.
+    func unlessInterrupted<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try lock.withLock(body)
+    }
+
+    /// Stops watching, so that the signals do again what they usually do.
     func cancel() {
-        for source in sources { source.cancel() }
+        unlessInterrupted {
+            for source in sources { source.cancel() }
+            for number in numbers { signal(number, SIG_DFL) }
+        }
     }
 }

@@ -32,11 +32,14 @@ struct ProfilingRun {
         do {
             profile = try await measure(temporary, view)
         } catch {
-            view.close()
-            try temporary.remove()
+            // It may have failed because what it works with was removed.
+            try interruption.unlessInterrupted {
+                view.close()
+                try temporary.remove()
+            }
             throw error
         }
-        try temporary.remove()
+        try interruption.unlessInterrupted { try temporary.remove() }
         return profile
     }
 
@@ -52,7 +55,7 @@ struct ProfilingRun {
         view.close()
         var profile = Profile(date: date, environment: environment, settings: plan.settings, engines: engines)
         for program in programs {
-            let theirs = try program.run(plan.arguments(directory: directory), folder: temporary.folder)
+            let theirs = try program.run(plan.arguments(directory: temporary.folder), folder: temporary.folder)
             profile.environment.isOptimised = profile.environment.isOptimised && theirs.environment.isOptimised
             for engine in theirs.engines {
                 guard !profile.engines.contains(where: { $0.name == engine.name }) else {
@@ -67,7 +70,10 @@ struct ProfilingRun {
 
 extension Plan {
     /// The options with which another program measures its engines in the same way.
-    func arguments(directory: URL?) -> [String] {
+    ///
+    /// - Parameter directory: Where it is to put its temporary data. Whoever removes that removes also what a program leaves that
+    ///   has crashed.
+    func arguments(directory: URL) -> [String] {
         var arguments = [
             "--operations", operations.map(\.rawValue).joined(separator: ","),
             "--sizes", sizes.map(String.init).joined(separator: ","),
@@ -79,7 +85,6 @@ extension Plan {
         case .calls(let calls): arguments += ["--repetitions", String(calls)]
         }
         if isQuick { arguments.append("--quick") }
-        if let directory { arguments += ["--directory", directory.path] }
-        return arguments
+        return arguments + ["--directory", directory.path]
     }
 }

@@ -18,7 +18,8 @@ struct ComparisonTable {
             table.add([
                 Terminal.safe(row.engine), Terminal.safe(row.operation), Quantity.whole(row.items),
                 Quantity.time(row.a.latency.p50), Quantity.time(row.b.latency.p50), ratio(row.p50), ratio(row.p99),
-                ratio(row.throughput), row.change == .none ? "" : row.change.rawValue,
+                ratio(row.throughput),
+                row.hasEnoughSlices ? (row.change == .none ? "" : row.change.rawValue) : "too few slices",
             ])
         }
         var lines = comparison.notes.map { terminal.styled("Note: \(Terminal.safe($0))", .dim) }

@@ -64,7 +64,10 @@ async function refresh() {
             needsRefresh = false;
             const response = await fetch(location.href, { headers: { Accept: "text/html" } });
             const page = new DOMParser().parseFromString(await response.text(), "text/html");
-            show(page);
+            // That something is gone is worth a page. Any other error is not: what is there is better.
+            const isPage = response.ok || response.status === 404;
+            if (isPage) show(page);
+            showConnection(isPage, `The gallery has answered with an error (${response.status}). This page may be old.`);
         }
     } catch {
         showConnection(false);
@@ -80,7 +83,7 @@ function show(page) {
     document.title = page.title;
     document.documentElement.dataset.theme = page.documentElement.dataset.theme;
     morphChildren(document.body, page.body);
-    document.documentElement.dataset.live = "true";
+    document.documentElement.dataset.live = events?.readyState === EventSource.OPEN;
     // The focus must not fall back to the top of the page when what had it is gone.
     if (focused?.isConnected || focused === document.body) return;
     const cards = document.querySelectorAll(".card-link");
@@ -90,27 +93,52 @@ function show(page) {
 
 // MARK: Hearing of changes
 
-function showConnection(isThere) {
-    document.getElementById("connection").hidden = isThere;
+function showConnection(isThere, text = "The gallery does not answer. It is asked again and again.") {
+    const banner = document.getElementById("connection");
+    banner.hidden = isThere;
+    banner.textContent = isThere ? "" : text;
 }
 
+let events = null;
+let nextTry = 0;
+
+// Browsers have six connections to a server, for all their tabs together. So a page has one only while it can be seen.
 function listen() {
-    const events = new EventSource("/events");
+    if (events || document.hidden) return;
+    events = new EventSource("/events");
     events.addEventListener("open", () => showConnection(true));
     // The first events tell what is there, so what was missed is caught up with.
     events.addEventListener("change", refresh);
-    events.addEventListener("error", () => {
+    events.addEventListener("error", ({ target }) => {
+        if (target !== events) return;
         showConnection(false);
         document.documentElement.dataset.live = "false";
-        if (events.readyState !== EventSource.CLOSED) return;
+        if (target.readyState !== EventSource.CLOSED) return;
         // The browser has given up; we don't.
-        events.close();
-        setTimeout(listen, 2000);
+        stopListening();
+        nextTry = setTimeout(listen, 2000);
     });
-    addEventListener("pagehide", () => events.close(), { once: true });
 }
 
+function stopListening() {
+    clearTimeout(nextTry);
+    events?.close();
+    events = null;
+    document.documentElement.dataset.live = "false";
+}
+
+document.addEventListener("visibilitychange", () => document.hidden ? stopListening() : listen());
+addEventListener("pagehide", stopListening);
+// A page that comes back from the browser's memory has missed what has changed since.
+addEventListener("pageshow", listen);
+
 // MARK: Sending forms
+
+function showRefusal(response) {
+    const banner = document.getElementById("refusal");
+    banner.hidden = response.ok;
+    banner.textContent = response.ok ? "" : `The gallery has not done that, but answered with an error (${response.status}).`;
+}
 
 document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -123,11 +151,12 @@ document.addEventListener("submit", async (event) => {
     button?.setAttribute("aria-busy", "true");
     button?.closest(".dialog")?.hidePopover();
     try {
-        await fetch(form.action, {
+        const response = await fetch(form.action, {
             method: "POST",
             body: new URLSearchParams(new FormData(form, button)),
             headers: { Prefer: "return=minimal" },
         });
+        showRefusal(response);
         await refresh();
     } catch {
         showConnection(false);
@@ -137,8 +166,4 @@ document.addEventListener("submit", async (event) => {
     }
 });
 
-// A page that comes back from the browser's memory has missed what has changed since.
-addEventListener("pageshow", (event) => {
-    if (event.persisted) listen();
-});
 listen();

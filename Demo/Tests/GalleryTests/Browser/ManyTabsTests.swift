@@ -1,0 +1,35 @@
+import Testing
+
+extension BrowserTests {
+
+    /// A browser has no more than six connections to a server that does not speak HTTP/2.
+    @Test func `However many tabs there are, the one that is seen is live, and one that is seen again catches up`()
+        async throws
+    {
+        try await run { program, browser in
+            let first = try await home(program, browser)
+            var last = first
+            for _ in 0..<7 {
+                last = try await browser.open(program.address, isAlone: false)
+                try await last.waitUntilLive()
+            }
+            try await first.wait(for: "document.hidden && document.documentElement.dataset.live === 'false'")
+
+            try await last.click("#favourite")
+            try await last.wait(for: "document.querySelector('.card')")
+            try await first.bringToFront()
+            try await first.waitUntilLive()
+            try await first.wait(for: "document.querySelector('.card')")
+
+            // It is as live as before.
+            try await last.wait(for: "document.hidden && document.documentElement.dataset.live === 'false'")
+            try await first.click(".card button")
+            try await first.wait(for: "!document.querySelector('.card')")
+            #expect(try await last.exists(".card"))
+            try await last.bringToFront()
+            try await last.wait(for: "!document.querySelector('.card')")
+            #expect(await first.problems.isEmpty)
+            #expect(await last.problems.isEmpty)
+        }
+    }
+}

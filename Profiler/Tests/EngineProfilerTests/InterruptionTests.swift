@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import EngineProfiler
+
+@Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
+
+    @Test func `Who fails because of an interruption does not go on, from cleaning up to the end of the process`() async
+    {
+        let (steps, step) = AsyncStream<Bool>.makeStream()
+        let interruption = Locked<Interruption?>(nil)
+        let isLocked: @Sendable () -> Bool = { !(interruption.value?.lock.try() ?? true) }
+        interruption.value = Interruption(
+            by: [SIGUSR1],
+            cleanUp: { step.yield(isLocked()) },
+            end: { number in
+                step.yield(isLocked() && number == SIGUSR1)
+                step.finish()
+            })
+        kill(getpid(), SIGUSR1)
+        #expect(await Array(steps) == [true, true])
+        #expect(isLocked())
+    }
+
+    @Test func `When nothing is watched any more the signals do what they usually do`() {
+        let interruption = Interruption(by: [SIGUSR2], cleanUp: {}, end: { _ in })
+        #expect(interruption.unlessInterrupted { 7 } == 7)
+        interruption.cancel()
+        // What was set before is what is returned.
+        let former = signal(SIGUSR2, SIG_DFL)
+        #expect(former == nil)
+    }
+}
+
+/// A value that threads share.
+private final class Locked<Value>: @unchecked Sendable {
+    // Unchecked because the lock guards all that changes.
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value {
+        get { lock.withLock { stored } }
+        set { lock.withLock { stored = newValue } }
+    }
+}
+
+extension Array {
+    /// The elements of a sequence that ends.
+    fileprivate init(_ sequence: some AsyncSequence<Element, Never>) async {
+        self = []
+        for await element in sequence { append(element) }
+    }
+}
