@@ -44,6 +44,10 @@ public final class PostgresDatabase: Sendable {
         /// Whether the tables and collections must be there, by default `false`. Then nothing that is missing is created.
         public var mustExist: Bool
 
+        /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer
+        /// than any program tries to repeat a write, which looks there for what became of its attempts.
+        var requestAge: TimeInterval
+
         /// Describes how a database is used.
         ///
         /// - Parameters:
@@ -67,6 +71,7 @@ public final class PostgresDatabase: Sendable {
             self.partitions = partitions
             self.changeLogLimit = changeLogLimit
             self.mustExist = mustExist
+            requestAge = max(300, 4 * timeout)
         }
     }
 
@@ -76,6 +81,7 @@ public final class PostgresDatabase: Sendable {
     let announcer: ChangeAnnouncer
     let listener: ChangeListener
     let trimmer: ChangeTrimmer
+    let place: DatabasePlace
     private let lanes: LaneGroup
 
     /// Connects to a database, and creates the tables in it if they are missing.
@@ -111,24 +117,31 @@ public final class PostgresDatabase: Sendable {
             connectTimeout: options.connectTimeout
         )
         lanes = LaneGroup(pool: pool, count: laneCount)
-        announcer = ChangeAnnouncer(lanes: lanes, timeout: options.timeout)
+        announcer = ChangeAnnouncer(pool: pool, timeout: options.timeout)
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
-        trimmer = ChangeTrimmer(pool: pool, limit: options.changeLogLimit, timeout: options.timeout)
+        trimmer = ChangeTrimmer(
+            pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
-        try await open()
+        place = try await Self.open(pool, retries, options)
     }
 
     deinit { close() }
 
-    private func open() async throws {
+    private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws -> DatabasePlace
+    {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
         do {
             // A server that isn't there is told at once; one that is starting, or has no connection left, is waited
             // for.
-            try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
-                try await pool.withSession(until: .after(options.timeout)) {
-                    if options.mustExist { try await migrator.check($0) } else { try await migrator.migrate($0) }
+            return try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
+                try await pool.withSession(until: .after(options.timeout)) { session in
+                    if options.mustExist {
+                        try await migrator.check(session)
+                    } else {
+                        try await migrator.migrate(session)
+                    }
+                    return try await DatabasePlace.find(in: session, patience: options.timeout)
                 }
             }
         } catch {
@@ -142,6 +155,15 @@ public final class PostgresDatabase: Sendable {
         listener.close()
         pool.close()
         lanes.close()
+    }
+
+    /// Waits until the changes that were made are announced to those who follow them, and closes all connections.
+    ///
+    /// A program that writes and ends at once calls this. After ``close()`` alone, others may hear of its last change
+    /// only when they look by themselves, about a second later.
+    public func finish() async {
+        await announcer.finish()
+        close()
     }
 
     // MARK: Collections

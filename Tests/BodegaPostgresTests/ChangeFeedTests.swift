@@ -210,20 +210,24 @@ struct ChangeFeedTests {
 
     @Test func `A feed follows another engine, also over a lost connection`() async throws {
         let schema = try await Schemas.shared.schema()
-        let (reader, writer) = (try await engine(schema), try await engine(schema))
+        // By its name, as others run at the same time.
+        let name = "feed_\(schema.name)"
+        let reader = try await PostgresStorageEngine(
+            connecting: schema.url + "&application_name=\(name)", collection: "notes", options: .patient())
+        let writer = try await engine(schema)
         var feed = reader.changes().makeAsyncIterator()
         guard case .snapshot(let snapshot) = try await feed.next() else { return #expect(Bool(false)) }
         #expect(snapshot.items.isEmpty)
         for round in 0..<6 {
             if round == 3 {
-                // All connections of this test, whose application names and schemas others don't have.
-                try await schema.sql(
-                    """
-                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                    WHERE query LIKE '%emporium_changes%' AND pid <> pg_backend_pid() AND datname = current_database()
-                        AND query LIKE 'LISTEN%'
-                    """
-                )
+                let listening =
+                    "FROM pg_stat_activity WHERE application_name = '\(name)' AND query LIKE '%pg_snapshot%'"
+                try await waitUntil("somebody listened") {
+                    try await schema.sql("SELECT count(*) > 0 \(listening)") == "t"
+                }
+                let ended = try await schema.sql(
+                    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(name)'")
+                #expect((Int(ended) ?? 0) >= 1)
             }
             try await writer.write(Data(), key: CacheKey("\(round)"))
             guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
@@ -238,16 +242,88 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test func `A change whose writer never announced it is found all the same`() async throws {
+    @Test func `A change whose writer never announced it is found all the same, also among announcements`() async throws
+    {
+        let schema = try await Schemas.shared.schema()
+        let reader = try await engine(schema)
+        let noisy = try await reader.collection(named: "noisy")
+        let isOver = Locked(false)
+        async let noise: Void = {
+            while !isOver.withLock({ $0 }) { try await noisy.write(Data(), key: CacheKey("noise")) }
+        }()
+        var feed = reader.changes().makeAsyncIterator()
+        _ = try await feed.next()
+        // Its number is lower than others that are committed before it.
+        let held = try await HeldTransaction(schema)
+        try await held.write("silent", collection: reader.number)
+        try await reader.write(Data(), key: CacheKey("told"))
+        guard case .changes(let told) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(told.changes.map(\.key) == [CacheKey("told")])
+        try await held.commit()
+        guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(delta.changes.map(\.key) == [CacheKey("silent")])
+        isOver.withLock { $0 = true }
+        try await noise
+    }
+
+    @Test func `A late commit is found when nothing else happens`() async throws {
         let schema = try await Schemas.shared.schema()
         let reader = try await engine(schema)
         var feed = reader.changes().makeAsyncIterator()
         _ = try await feed.next()
         let held = try await HeldTransaction(schema)
         try await held.write("silent", collection: reader.number)
+        try await reader.write(Data(), key: CacheKey("told"))
+        guard case .changes(let told) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(told.changes.map(\.key) == [CacheKey("told")])
         try await held.commit()
         guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
         #expect(delta.changes.map(\.key) == [CacheKey("silent")])
+    }
+
+    @Test func `A batch is told step by step, and what changes nothing is not told`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        for name in ["before", "again"] { try await engine.write(Data(), key: CacheKey(name)) }
+        let cursor = try await engine.fetchCursor()
+        try await engine.remove(key: CacheKey("absent"))
+        try await engine.apply([
+            .write(key: CacheKey("d"), data: Data()), .remove(key: CacheKey("d")),
+            .write(key: CacheKey("d"), data: Data()), .remove(key: CacheKey("absent")),
+            .write(key: CacheKey("c"), data: Data()), .remove(key: CacheKey("before")),
+            .remove(key: CacheKey("again")), .write(key: CacheKey("again"), data: Data()),
+        ])
+        let told = try await all(engine, since: cursor)
+        let expected = ["+d", "-d", "+d", "+c", "-before", "-again", "+again"]
+        #expect(told.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue } == expected)
+        // Each request is in the log, also of what is not told.
+        #expect(try await schema.sql("SELECT count(DISTINCT request) FROM emporium_changes") == "4")
+    }
+
+    @Test func `Removing all tells each key, in the order of the items`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let keys = (0..<2_345).map { CacheKey("\($0)") }
+        try await engine.write(keys.map { ($0, Data()) })
+        let cursor = try await engine.fetchCursor()
+        try await engine.apply([.removeAll, .write(key: CacheKey("new"), data: Data())])
+        try await engine.removeAllData()
+        try await engine.removeAllData()
+        let told = try await all(engine, since: cursor)
+        #expect(told.changes.map(\.key) == keys + [CacheKey("new"), CacheKey("new")])
+        #expect(try await schema.sql("SELECT max(cardinality(removed)) FROM emporium_changes") == "1000")
+    }
+
+    @Test func `A removal that comes before an item is committed is not told after it`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let cursor = try await engine.fetchCursor()
+        let held = try await HeldTransaction(schema)
+        try await held.write("a", collection: engine.number)
+        try await engine.remove(key: CacheKey("a"))
+        try await held.commit()
+        let told = try await all(engine, since: cursor)
+        #expect(told.changes.map(\.kind) == [.written])
     }
 
     @Test func `After a failover the history is another one`() async throws {

@@ -21,7 +21,8 @@ import Musl
     }
 
     @Test(arguments: [
-        "postgres://localhost/a", "postgres://127.0.0.1/a", "postgres://[::1]/a", "postgres:///a?host=/run/postgresql",
+        "postgres://localhost/a", "postgres://127.0.0.1/a", "postgres://127.9.8.7/a", "postgres://[::1]/a",
+        "postgres://[0:0::1]/a", "postgres:///a?host=/run/postgresql",
         "host=localhost", "hostaddr=127.0.0.1 host=db.example.com",
     ])
     func `Where no network lies between, the connection string decides on security`(text: String) throws {
@@ -30,7 +31,7 @@ import Musl
 
     @Test(arguments: [
         "postgres://db.example.com/a", "host=10.0.0.1", "postgres://localhost,db.example.com/a",
-        "hostaddr=10.0.0.1 host=localhost",
+        "hostaddr=10.0.0.1 host=localhost", "postgres://127.example.com/a", "postgres://127.0.0.1.example.com/a",
     ])
     func `Elsewhere the server must show who it is, unless the string says otherwise`(text: String) throws {
         #expect(try setting("sslmode", text) == "verify-full")

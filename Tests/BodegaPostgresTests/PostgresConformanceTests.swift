@@ -1,11 +1,12 @@
 #if Postgres
 import Bodega
-import BodegaPostgres
 import BodegaTesting
 import Foundation
 import PostgresTesting
 import TestSupport
 import Testing
+
+@testable import BodegaPostgres
 
 /// The engine for tests that all engines pass.
 enum Engines {
@@ -52,13 +53,16 @@ extension PostgresDatabase.Options {
         partitions: Int = 8,
         changeLogLimit: Int = 100_000
     ) -> PostgresDatabase.Options {
-        PostgresDatabase.Options(
+        var options = PostgresDatabase.Options(
             maximumConnections: maximumConnections,
             connectTimeout: 120,
             timeout: 240,
             partitions: partitions,
             changeLogLimit: changeLogLimit
         )
+        // Otherwise no test would see a log trimmed.
+        options.requestAge = 0
+        return options
     }
 }
 

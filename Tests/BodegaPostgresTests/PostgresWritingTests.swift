@@ -115,7 +115,82 @@ struct PostgresWritingTests {
         #expect(try await other.fetchCount() == count)
         #expect(
             try await schema.sql(
-                "SELECT count(*) FROM emporium_changes WHERE part = 0 AND collection = \(engine.number)") == "2")
+                "SELECT count(*) FROM emporium_changes WHERE written <> '{}' AND part = 0") == "2")
+    }
+
+    /// Both look at the items before either has written.
+    @Test(arguments: [true, false])
+    func `Batches that each remove what the other writes leave what one after the other would`(removesAll: Bool)
+        async throws
+    {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
+        let (a, b) = (CacheKey("a"), CacheKey("b"))
+        let lock = try await SessionPool(target: ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
+            .makeSession(until: .after(60))
+        // What both have to write before they end.
+        _ = try await lock.run(
+            ["BEGIN", "LOCK TABLE emporium_changes IN SHARE MODE"].map { Command(Statement($0)) }, patience: 60)
+        let waiting = """
+            SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema.name).emporium_changes'::regclass
+            """
+        async let first: Void = engine.apply([removesAll ? .removeAll : .remove(key: b), .write(key: a, data: Data())])
+        async let second: Void = engine.apply([removesAll ? .removeAll : .remove(key: a), .write(key: b, data: Data())])
+        try await waitUntil("both waited") { try await schema.sql(waiting) == "2" }
+        _ = try await lock.run(Command(Statement("COMMIT")), patience: 60)
+        _ = try await (first, second)
+        #expect(try await engine.fetchCount() == 1)
+    }
+
+    @Test func `Removing all succeeds under writers that never stop`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let keys = (0..<200).map { CacheKey("\($0)") }
+        let isOver = Locked(false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    let engine = try await PostgresStorageEngine(
+                        connecting: schema.url, collection: "notes", options: .patient())
+                    while !isOver.withLock({ $0 }) {
+                        try await engine.write(keys.shuffled().prefix(20).map { ($0, Data(count: 100)) })
+                    }
+                }
+            }
+            group.addTask {
+                defer { isOver.withLock { $0 = true } }
+                let engine = try await PostgresStorageEngine(
+                    connecting: schema.url, collection: "notes", options: .patient())
+                for _ in 0..<10 { try await engine.removeAllData() }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `More keys than one message should have are read and removed in parts`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
+        let keys = (0..<45_000).map { CacheKey("\($0)") }
+        try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
+        let asked = keys.reversed() + [CacheKey("absent")] + keys.prefix(2)
+        let found = try await engine.fetch(keys: asked)
+        #expect(found.map(\.key) == keys.reversed() + keys.prefix(2))
+        #expect(found.allSatisfy { $0.data == Data($0.key.rawValue.utf8) })
+        let cursor = try await engine.fetchCursor()
+        try await engine.remove(keys: [CacheKey("absent")] + keys.dropFirst())
+        #expect(try await engine.fetchKeys() == keys.prefix(1).map { $0 })
+        let told = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(told.changes.map(\.key) == Array(keys.dropFirst()))
+        #expect(told.changes.allSatisfy { $0.kind == .removed })
+    }
+
+    @Test func `A date that is no number stands for none`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
+        let never = Date(timeIntervalSince1970: .nan)
+        let item = StorageItem(
+            key: CacheKey("a"), data: Data(), dates: StorageDates(createdAt: never, updatedAt: never))
+        try await engine.write(items: [item])
+        #expect(try await engine.fetchDates(key: CacheKey("a"))?.createdAt == Date(timeIntervalSince1970: 0))
     }
 }
 #endif

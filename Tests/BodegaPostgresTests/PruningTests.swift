@@ -27,7 +27,7 @@ struct PruningTests {
         let session = try await pool.makeSession(until: .after(60))
         let statements = [
             ItemStatements.dataOfMany, ItemStatements.placesOfMany, ItemStatements.itemsOfMany,
-            ItemStatements.removeMany,
+            ItemStatements.removeMany, ItemStatements.lockMany,
         ]
         for statement in statements {
             let one = try await partitions(statement, [CacheKey("a")], session)

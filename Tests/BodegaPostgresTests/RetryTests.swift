@@ -33,7 +33,7 @@ private final class PatientClock: Clock {
         #expect((0..<4).map { _ in shortest.next() } == [5, 10, 20, 25].map { .milliseconds($0) })
     }
 
-    @Test(arguments: ["40001", "40P01", "57P01", "57P03", "08006", "53300"])
+    @Test(arguments: ["40001", "40P01", "57P01", "57P03", "08006", "53300", "57P05", "25P03"])
     func `What passes is tried again`(code: String) async throws {
         let clock = PatientClock()
         let retries = Retries(clock: clock, hasSeveralHosts: false)
@@ -45,7 +45,7 @@ private final class PatientClock: Clock {
         #expect(clock.pauses.withLock { $0.count } == 5)
     }
 
-    @Test(arguments: ["23514", "42501", "25006", "53100", "57014"])
+    @Test(arguments: ["23514", "42501", "25006", "53100", "57014", "57P04"])
     func `What stays is not`(code: String) async throws {
         let retries = Retries(clock: PatientClock(), hasSeveralHosts: false)
         let failure = await #expect(throws: PostgresFailure.self) {

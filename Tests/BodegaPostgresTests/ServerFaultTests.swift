@@ -78,7 +78,7 @@ struct ServerFaultTests {
             return try await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
         }
         #expect(!acknowledged.isEmpty)
-        for engine in engines { engine.close() }
+        for engine in engines { await engine.database.finish() }
 
         let holders = (0..<6).map { _ in Task { try await server.sql("SELECT pg_sleep(600)", connecting: url) } }
         try await waitUntil("there was no connection left") {

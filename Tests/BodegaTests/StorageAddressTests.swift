@@ -32,6 +32,7 @@ import Testing
             .sqlite("a"), .sqlite("a#b"), .sqlite("a#"), .sqlite("a", collection: "b"),
             .sqlite("a%25", collection: "%25#"),
             .sqlite("a", collection: "\n ünï"), .disk("a#b"), .disk("/x"), .memory,
+            .postgres("postgres://h/d", collection: "a@b"),
             .postgres("postgres://u@h/d?sslmode=require", collection: "a#b"), .postgres("postgresql://h/d#"),
         ] as [StorageAddress]
     )
@@ -130,7 +131,10 @@ import Testing
 
     @Test(
         "What is no address keeps its password to itself",
-        arguments: ["postgres:u:secret@h/d", "postgress://u:secret@h/d", "postgres://u:secret@h/d#%zz"]
+        arguments: [
+            "postgres:u:secret@h/d", "postgress://u:secret@h/d", "postgres://u:secret@h/d#%zz",
+            "postgres://u:secret#secret@h/d", "postgres://u:se/secret#%secret@h/d",
+        ]
     )
     func secretsInErrors(_ text: String) {
         #expect { try StorageAddress(parsing: text) } throws: { !"\($0)".contains("secret") }

@@ -31,6 +31,13 @@ extension StorageAddress {
                 "A PostgreSQL database is addressed by a URL: postgres://USER@HOST/DATABASE#COLLECTION."
             )
         }
+        if let mark = text.lastIndex(of: "#"), text[mark...].contains("@"), !text[..<mark].contains("@") {
+            // It may be a password's, which would be taken for a part of the URL that can be shown.
+            throw StorageError(
+                .invalidArgument,
+                "A # stands before an @. Write %23 for it in a password, and %40 for an @ in a collection's name."
+            )
+        }
         let (url, collection) = try split(text[...], in: scheme)
         return .postgres(url, collection: collection)
     }

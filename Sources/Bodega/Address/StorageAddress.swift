@@ -87,7 +87,11 @@ public struct StorageAddress: Hashable, Sendable {
 extension StorageAddress: CustomStringConvertible {
     /// The address with its scheme, as ``init(parsing:)`` reads it, but for a password, which is left out.
     public var description: String {
-        if let connection { return Self.withCollection(connection.shown, collection) }
+        if let connection {
+            guard let collection else { return Self.withCollection(connection.shown, nil) }
+            // In front of an @, the # could belong to a password.
+            return connection.shown + "#" + Self.escaped(collection).replacingOccurrences(of: "@", with: "%40")
+        }
         let scheme = "\(engine.rawValue):"
         // What parsing would take for something else is written in another way.
         let path = path.hasPrefix("~/") ? "./\(path)" : path.hasPrefix("//") ? "/.\(path)" : path

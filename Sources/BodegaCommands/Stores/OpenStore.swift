@@ -129,7 +129,7 @@ extension OpenStore {
     private func close() async throws {
         if let sqlite { return try await sqlite.close() }
         #if Postgres
-        if let postgres = engine as? PostgresStorageEngine { return postgres.close() }
+        if let postgres = engine as? PostgresStorageEngine { return await postgres.database.finish() }
         #endif
         // A folder is tidied up when its core is released. That of the engine may outlive the last operation, on
         // another thread, and so not be released before the program ends. This one is released here.

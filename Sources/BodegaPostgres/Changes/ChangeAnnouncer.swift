@@ -15,14 +15,16 @@ final class ChangeAnnouncer: Sendable {
     private struct State {
         var collections: Set<Int32> = []
         var isSending = false
+        /// Those who wait until everything is announced.
+        var waiters: [UnsafeContinuation<Void, Never>] = []
     }
 
-    private let lanes: LaneGroup
+    private let pool: SessionPool
     private let timeout: Double
     private let state = Locked(State())
 
-    init(lanes: LaneGroup, timeout: Double) {
-        self.lanes = lanes
+    init(pool: SessionPool, timeout: Double) {
+        self.pool = pool
         self.timeout = timeout
     }
 
@@ -35,13 +37,26 @@ final class ChangeAnnouncer: Sendable {
         if mustSend { Task { await sendAll() } }
     }
 
+    /// Waits until everything is announced that was to be.
+    func finish() async {
+        await withUnsafeContinuation { continuation in
+            let isDone = state.withLock { state in
+                if state.isSending { state.waiters.append(continuation) }
+                return !state.isSending
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
     private func sendAll() async {
         while let collections = next() {
             var parameters = Parameters()
             parameters.appendArray(of: .int8, collections) { $0.append(Int64($1)) }
             let command = Command(Self.statement, parameters)
             do {
-                _ = try await lanes.next().run(ReadLane.Read(command, until: .after(timeout)))
+                try await pool.withSession(until: .after(timeout)) { session in
+                    _ = try await session.run(command, patience: timeout)
+                }
             } catch {
                 bodegaLogger.debug("A change was not announced.", metadata: ["error": "\(error)"])
             }
@@ -49,19 +64,24 @@ final class ChangeAnnouncer: Sendable {
     }
 
     private func next() -> Set<Int32>? {
-        state.withLock { state in
-            if state.collections.isEmpty {
-                state.isSending = false
-                return nil
-            }
+        let (collections, waiters): (Set<Int32>?, [UnsafeContinuation<Void, Never>]) = state.withLock { state in
             defer { state.collections = [] }
-            return state.collections
+            if !state.collections.isEmpty { return (state.collections, []) }
+            state.isSending = false
+            defer { state.waiters = [] }
+            return (nil, state.waiters)
         }
+        for waiter in waiters { waiter.resume() }
+        return collections
     }
 
+    /// Waits for no disk and no standby: what is announced is safe already.
     private static let statement = Statement(
         "emporium_announce",
-        "SELECT count(pg_notify('\(channel)', c::text)) FROM unnest($1::bigint[]) AS c"
+        """
+        SELECT set_config('synchronous_commit', 'off', true), count(pg_notify('\(channel)', c::text))
+        FROM unnest($1::bigint[]) AS c
+        """
     )
 }
 #endif

@@ -6,13 +6,15 @@ import Logging
 /// Hears of changes on a connection of its own, for all engines of a database, as long as any of them wants to know.
 ///
 /// A notification only says that it is time to look, and need not come: a writer may end before it is sent. So the
-/// listener also asks the server now and then whether any transaction has taken place since, and looks when a
-/// connection was made anew.
+/// listener also asks the server now and then for what has been committed since, and looks when a connection was made
+/// anew.
 final class ChangeListener: Sendable {
 
     private struct State {
         var signals: [Int32: ChangeSignals] = [:]
         var task: Task<Void, Never>?
+        /// The number of the task. One that ends while the next begins must not take itself for that one.
+        var generation = 0
         var isClosed = false
     }
 
@@ -38,7 +40,9 @@ final class ChangeListener: Sendable {
             state.signals[number] = signals
             let stream = signals.stream()
             if state.task == nil, !state.isClosed {
-                state.task = Task { [weak self] in await Self.listen { self } }
+                state.generation += 1
+                let generation = state.generation
+                state.task = Task { [weak self] in await Self.listen(generation) { self } }
             }
             return stream
         }
@@ -56,14 +60,16 @@ final class ChangeListener: Sendable {
     // MARK: Listening
 
     /// Listens as long as there is a listener that somebody wants to hear of.
-    private static func listen(_ listener: () -> ChangeListener?) async {
+    private static func listen(_ generation: Int, _ listener: () -> ChangeListener?) async {
         var outage = Backoff.outage
-        while let current = listener(), current.isWanted() {
+        while let current = listener(), current.isWanted(generation) {
             do {
                 let session = try await current.connect()
+                // What is committed from here on is found, and before it everybody is told to look.
+                let start = try await current.look(session, since: nil)
                 outage = Backoff.outage
                 current.signalAll()
-                try await current.hear(session)
+                try await current.hear(session, since: start, generation)
             } catch is CancellationError {
                 return
             } catch {
@@ -80,24 +86,44 @@ final class ChangeListener: Sendable {
         return session
     }
 
-    private func hear(_ session: Session) async throws {
-        var lastTransaction: Int64?
-        while isWanted() {
-            let numbers = try await session.waitForNotifications(until: .after(Self.interval))
-            if !numbers.isEmpty {
-                signal(numbers)
-                continue
-            }
-            let answer = try await session.run(Command(Self.nextTransaction), patience: connectTimeout)
-            let transaction: Int64 = try answer.number(0, 0)
-            if let lastTransaction, lastTransaction != transaction { signalAll() }
-            lastTransaction = transaction
+    private func hear(_ session: Session, since start: String, _ generation: Int) async throws {
+        var seen = start
+        var nextLook = PostgresDeadline.after(Self.interval)
+        while isWanted(generation) {
+            signal(try await session.waitForNotifications(until: nextLook))
+            // Also if notifications keep coming: a change that is not announced has another writer.
+            guard nextLook.hasPassed else { continue }
+            seen = try await look(session, since: seen)
+            nextLook = .after(Self.interval)
         }
     }
 
-    private static let nextTransaction = Statement(
-        "emporium_next_transaction",
-        "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+    /// Signals the collections with changes that a snapshot doesn't have.
+    ///
+    /// - Returns: The snapshot that has them.
+    private func look(_ session: Session, since snapshot: String?) async throws -> String {
+        var parameters = Parameters()
+        if let snapshot { parameters.append(snapshot.utf8) } else { parameters.appendNull() }
+        let answer = try await session.run(Command(Self.news, parameters), patience: connectTimeout)
+        let numbers = try (0..<answer.count).compactMap { row in
+            answer.bytes(row, 1) == nil ? nil : try answer.number(row, 1) as Int32
+        }
+        signal(Set(numbers))
+        return try answer.text(0, 0)
+    }
+
+    /// What is committed now, and the collections that have changed since, one a row; one row if there are none.
+    private static let news = Statement(
+        "emporium_news",
+        """
+        SELECT pg_current_snapshot()::text, news.collection
+        FROM (SELECT 1) AS one
+        LEFT JOIN (
+            SELECT DISTINCT collection FROM emporium_changes
+            WHERE transaction >= pg_snapshot_xmin($1::text::pg_snapshot)
+                AND NOT pg_visible_in_snapshot(transaction, $1::text::pg_snapshot)
+        ) AS news ON true
+        """
     )
 
     private func signal(_ numbers: Set<Int32>) {
@@ -111,8 +137,9 @@ final class ChangeListener: Sendable {
     }
 
     /// Whether anybody wants to know. If not, this was the end of listening.
-    private func isWanted() -> Bool {
+    private func isWanted(_ generation: Int) -> Bool {
         state.withLock { state in
+            guard state.generation == generation else { return false }
             state.signals = state.signals.filter { $0.value.areHeard }
             if state.signals.isEmpty || state.isClosed { state.task = nil }
             return state.task != nil

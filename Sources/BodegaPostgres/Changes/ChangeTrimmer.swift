@@ -13,15 +13,20 @@ final class ChangeTrimmer: Sendable {
 
     private let limit: Int
     private let interval: Int
+    private let age: TimeInterval
     private let pool: SessionPool
     private let timeout: TimeInterval
     private let state: Locked<State>
 
-    /// - Parameter limit: The number of rows that stay at least; at most about twice as many do.
-    init(pool: SessionPool, limit: Int, timeout: TimeInterval) {
+    /// - Parameters:
+    ///   - limit: The number of rows that stay at least; at most about twice as many do, and all that are not old
+    ///     enough.
+    ///   - age: How old a row must be to go, in seconds.
+    init(pool: SessionPool, limit: Int, timeout: TimeInterval, age: TimeInterval) {
         self.pool = pool
         self.limit = limit
         self.timeout = timeout
+        self.age = age
         interval = max(1, limit / 10)
         // Programs that end after a few changes trim too, some of them.
         state = Locked(State(untilNext: .random(in: 1...interval)))
@@ -52,6 +57,7 @@ final class ChangeTrimmer: Sendable {
     func trim() async throws {
         var parameters = Parameters()
         parameters.append(Int64(limit))
+        parameters.append(Int64(age))
         let commands = [
             Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")),
             Command(ChangeStatements.lockTrimming), Command(ChangeStatements.moveTrimming, parameters),

@@ -7,7 +7,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     public func fetchCursor() async throws -> StorageCursor {
         let patience = database.options.timeout
         return try await database.perform { session in
-            let state = try await session.run(Command(ChangeStatements.state), patience: patience)
+            let state = try await self.settledState(session, patience)
             return try Self.cursor(state).storageCursor
         }
     }
@@ -15,7 +15,8 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     public func fetchSnapshot() async throws -> StorageSnapshot {
         let (number, patience) = (number, database.options.timeout)
         return try await database.perform { session in
-            let begin = [Command(ChangeStatements.begin), Command(ChangeStatements.state)]
+            _ = try await self.settledState(session, patience)
+            let begin = [Command(ChangeStatements.begin), Command(ChangeStatements.state(self.database.place))]
             let answers = try await session.run(begin, patience: patience)
             try answers.requireAll(2)
             let items = try await ItemScan.run([.key, .data], ofCollection: number, session, patience) { row in
@@ -32,7 +33,8 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         var parameters = Parameters()
         parameters.append(cursor.seen.utf8)
         let commands = [
-            Command(ChangeStatements.begin), Command(ChangeStatements.stateSince, parameters), changes(after: cursor),
+            Command(ChangeStatements.begin), Command(ChangeStatements.stateSince(database.place), parameters),
+            changes(after: cursor),
             Command(ChangeStatements.end),
         ]
         let patience = database.options.timeout
@@ -40,7 +42,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
             let answers = try await session.run(commands, patience: patience)
             try answers.requireAll(4)
             let state = try Self.cursor(answers[1])
-            guard state.history == cursor.history, try answers[1].flag(0, 2) else { return nil }
+            guard state.history == cursor.history, try answers[1].flag(0, 3) else { return nil }
             return try Self.delta(answers[2], after: cursor, now: state, besides: origin)
         }
     }
@@ -51,8 +53,22 @@ extension PostgresStorageEngine: ObservableStorageEngine {
 
     // MARK: Help
 
+    /// The state, after the history was begun anew if the database is not where it was.
+    private func settledState(_ session: Session, _ patience: TimeInterval) async throws -> QueryResult {
+        let command = Command(ChangeStatements.state(database.place))
+        let state = try await session.run(command, patience: patience)
+        if try state.flag(0, 1) { return state }
+        do {
+            try await database.place.settle(session, patience: patience)
+        } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
+            // Who may not write leaves it to others.
+            if session.isInTransaction { _ = try await session.run(Command(Statement("ROLLBACK")), patience: patience) }
+        }
+        return try await session.run(command, patience: patience)
+    }
+
     private static func cursor(_ state: QueryResult) throws -> ChangeCursor {
-        ChangeCursor(history: try state.text(0, 0), seen: try state.text(0, 1))
+        ChangeCursor(history: try state.text(0, 0), seen: try state.text(0, 2))
     }
 
     private func changes(after cursor: ChangeCursor) -> Command {

@@ -3,6 +3,14 @@ import Bodega
 import CPostgres
 import Foundation
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Where to connect to and how: a connection string, and what libpq's other sources add to it.
 ///
 /// It holds secrets and describes itself without them.
@@ -18,7 +26,16 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         var isLocal: Bool {
             let place = address.isEmpty ? name : address
             return place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") || place == "localhost"
-                || place.hasPrefix("127.") || place == "::1"
+                || Self.isLoopback(place)
+        }
+
+        /// Whether a text is an address of this machine. A name such as 127.example.com only looks like one.
+        private static func isLoopback(_ text: String) -> Bool {
+            var four = in_addr()
+            if inet_pton(AF_INET, text, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+            var six = in6_addr()
+            return inet_pton(AF_INET6, text, &six) == 1
+                && withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
         }
     }
 

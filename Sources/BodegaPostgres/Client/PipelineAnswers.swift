@@ -15,6 +15,8 @@ struct PipelineAnswers {
     private(set) var results: [QueryResult] = []
     /// What the first statement that failed has failed with. Those after it were not run.
     private(set) var failure: PostgresFailure?
+    /// Whether the transaction could not be committed, which comes before the sync itself.
+    private var endHasFailed = false
 
     var isComplete: Bool { answered == expected.count }
 
@@ -30,25 +32,47 @@ struct PipelineAnswers {
             guard let result = PQgetResult(connection) else {
                 // Each answer but a sync ends with one of these; a connection that has ended gives no other.
                 if PQstatus(connection) != CONNECTION_OK { return }
-                answered += 1
+                end()
                 continue
             }
             take(result, &prepared)
         }
     }
 
+    private mutating func end() {
+        guard case .sync = expected[answered] else {
+            answered += 1
+            return
+        }
+        if !endHasFailed { giveUp() }
+        endHasFailed = false
+    }
+
+    /// Expects nothing more, because what comes is not the answer to what was asked.
+    private mutating func giveUp() {
+        failure = PostgresFailure(.unexpectedAnswer, "The server's answers are not those to what was asked.")
+        answered = expected.count
+    }
+
     private mutating func take(_ result: OpaquePointer, _ prepared: inout Set<String>) {
         let status = PQresultStatus(result)
         switch (status, expected[answered]) {
-        case (PGRES_PIPELINE_SYNC, _):
+        case (PGRES_PIPELINE_SYNC, .sync):
             answered += 1
+            PQclear(result)
+        case (PGRES_PIPELINE_SYNC, _):
+            giveUp()
             PQclear(result)
         case (PGRES_TUPLES_OK, .rows), (PGRES_COMMAND_OK, .rows):
             results.append(QueryResult(result))
         case (PGRES_COMMAND_OK, _):
             PQclear(result)
         case (_, let expectation):
-            if case .preparation(let name) = expectation { prepared.remove(name) }
+            switch expectation {
+            case .preparation(let name): prepared.remove(name)
+            case .rows: break
+            case .sync: endHasFailed = true
+            }
             if status == PGRES_FATAL_ERROR, failure == nil { failure = .refused(result) }
             PQclear(result)
         }

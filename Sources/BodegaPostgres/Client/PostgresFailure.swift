@@ -54,8 +54,8 @@ extension PostgresFailure {
         switch kind {
         case .connectionLost, .cannotConnect: true
         case .refused(let code):
-            // Shutting down, crashed, starting up; too many connections; a standby or a primary that became one.
-            code.hasPrefix("08") || ["57P01", "57P02", "57P03", "53300", "25006"].contains(code)
+            // Too many connections; a standby or a primary that became one.
+            code.hasPrefix("08") || Self.endsSession(code) || ["53300", "25006"].contains(code)
         case .timedOut, .poolExhausted, .closed, .unexpectedAnswer: false
         }
     }
@@ -64,9 +64,16 @@ extension PostgresFailure {
     var endsConnection: Bool {
         switch kind {
         case .connectionLost, .cannotConnect, .timedOut, .unexpectedAnswer, .closed: true
-        case .refused(let code): code.hasPrefix("08") || code.hasPrefix("57P") || code == "25006"
+        case .refused(let code): code.hasPrefix("08") || Self.endsSession(code) || ["57P04", "25006"].contains(code)
         case .poolExhausted: false
         }
+    }
+
+    /// Whether the server ended the connection for a reason that has nothing to do with what it was asked: it shuts
+    /// down, has crashed or starts up, or the connection was idle for too long, also within a transaction. That the
+    /// database was dropped, 57P04, is no reason to come back.
+    private static func endsSession(_ code: String) -> Bool {
+        code.hasPrefix("57P") && code != "57P04" || code == "25P03"
     }
 }
 #endif

@@ -16,6 +16,7 @@ final class Session: @unchecked Sendable {
     /// The names of the statements that the server knows.
     private var prepared: Set<String> = []
     private var hasFailed = false
+    private let notices = SessionNotices()
 
     /// Takes over a connection that is ready.
     init(_ connection: OpaquePointer, host: ConnectionTarget.Host) throws {
@@ -30,6 +31,7 @@ final class Session: @unchecked Sendable {
         guard PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 else {
             throw PostgresFailure.lost(connection)
         }
+        notices.receive(from: connection)
     }
 
     deinit { PQfinish(connection) }
@@ -51,8 +53,8 @@ final class Session: @unchecked Sendable {
     ///   - commands: The statements, made as there is room for them.
     ///   - patience: How long the server may be silent, in seconds.
     /// - Returns: The results, one a statement.
-    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server has stopped because the task was
-    ///   cancelled. A transaction that was begun is still open then.
+    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server was told to stop because the task was
+    ///   cancelled. A transaction that was begun is still open then, or may have been committed.
     func run(_ commands: some Sequence<Command>, patience: TimeInterval) async throws -> [QueryResult] {
         var answers = PipelineAnswers()
         var pace = Pace(patience: patience)
@@ -65,7 +67,12 @@ final class Session: @unchecked Sendable {
         guard PQpipelineSync(connection) == 1 else { throw lost() }
         answers.expect(.sync)
         try await exchange(&answers, &pace, untilAnswered: true)
-        guard let failure = answers.failure else { return answers.results }
+        guard let failure = answers.failure else {
+            // The server was told to stop, and has, or has only stopped to wait until the transaction was safe.
+            if pace.wasCancelled { throw CancellationError() }
+            if notices.tellUnsafeCommit() { throw lost(Self.isUnsafe) }
+            return answers.results
+        }
         if pace.wasCancelled, failure.code == "57014" { throw CancellationError() }
         if failure.endsConnection { hasFailed = true }
         throw failure
@@ -266,6 +273,10 @@ final class Session: @unchecked Sendable {
         guard Task.isCancelled, !pace.wasCancelled else { return }
         hasFailed = true
         throw CancellationError()
+    }
+
+    private static var isUnsafe: PostgresFailure {
+        PostgresFailure(.connectionLost, "The server stopped waiting for its standby, which may lack what was written.")
     }
 
     private func lost(_ reason: PostgresFailure? = nil) -> PostgresFailure {

@@ -44,6 +44,10 @@ extension StorageError {
             return (.timedOut, "The server gave up the operation because it took too long. Nothing was changed.")
         case "57P01", "57P02", "57P03":
             return (.unreachable, "The database server is starting or shutting down. Try again when it is back.")
+        case "57P04":
+            return (.cannotOpen, "The database was dropped. Create it anew.")
+        case "57P05", "25P03":
+            return (.unreachable, "The server ended the connection because it was idle. Try again.")
         case "53300":
             return (.unreachable, "The database server has no connection left. Allow more there, or fewer here.")
         case "53100":

@@ -33,7 +33,7 @@ enum ItemStatements {
         """
     )
 
-    /// Removes an item and notes that.
+    /// Removes an item and notes that, or, if it was not there, only the request.
     static let remove = Statement(
         "emporium_remove",
         """
@@ -41,7 +41,7 @@ enum ItemStatements {
             DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3 RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        SELECT $2, $4, $5, 0, '{}', ARRAY[$6::bytea], false FROM (SELECT count(*) FROM item) AS items
+        SELECT $2, $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false FROM item
         """
     )
 
@@ -55,8 +55,10 @@ enum ItemStatements {
 
     static let removeMany = KeyedStatement { pruning in
         """
-        DELETE FROM emporium_items AS i USING unnest($2::smallint[], $3::bytea[]) AS u (shard, key)
+        DELETE FROM emporium_items AS i
+        USING unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
         WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key \(pruning)
+        RETURNING u.place
         """
     }
 
@@ -71,18 +73,34 @@ enum ItemStatements {
         """
     }
 
-    /// Removes all items and notes their keys, or, if they are too many to be listed, that it was all.
+    /// Lets nobody else write until the end of the transaction.
+    static let lockTable = Statement("LOCK TABLE emporium_items IN EXCLUSIVE MODE")
+
+    /// Removes all items and notes their keys, 1,000 a row, or, if they are too many to be listed, that it was all.
     static let removeAll = Statement(
         """
         WITH items AS (
             DELETE FROM emporium_items WHERE collection = $1 RETURNING coalesce(long_key, key) AS key, position
+        ), numbered AS (
+            SELECT key, row_number() OVER (ORDER BY position) - 1 AS number, count(*) OVER () AS total FROM items
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        SELECT $1, $2, $3, 0, '{}', coalesce(array_agg(key ORDER BY position) FILTER (WHERE number <= 100000), '{}'),
-            count(*) > 100000
-        FROM (SELECT key, position, row_number() OVER () AS number FROM items) AS numbered
+        SELECT $1, $2, $3, part, '{}', keys, is_all
+        FROM (
+            SELECT (number / 1000)::integer AS part, array_agg(key ORDER BY number) AS keys, false AS is_all
+            FROM numbered WHERE total <= \(mostKeysOfRemovingAll) GROUP BY 1
+            UNION ALL
+            SELECT 0, '{}', count(*) > 0 FROM numbered
+            HAVING count(*) = 0 OR count(*) > \(mostKeysOfRemovingAll)
+        ) AS parts
+        ORDER BY part
         """
     )
+
+    private static let mostKeysOfRemovingAll = 100_000
+
+    /// The most rows that removing all adds to the log.
+    static let partsOfRemovingAll: Int32 = 100
 
     static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
 
@@ -116,7 +134,8 @@ enum ItemStatements {
         """
     )
 
-    /// The positions of a batch are its number times this, plus the items' places in the batch.
+    /// The positions of a batch are its number times this, plus the items' places in the batch. A single write, also one
+    /// that overwrites, takes a number too, so that there are numbers for 2^41 writes.
     static let placesPerBatch = 4_194_304
 }
 #endif

@@ -12,7 +12,7 @@ extension PostgresStorageEngine {
 
         /// About the number of rows that it adds to the log.
         fileprivate var rowsInLog: Int {
-            if case .many(let plan) = self { 1 + (plan.written.count + plan.gone.count) / 1_000 } else { 1 }
+            if case .many(let plan) = self { 1 + plan.steps.count / 1_000 } else { 1 }
         }
     }
 
@@ -30,10 +30,10 @@ extension PostgresStorageEngine {
                 switch change {
                 case .one(let row): try await write(row, request, session)
                 case .removal(let key): try await remove(key, request, session)
-                case .many(let plan): try await apply(plan, request, session)
+                case .many(let plan): try await apply(plan, request, session, attempt)
                 }
             } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
-                return
+                try await waitForStandbys(request, session)
             }
         }
         database.announcer.announce(changeOf: number)
@@ -66,11 +66,30 @@ extension PostgresStorageEngine {
         _ = try await session.run(Command(ItemStatements.remove, parameters), patience: database.options.timeout)
     }
 
-    private func apply(_ plan: WritePlan, _ request: ChangeRequest, _ session: Session) async throws {
-        let patience = patience(forItems: plan.written.count + plan.removed.count)
-        let batch = BatchCommands(plan: plan, request: request)
+    /// From this attempt on, nobody else may write while a batch that removes is applied.
+    private static let firstAttemptAlone = 3
+
+    private func apply(_ plan: WritePlan, _ request: ChangeRequest, _ session: Session, _ attempt: Int) async throws {
+        let count = plan.removesAll ? try await self.count(session) : 0
+        let patience = patience(forItems: plan.written.count + plan.removed.count + count)
+        let batch = BatchCommands(plan: plan, request: request, isAlone: attempt >= Self.firstAttemptAlone)
         if batch.mayCopy, try await copy(plan, batch, session, patience) { return }
-        _ = try await session.run(batch.all, patience: patience)
+        if plan.removed.isEmpty {
+            _ = try await session.run(batch.all, patience: patience)
+        } else {
+            let answers = try await session.run(batch.beginning, patience: patience)
+            _ = try await session.run(batch.rest(present: batch.present(in: answers)), patience: patience)
+        }
+    }
+
+    /// Commits something else, so that a change of an attempt before, which the server has, is also where the server
+    /// lets commits wait for: nobody waited for that one.
+    private func waitForStandbys(_ request: ChangeRequest, _ session: Session) async throws {
+        if session.isInTransaction { try await rollBack(session, database.options.timeout) }
+        let nothing = ChangeRequest(
+            collection: request.collection, origin: request.origin, identifier: .timeOrdered())
+        let commands = BatchCommands(plan: WritePlan(), request: nothing, isAlone: false).all
+        _ = try await session.run(commands, patience: database.options.timeout)
     }
 
     // MARK: Bulk writes
@@ -101,7 +120,7 @@ extension PostgresStorageEngine {
             try await rollBack(session, patience)
             return false
         }
-        _ = try await session.run(batch.ending, patience: patience)
+        _ = try await session.run(batch.ending(present: batch.present(in: state)), patience: patience)
         return true
     }
 

@@ -103,12 +103,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
     }
 
     public func fetchCount() async throws -> Int {
-        var parameters = Parameters()
-        parameters.append(number)
-        let command = Command(ItemStatements.count, parameters)
-        return try await database.perform { [timeout = database.options.timeout] session in
-            Int(try await session.run(command, patience: timeout).number(0, 0) as Int64)
-        }
+        try await database.perform { try await self.count($0) }
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {

@@ -23,15 +23,21 @@ struct WritePlan: Sendable {
     }
 
     var removesAll = false
-    /// The rows that go first, also those that are written again, at the end then.
+    /// The rows that go first, also those that are written again, at the end then; in the order in which the batch
+    /// names them.
     var removed: [ItemKey] = []
     var written: [Row] = []
     /// Whether rows that are there get the dates that the items have.
     var setsDates = false
-    /// The keys of the items that are written, in the order of the batch.
-    var writtenKeys: [[UInt8]] = []
-    /// The keys whose items are gone when the batch is applied, in the order in which it names them.
-    var gone: [[UInt8]] = []
+    /// What is told of the batch, in its order.
+    var steps: [Step] = []
+
+    enum Step: Sendable {
+        case written([UInt8])
+        case removed([UInt8])
+        /// The removal of an item that is told only if the item was there; with its place in ``WritePlan/removed``.
+        case removedIfThere([UInt8], place: Int)
+    }
 
     var isEmpty: Bool { !removesAll && removed.isEmpty && written.isEmpty }
 }
@@ -55,6 +61,13 @@ extension WritePlan {
         private var entries: [Entry] = []
         private var removesAll = false
         private var nextPlace = 0
+        private var steps: [(entry: Int, kind: StepKind)] = []
+
+        private enum StepKind {
+            case written
+            case removed
+            case removedIfThere
+        }
 
         init(shards: ShardHash) {
             self.shards = shards
@@ -65,6 +78,7 @@ extension WritePlan {
             if entries[index].data == nil {
                 entries[index].place = nextPlace
                 nextPlace += 1
+                steps.append((index, .written))
             }
             entries[index].data = data
             entries[index].created = created
@@ -73,6 +87,11 @@ extension WritePlan {
 
         mutating func remove(_ key: CacheKey) {
             let index = index(of: key)
+            if entries[index].data != nil {
+                steps.append((index, .removed))
+            } else if !entries[index].wasRemoved, !removesAll {
+                steps.append((index, .removedIfThere))
+            }
             entries[index].data = nil
             entries[index].wasRemoved = true
         }
@@ -80,6 +99,7 @@ extension WritePlan {
         mutating func removeAll() {
             indices = [:]
             entries = []
+            steps = []
             removesAll = true
         }
 
@@ -95,22 +115,25 @@ extension WritePlan {
             plan.written.reserveCapacity(entries.count)
             for (_, index) in order {
                 let entry = entries[index]
-                if entry.wasRemoved, !removesAll { plan.removed.append(entry.key) }
                 if let data = entry.data {
                     plan.written.append(
                         Row(entry.key, data, place: entry.place, created: entry.created, updated: entry.updated))
                 }
             }
-            plan.writtenKeys = keysInOrder
-            if !removesAll { plan.gone = entries.filter { $0.data == nil }.map(\.key.full) }
+            var places: [Int: Int] = [:]
+            for (index, entry) in entries.enumerated() where entry.wasRemoved && !removesAll {
+                places[index] = plan.removed.count
+                plan.removed.append(entry.key)
+            }
+            plan.steps = steps.map { index, kind in
+                let key = entries[index].key.full
+                return switch kind {
+                case .written: .written(key)
+                case .removed: .removed(key)
+                case .removedIfThere: places[index].map { .removedIfThere(key, place: $0) } ?? .removed(key)
+                }
+            }
             return plan
-        }
-
-        /// The keys of the items that are written, by their places. Those that were removed first are out of order.
-        private var keysInOrder: [[UInt8]] {
-            let written = entries.filter { $0.data != nil }
-            let isOutOfOrder = written.contains { $0.wasRemoved }
-            return (isOutOfOrder ? written.sorted { $0.place < $1.place } : written).map(\.key.full)
         }
 
         private mutating func index(of key: CacheKey) -> Int {

@@ -22,6 +22,8 @@ final class ReadLane: @unchecked Sendable {
         fileprivate var continuation: UnsafeContinuation<QueryResult, any Error>?
         fileprivate var wasCancelled = false
         fileprivate var serverWasTold = false
+        /// How often it was sent again because others on the connection stood in its way.
+        fileprivate var repeats = 0
 
         init(_ command: Command, until deadline: PostgresDeadline) {
             self.command = command
@@ -49,6 +51,8 @@ final class ReadLane: @unchecked Sendable {
     /// The number of batches that are under way at once: one that the server works at, and one that waits there.
     private static let mostBatches = 2
     private static let largestBatch = 256
+    /// A server that forgets statements, as some that stand between do, would have a read sent again for ever.
+    private static let mostRepeats = 16
 
     private let pool: SessionPool
     private let lock = NSLock()
@@ -59,7 +63,9 @@ final class ReadLane: @unchecked Sendable {
     private var sent: Deque<Slot> = []
     private var batches = 0
     private var preparationFailure: PostgresFailure?
-    private var watchToken: UInt64?
+    /// Whether the batch at the head has failed when it was about to end.
+    private var endHasFailed = false
+    private var nextLook: PostgresDeadline?
 
     init(pool: SessionPool) {
         self.pool = pool
@@ -91,7 +97,7 @@ final class ReadLane: @unchecked Sendable {
         } else {
             read.continuation = continuation
             pending.append(read)
-            if watchToken == nil { watch(until: read.deadline) }
+            watch(until: read.deadline)
             if line != nil {
                 sendPending(&answers)
             } else if !isConnecting {
@@ -174,6 +180,7 @@ final class ReadLane: @unchecked Sendable {
         pending = []
         batches = 0
         preparationFailure = nil
+        endHasFailed = false
         line = nil
     }
 
@@ -205,14 +212,16 @@ final class ReadLane: @unchecked Sendable {
     private func send(_ read: Read) -> Bool {
         guard let connection = line?.session.connection else { return false }
         let statement = read.command.statement
+        // What is sent stands in the list before, so that it is answered if it can't be sent.
         if let name = statement.name, line?.prepared.contains(name) == false {
+            sent.append(.preparation(name))
+            sent.append(.read(read))
             guard PQsendPrepare(connection, name, statement.sql, 0, nil) == 1 else { return false }
             line?.prepared.insert(name)
-            sent.append(.preparation(name))
+        } else {
+            sent.append(.read(read))
         }
-        guard read.command.send(on: connection) else { return false }
-        sent.append(.read(read))
-        return true
+        return read.command.send(on: connection)
     }
 
     /// - Returns: Whether all is sent.
@@ -256,24 +265,43 @@ final class ReadLane: @unchecked Sendable {
                 if line == nil { return }
             } else {
                 if PQstatus(connection) != CONNECTION_OK { return }
-                sent.removeFirst()
+                guard endSlot(slot) else { return breakOff(Self.isOutOfStep, &answers) }
             }
         }
     }
 
+    /// Takes note that there is nothing more for a slot.
+    ///
+    /// A sync has an end of its own only if the transaction could not be committed. What it is itself comes after that.
+    ///
+    /// - Returns: Whether that can be.
+    private func endSlot(_ slot: Slot) -> Bool {
+        guard case .sync = slot else {
+            sent.removeFirst()
+            return true
+        }
+        defer { endHasFailed = false }
+        return endHasFailed
+    }
+
+    private static var isOutOfStep: PostgresFailure {
+        PostgresFailure(.connectionLost, "The server's answers are not those to what was asked.")
+    }
+
     private func take(_ result: OpaquePointer, for slot: Slot, _ answers: inout [Answer]) {
         switch (PQresultStatus(result), slot) {
-        case (PGRES_TUPLES_OK, .read(let read)):
+        case (PGRES_TUPLES_OK, .read(let read)), (PGRES_COMMAND_OK, .read(let read)):
             answer(read, .success(QueryResult(result)), &answers)
             return
-        case (PGRES_PIPELINE_SYNC, _):
+        case (PGRES_PIPELINE_SYNC, .sync):
             sent.removeFirst()
             batches -= 1
             preparationFailure = nil
+            endHasFailed = false
         case (PGRES_PIPELINE_ABORTED, .read(let read)):
             if let failure = preparationFailure {
                 preparationFailure = nil
-                answer(read, .failure(failure), &answers)
+                refuse(read, failure, &answers)
             } else if read.continuation != nil {
                 // Another one failed.
                 pending.prepend(read)
@@ -282,8 +310,10 @@ final class ReadLane: @unchecked Sendable {
             line?.prepared.remove(name)
         case (PGRES_FATAL_ERROR, _):
             fail(.refused(result), slot, &answers)
-        default:
+        case (PGRES_COMMAND_OK, .preparation):
             break
+        default:
+            breakOff(Self.isOutOfStep, &answers)
         }
         PQclear(result)
     }
@@ -295,14 +325,23 @@ final class ReadLane: @unchecked Sendable {
             line?.prepared.remove(name)
             preparationFailure = failure
         case .read(let read):
-            if failure.code == "57014", read.continuation != nil, !read.deadline.hasPassed {
-                // What was to stop another one came late.
-                pending.prepend(read)
-            } else {
-                answer(read, .failure(failure), &answers)
-            }
+            if failure.code == "26000", let name = read.command.statement.name { line?.prepared.remove(name) }
+            refuse(read, failure, &answers)
         case .sync:
-            break
+            // What was read is true all the same.
+            endHasFailed = true
+        }
+    }
+
+    /// Answers a read that has failed, or sends it again if that was because of others.
+    private func refuse(_ read: Read, _ failure: PostgresFailure, _ answers: inout [Answer]) {
+        // What was to stop another one came late; or the batch before was to prepare the statement and failed.
+        let isOfOthers = failure.code == "57014" || failure.code == "26000"
+        if isOfOthers, read.repeats < Self.mostRepeats, read.continuation != nil, !read.deadline.hasPassed {
+            read.repeats += 1
+            pending.prepend(read)
+        } else {
+            answer(read, .failure(failure), &answers)
         }
     }
 
@@ -314,15 +353,18 @@ final class ReadLane: @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// Looks after the deadlines of all reads: they come in about the order in which they were asked.
+    /// Looks after the deadlines of all reads. Most come in the order in which they were asked, so that one look is
+    /// enough.
     private func watch(until deadline: PostgresDeadline) {
-        watchToken = Watchdog.shared.watch(until: deadline) { [weak self] in self?.giveUpLateReads() }
+        if let nextLook, nextLook <= deadline { return }
+        nextLook = deadline
+        _ = Watchdog.shared.watch(until: deadline) { [weak self] in self?.giveUpLateReads() }
     }
 
     private func giveUpLateReads() {
         var answers: [Answer] = []
         lock.lock()
-        watchToken = nil
+        nextLook = nil
         let failure = PostgresFailure(.timedOut, "The server did not answer in time.")
         var isLate = false
         for slot in sent {

@@ -27,6 +27,9 @@ final class SessionPool: Sendable {
         var count = 0
         var waiters: Deque<Waiter> = []
         var nextNumber: UInt64 = 0
+        /// The numbers of those who are about to wait.
+        var coming: Set<UInt64> = []
+        /// The numbers of those who were cancelled before they waited.
         var cancelled: Set<UInt64> = []
         var lastHost: ConnectionTarget.Host?
         var isClosed = false
@@ -151,6 +154,7 @@ final class SessionPool: Sendable {
                 return (.connect, 0)
             }
             state.nextNumber += 1
+            state.coming.insert(state.nextNumber)
             return (nil, state.nextNumber)
         }
         if let turn { return turn }
@@ -167,10 +171,10 @@ final class SessionPool: Sendable {
         _ continuation: UnsafeContinuation<Turn, any Error>
     ) {
         let token = Watchdog.shared.watch(until: deadline) { [weak self, limit] in
-            let message = "All \(limit) connections stayed in use."
-            self?.leave(number, PostgresFailure(.poolExhausted, message), isCancellation: false)
+            self?.leave(number, Self.isExhausted(limit), isCancellation: false)
         }
         let outcome: Result<Turn, any Error>? = state.withLock { state in
+            state.coming.remove(number)
             if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
             if state.isClosed { return .failure(Self.isClosed) }
             // One may have come free since.
@@ -179,6 +183,8 @@ final class SessionPool: Sendable {
                 state.count += 1
                 return .success(.connect)
             }
+            // The watchdog may have looked for it in vain.
+            if deadline.hasPassed { return .failure(Self.isExhausted(limit)) }
             state.waiters.append(Waiter(number: number, continuation: continuation, token: token))
             return nil
         }
@@ -187,11 +193,14 @@ final class SessionPool: Sendable {
         continuation.resume(with: outcome)
     }
 
+    private static func isExhausted(_ limit: Int) -> PostgresFailure {
+        PostgresFailure(.poolExhausted, "All \(limit) connections stayed in use.")
+    }
+
     private func leave(_ number: UInt64, _ error: any Error, isCancellation: Bool) {
         let waiter: Waiter? = state.withLock { state in
             guard let index = state.waiters.firstIndex(where: { $0.number == number }) else {
-                // Cancelled before it began to wait, or after its turn came; the latter's number is not used again.
-                if isCancellation { state.cancelled.insert(number) }
+                if isCancellation, state.coming.contains(number) { state.cancelled.insert(number) }
                 return nil
             }
             return state.waiters.remove(at: index)

@@ -7,6 +7,8 @@ enum ItemDate {
 
     static func number(of date: Date) -> Int64 {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        // A date that is no number stands for none.
+        if milliseconds.isNaN { return 0 }
         // As far as dates that anybody has go, and further.
         return Int64(min(max(milliseconds, -9e15), 9e15))
     }

@@ -70,7 +70,8 @@ struct Migration: Sendable {
                 """
                 INSERT INTO emporium_meta VALUES
                     ('partitions', '\(partitions)'), ('history', gen_random_uuid()::text),
-                    ('trimmed', '1:1:'), ('next_trimmed', pg_current_snapshot()::text)
+                    ('trimmed', '1:1:'), ('next_trimmed', pg_current_snapshot()::text),
+                    ('next_trimmed_at', extract(epoch FROM clock_timestamp())::bigint::text)
                 """,
             ]
     }

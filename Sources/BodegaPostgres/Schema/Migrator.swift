@@ -17,7 +17,7 @@ struct Migrator: Sendable {
         try await createTable(session)
         try await session.run(
             [
-                Command(Statement("BEGIN")),
+                Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")),
                 Command(Statement("SELECT version FROM emporium_migrations WHERE version = 0 FOR UPDATE")),
             ],
             patience: patience
