@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The log of an SQLite file's changes.
-@Suite struct SQLiteHistoryTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteHistoryTests {
 
     private let folder = TemporaryFolder()
     private let a = CacheKey("a")
