@@ -3,7 +3,7 @@ import BodegaTesting
 import Foundation
 import Testing
 
-@Suite struct `Every check of change feeds can fail` {
+@Suite(.timeLimit(.minutes(30))) struct `Every check of change feeds can fail` {
 
     /// The engine with a defect, on media that outlive it.
     static func configuration(_ defect: FeedDefect?) -> StorageEngineConformance.Configuration {

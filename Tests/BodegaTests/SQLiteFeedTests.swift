@@ -15,7 +15,7 @@ import Musl
 #endif
 
 /// Following an SQLite file that others change.
-@Suite struct SQLiteFeedTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteFeedTests {
 
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)

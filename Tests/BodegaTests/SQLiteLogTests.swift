@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The log of an SQLite file's changes, when something happens to it.
-@Suite struct SQLiteLogTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteLogTests {
 
     private let folder = TemporaryFolder()
     private let data = Data("data".utf8)

@@ -5,7 +5,7 @@ import Testing
 @testable import Bodega
 
 /// Who has written what to a log, without a log.
-@Suite struct SQLiteOriginsTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteOriginsTests {
 
     private let origins = [StorageOrigin(), StorageOrigin(), StorageOrigin()]
 

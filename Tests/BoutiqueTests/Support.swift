@@ -54,6 +54,9 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
     let memory = MemoryStorageEngine()
     let faulty: FaultInjectingStorageEngine<MemoryStorageEngine>
     let historyFailures = Locked<[StorageError]>([])
+    /// What others do just before and just after the next change is made through it.
+    let beforeWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
+    let afterWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
 
     init() { faulty = FaultInjectingStorageEngine(memory) }
 
@@ -62,7 +65,23 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
     func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await faulty.fetchAll() }
     func fetchKeys() async throws -> [CacheKey] { try await faulty.fetchKeys() }
     func fetchDates(key: CacheKey) async throws -> StorageDates? { try await faulty.fetchDates(key: key) }
-    func apply(_ operations: [StorageOperation]) async throws { try await faulty.apply(operations) }
+
+    func apply(_ operations: [StorageOperation]) async throws {
+        try await byOthers(beforeWriting)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await faulty.apply(operations))
+        } catch {
+            result = .failure(error)
+        }
+        try await byOthers(afterWriting)
+        try result.get()
+    }
+
+    private func byOthers(_ change: Locked<(@Sendable () async throws -> Void)?>) async throws {
+        guard let change = change.withLock({ $0.take() }) else { return }
+        try await StorageOrigin.$current.withValue(nil, operation: change)
+    }
 
     func fetchCursor() async throws -> StorageCursor {
         try failIfTold()

@@ -26,8 +26,12 @@ import Testing
         let input = Pipe()
         let child: Child
 
-        init(_ folder: TemporaryFolder) throws {
-            child = try Child(["edit-letters", folder.path], input: input)
+        convenience init(_ folder: TemporaryFolder) throws {
+            try self.init(path: folder.path)
+        }
+
+        init(path: String) throws {
+            child = try Child(["edit-letters", path], input: input)
         }
 
         func tell(_ line: String) async throws {
@@ -42,6 +46,40 @@ import Testing
         case .deleted(let letter, _, _): "deleted \(letter.id) \(letter.text)"
         case nil: nil
         }
+    }
+
+    @Test("Observers go on with a database that was put in the place of theirs, though nobody here uses it")
+    func replacedFile() async throws {
+        let (place, aside) = (folder.file("place"), folder.file("aside"))
+        do {
+            let other = try Other(path: aside.path)
+            try await other.tell("save a there")
+            try other.input.fileHandleForWriting.close()
+            _ = await other.child.lines()
+        }
+        let store = CodableStore<Letter>(engine: .sqlite(in: FileManager.Directory(url: place)))
+        try store.save(Letter(id: "own", text: "here"))
+        let events = store.events()
+        let name = "CodableStoreKit.sqlite3"
+        for suffix in ["", "-wal", "-shm"] {
+            let (old, new) = (place.appendingPathComponent(name + suffix), aside.appendingPathComponent(name + suffix))
+            if FileManager.default.fileExists(atPath: old.path) { try FileManager.default.removeItem(at: old) }
+            if suffix != "-shm", FileManager.default.fileExists(atPath: new.path) {
+                try FileManager.default.moveItem(at: new, to: old)
+            }
+        }
+
+        let isTold = Locked(false)
+        let first = Task {
+            var events = events.makeAsyncIterator()
+            defer { isTold.withLock { $0 = true } }
+            return await events.next()
+        }
+        let other = try Other(path: place.path)
+        // What is saved before it is noticed is not told.
+        while !isTold.withLock({ $0 }) { try await other.tell("save b there") }
+        #expect(shown(await first.value) == "saved b there")
+        #expect(try store.getCollection().map(\.id).sorted() == ["a", "b"])
     }
 
     @Test("Observers are told once what another process saves and deletes, and what it was")

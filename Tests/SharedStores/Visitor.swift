@@ -68,7 +68,7 @@ package final class Visitor {
         for version in ownVersions where replay.tellings[version] != 1 {
             problems.append("its own \(version) was told \(replay.tellings[version] ?? 0) times")
         }
-        for (version, count) in replay.tellings where count > 1 && !version.isShared {
+        for (version, count) in replay.tellings where count > 1 {
             problems.append("\(version) was told \(count) times")
         }
         for item in stored where !item.version.isShared && replay.tellings[item.version] != 1 {

@@ -79,39 +79,64 @@ struct StoreWatch {
     private mutating func told(by store: OpenStore, now: Date) async throws -> [StoreWatchEvent]? {
         guard let engine = store.engine as? any ObservableStorageEngine else { return nil }
         var events: [StoreWatchEvent] = []
+        // Taken over when all is read: what fails on the way is told the next time.
+        var place = cursor
+        var seen = Seen(before: known)
         // Those that were found to be known already.
         var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
-        while let cursor, let delta = try await engine.fetchChanges(since: cursor, besides: nil) {
+        while let from = place, let delta = try await engine.fetchChanges(since: from, besides: nil) {
             for change in delta.changes {
-                let before = known[change.key]
-                let new = try await event(of: change, in: store, now: now)
-                let isKnown = overlapping.remove(change.key) != nil && before == known[change.key]
+                let before = seen[change.key]
+                let new = try await event(of: change, in: store, now: now, &seen)
+                let isKnown = overlapping.remove(change.key) != nil && before == seen[change.key]
                 if let new, !isKnown { events.append(new) }
             }
-            self.cursor = delta.cursor
-            if delta.isComplete {
-                isOverlapPossible = false
-                return events
-            }
+            place = delta.cursor
+            guard delta.isComplete else { continue }
+            let news = seen.news
+            // Not shared any more, so that it is not copied.
+            seen = Seen(before: [:])
+            for (key, dates) in news { known[key] = dates }
+            cursor = place
+            isOverlapPossible = false
+            return events
         }
         return nil
     }
 
+    /// What is known, with what has just been seen.
+    private struct Seen {
+        let before: [CacheKey: StorageDates]
+        /// What has just been seen, `nil` for what was removed.
+        private(set) var news: [CacheKey: StorageDates?] = [:]
+
+        init(before: [CacheKey: StorageDates]) {
+            self.before = before
+        }
+
+        subscript(key: CacheKey) -> StorageDates? {
+            get { news[key] ?? before[key] }
+            set { news[key] = .some(newValue) }
+        }
+    }
+
     /// The event of a change, `nil` if what was removed was not known.
-    private mutating func event(
+    private func event(
         of change: StorageChange,
         in store: OpenStore,
-        now: Date
+        now: Date,
+        _ seen: inout Seen
     ) async throws -> StoreWatchEvent? {
-        let before = known.removeValue(forKey: change.key)
+        let before = seen[change.key]
         switch change.kind {
         case .removed:
+            seen[change.key] = nil
             return before == nil ? nil : StoreWatchEvent(change: .removed, key: change.key, date: now)
         case .written:
             // If it is gone by now, that is told next.
             let dates =
                 try await store.engine.fetchDates(key: change.key) ?? StorageDates(createdAt: now, updatedAt: now)
-            known[change.key] = dates
+            seen[change.key] = dates
             let kind: StoreWatchEvent.Change = before == nil ? .inserted : .updated
             return StoreWatchEvent(change: kind, key: change.key, date: dates.updatedAt)
         }
@@ -120,12 +145,11 @@ struct StoreWatch {
     /// What is not as it was when it was last looked at.
     private mutating func compared(with store: OpenStore, now: Date) async throws -> [StoreWatchEvent] {
         // Others may have begun a history meanwhile.
-        cursor = try await store.cursor()
-        isOverlapPossible = true
-        let dates = try await store.dates()
+        let place = try await store.cursor()
+        let found = try await store.dates()
         var events: [StoreWatchEvent] = []
         var current: [CacheKey: StorageDates] = [:]
-        for (key, dates) in dates {
+        for (key, dates) in found {
             current[key] = dates
             let before = known.removeValue(forKey: key)
             if before == dates { continue }
@@ -137,6 +161,8 @@ struct StoreWatch {
             StoreWatchEvent(change: .removed, key: $0, date: now)
         }
         known = current
+        cursor = place
+        isOverlapPossible = true
         return events
     }
 }

@@ -38,6 +38,21 @@ extension RecordStorage {
         }
     }
 
+    /// Finds out what the store itself has changed since a place in the engine's history.
+    ///
+    /// - Returns: `nil` if the history does not reach back to it.
+    func fetchOwnChanges(since cursor: StorageCursor) async throws -> OwnChanges? {
+        guard let observableEngine else { return nil }
+        var own = OwnChanges()
+        var place = cursor
+        while let delta = try await observableEngine.fetchChanges(since: place, besides: nil) {
+            for change in delta.changes { own.add(change, isOwn: change.origin == origin) }
+            place = delta.cursor
+            if delta.isComplete { return own }
+        }
+        return nil
+    }
+
     /// Reads what others have written.
     ///
     /// What they write meanwhile is added to the news if it concerns the same keys, so that no version is read for one

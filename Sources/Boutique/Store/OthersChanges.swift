@@ -14,10 +14,12 @@ struct OthersChanges<Item: StorableItem> {
     ///   - outcome: What others have done.
     ///   - found: The records under the written keys, as far as they still exist. Others are skipped.
     ///   - before: Where the records were before.
+    ///   - own: Own items to show instead of what others have written.
     init?(
         _ outcome: HistoryOutcome,
         _ found: [(key: CacheKey, record: DecodedRecord<Item>)],
-        _ before: RecordMap
+        _ before: RecordMap,
+        instead own: [CacheKey: Item] = [:]
     ) {
         if before.hasDisplacedItems || before.hasDuplicates { return nil }
         if outcome.removed.contains(where: { $0.kind != .hashed }) { return nil }
@@ -26,6 +28,10 @@ struct OthersChanges<Item: StorableItem> {
         for key in outcome.removed + outcome.written { map.withdrawReport(of: key) }
         let records = Dictionary(found.map { ($0.key, $0.record) }) { first, _ in first }
         for key in outcome.written {
+            if let item = own[key] {
+                written.append((key, item))
+                continue
+            }
             switch records[key] {
             // Whoever has removed it since then will be told of.
             case nil: break

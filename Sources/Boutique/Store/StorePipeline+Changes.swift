@@ -27,7 +27,9 @@ extension StorePipeline {
     /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
     private func catchUp() async -> Bool {
         do {
-            try await perform(.exclusive { [self] in try await showNews() }, evenUnloaded: true)
+            // Whatever is written reads the changes of others itself, if the place in the history is known.
+            try await perform(
+                .exclusive { [self] in try await showNews() }, evenUnloaded: true, onlyWhenIdle: cursor != nil)
             followingFailure = nil
             return true
         } catch let error as StorageError where error.code == .readOnly {
@@ -85,8 +87,8 @@ extension StorePipeline {
             cursor = news.cursor
             return live.apply(operations, map)
         }
-        let read = await result { try await othersAround(operations.flatMap { $0 }, map, try news.get()) }
-        guard case .success(let (before, after, cursor)?) = read else {
+        let read = await result { try await othersAround(operations, map, try news.get()) }
+        guard case .success(let around?) = read else {
             // They are written, whatever else has happened. That is shown in a turn of its own.
             live.apply(operations, map)
             cursor = nil
@@ -96,34 +98,23 @@ extension StorePipeline {
                 })
             return
         }
-        self.cursor = cursor
-        live.apply([before.changes(of: live.contents)], map)
-        live.apply(operations, map)
-        live.apply([after.changes(of: live.contents)], map)
+        cursor = around.cursor
+        live.apply([around.before.changes(of: live.contents)], around.before.map)
+        live.apply(around.operations, around.before.map)
+        live.apply([around.after.changes(of: live.contents)], around.after.map)
     }
 
     /// What others have changed before and after own operations.
     ///
     /// - Returns: `nil` if it takes a look at all records to tell.
     private func othersAround(
-        _ own: [StoreChange<Item>],
+        _ operations: [[StoreChange<Item>]],
         _ map: RecordMap,
         _ news: HistoryNews?
-    ) async throws -> (before: OthersChanges<Item>, after: OthersChanges<Item>, cursor: StorageCursor)? {
-        guard var news, live.map.isEmpty, map.isEmpty else { return nil }
+    ) async throws -> ChangesAround<Item>? {
+        guard var news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
         let found = try await records.load(&news)
-        var (before, after) = (HistoryOutcome(news.othersAroundOwn.before), HistoryOutcome(news.othersAroundOwn.after))
-        // What is stored is told once: where its item came to its place.
-        before.leaveOutWritten(Set(after.removed))
-        if own.contains(where: { $0.keys == nil }) {
-            before.leaveOutWritten(Set(after.written))
-        } else {
-            after.leaveOutWritten(Set(before.written).subtracting(own.flatMap { $0.keys ?? [] }))
-        }
-        guard
-            let before = OthersChanges(before, found, map), before.map.isEmpty,
-            let after = OthersChanges(after, found, map), after.map.isEmpty
-        else { return nil }
-        return (before, after, news.cursor)
+        let hadReports = live.map.hasReports
+        return ChangesAround(operations, news, found, shown: live.contents, map, hadReports: hadReports)
     }
 }

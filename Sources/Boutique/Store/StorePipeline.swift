@@ -11,6 +11,8 @@ final class StorePipeline<Item: StorableItem> {
     let records: RecordStorage<Item>
 
     private var queue = Deque<StoreJob<Item>>()
+    /// What is done when nothing else is to be done, so that it separates no operations that could share a batch.
+    private var idleQueue = Deque<StoreJob<Item>>()
     private var isRunning = false
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
@@ -33,9 +35,14 @@ final class StorePipeline<Item: StorableItem> {
     // MARK: Queueing
 
     /// Waits for a turn, does something, and returns when it is done.
-    func perform(_ work: StoreJob<Item>.Work, evenUnloaded: Bool = false) async throws {
+    func perform(
+        _ work: StoreJob<Item>.Work,
+        evenUnloaded: Bool = false,
+        onlyWhenIdle: Bool = false
+    ) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            queue.append(StoreJob(work: work, worksUnloaded: evenUnloaded) { continuation.resume(with: $0) })
+            let job = StoreJob(work: work, worksUnloaded: evenUnloaded) { continuation.resume(with: $0) }
+            if onlyWhenIdle { idleQueue.append(job) } else { queue.append(job) }
             start()
         }
     }
@@ -63,7 +70,7 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func start() {
-        if isRunning || !live.state.isSettled || queue.isEmpty { return }
+        if isRunning || !live.state.isSettled || queue.isEmpty && idleQueue.isEmpty { return }
         isRunning = true
         // Detached, because what waits later is no less urgent than what came first.
         let work: @MainActor @Sendable () async -> Void = { await self.run() }
@@ -71,7 +78,7 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func run() async {
-        while let job = queue.popFirst() {
+        while let job = queue.popFirst() ?? idleQueue.popFirst() {
             if case .failed(let error) = live.state, !job.worksUnloaded {
                 job.finish(.failure(StorageError.notLoaded(error)))
                 continue
@@ -174,7 +181,7 @@ final class StorePipeline<Item: StorableItem> {
         guard let failure else { return }
         do {
             // What was undone may have another place in the order.
-            if try await records.undo(failure, live.contents, live.map) { cursor = nil }
+            if try await records.undo(failure, live.contents, live.map, since: cursor) { cursor = nil }
         } catch let error as StorageError where error.code == .encodingFailed {
             // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
             show(try await records.load())

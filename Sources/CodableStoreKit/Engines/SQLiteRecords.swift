@@ -47,7 +47,12 @@ final class SQLiteRecords: RecordCollection {
     }
 
     func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
-        let new = SQLiteFollower(current.withLock { $0 }, tell)
+        let replace: SQLiteFollower.Replace = { [weak self] collection, error in
+            // A file that somebody has removed is not made anew for those who only observe.
+            guard FileManager.default.fileExists(atPath: collection.url.path) else { throw error }
+            return try self?.replace(collection, after: error) != nil
+        }
+        let new = SQLiteFollower(current.withLock { $0 }, replace: replace, tell)
         follower.withLock { $0 = new }
         new.begin()
         return { [follower] in
@@ -63,10 +68,22 @@ final class SQLiteRecords: RecordCollection {
         do {
             return try body(collection)
         } catch let error as StorageError {
-            guard let other = try replacement(collection, error) else { throw error }
-            current.withLock { $0 = other }
-            follower.withLock { $0 }?.move(to: other)
+            guard let other = try replace(collection, after: error) else { throw error }
             return try body(other)
         }
+    }
+
+    /// Uses another collection from now on instead of one that has failed.
+    ///
+    /// - Returns: The other, `nil` if the collection was not to blame.
+    private func replace(_ collection: SQLiteCollection, after error: StorageError) throws -> SQLiteCollection? {
+        guard let found = try replacement(collection, error) else { return nil }
+        let other = current.withLock { current in
+            // Somebody else may have found it to have failed at the same time.
+            if current === collection { current = found }
+            return current
+        }
+        follower.withLock { $0 }?.move(from: collection, to: other)
+        return other
     }
 }

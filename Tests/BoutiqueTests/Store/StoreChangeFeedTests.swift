@@ -8,7 +8,7 @@ import Testing
 
 /// Stores that follow what others change in their engine.
 @MainActor
-@Suite struct StoreChangeFeedTests {
+@Suite(.timeLimit(.minutes(30))) struct StoreChangeFeedTests {
 
     private let locked = StorageError(.locked, "Somebody else has it.")
 
@@ -163,5 +163,105 @@ import Testing
             while let event = await events.next(), event.removed != ["a"] {}
         }
         while engine != nil || live != nil { await Task.yield() }
+    }
+
+    // MARK: Others in the same moment
+
+    private func write(_ note: Note, to engine: some StorageEngine) async throws {
+        try await engine.apply([.write(key: CacheKey(note.id), data: JSONEncoder().encode(note))])
+    }
+
+    @Test("An own version is told once, and after it the one that others have written on top of it")
+    func versions() async throws {
+        let engine = SharedEngine()
+        let store = try await Store<Note>(storage: engine)
+        var events = store.events.makeAsyncIterator()
+        #expect(await events.next()?.operation == .loaded)
+        for round in 0..<60 {
+            // New, then shown already, then changed by others once more.
+            let (id, isChangedAfter) = ("item \(round / 3)", round % 3 == 2)
+            try await write(Note(id: id, text: "theirs"), to: engine.memory)
+            try await write(Note(id: "next \(round)"), to: engine.memory)
+            if isChangedAfter {
+                engine.afterWriting.withLock { [memory = engine.memory] in
+                    $0 = { [self] in try await write(Note(id: id, text: "last \(round)"), to: memory) }
+                }
+            }
+            try await store.insert(Note(id: id, text: "own \(round)"))
+            let expected = ["own \(round)"] + (isChangedAfter ? ["last \(round)"] : [])
+            var told: [String] = []
+            while told.last != expected.last {
+                told += try #require(await events.next()).items.filter { $0.id == id }.map(\.text)
+            }
+            // What came first may have been shown before the own version was written.
+            #expect(told.filter { $0 != "theirs" } == expected)
+            #expect(told.count(where: { $0 == "theirs" }) <= 1)
+            _ = try await agreedNotes(store, engine)
+        }
+    }
+
+    @Test("A record that can't be decoded does not keep changes of others from being shown one by one")
+    func reportedRecord() async throws {
+        let engine = MemoryStorageEngine()
+        try await engine.write(Data("?".utf8), key: CacheKey("damaged"))
+        let store = try await Store<Note>(storage: engine)
+        var events = store.events.makeAsyncIterator()
+        #expect(await events.next()?.operation == .loaded)
+        for round in 0..<20 {
+            let (other, own) = ("other \(round)", "own \(round)")
+            try await write(Note(id: other), to: engine)
+            try await store.insert(Note(id: own))
+            #expect(await events.next()?.inserted == [other])
+            #expect(await events.next()?.inserted == [own])
+        }
+        #expect(store.undecodable.map(\.key) == [CacheKey("damaged")])
+    }
+
+    // MARK: Undoing beside others
+
+    @Test("A write that has failed undoes nothing of what others have changed meanwhile")
+    func failureBesideOthers() async throws {
+        for write in [
+            { try await $0.insert(Note(id: "b", text: "own")) },
+            { try await $0.remove(Note(id: "b")) },
+            { try await $0.removeAll() },
+            { try await $0.removeAll().insert(notes("a", "b", "c")).run() },
+        ] as [@MainActor (Store<Note>) async throws -> Void] {
+            let engine = SharedEngine()
+            try await engine.memory.write(
+                notes("a", "b", "c").map { (CacheKey($0.id), try JSONEncoder().encode($0)) })
+            let store = try await Store<Note>(storage: engine)
+            engine.faulty.inject(.fail([.apply], .number(1), with: locked))
+            let newer = Data("a newer format".utf8)
+            // What others do before the write fails, which the store has not seen.
+            engine.beforeWriting.withLock { [memory = engine.memory] in
+                $0 = {
+                    try await memory.apply([.remove(key: CacheKey("b")), .write(key: CacheKey("c"), data: newer)])
+                }
+            }
+            await #expect(throws: StorageError.self) { try await write(store) }
+            #expect(await engine.memory.read(key: CacheKey("b")) == nil)
+            #expect(await engine.memory.read(key: CacheKey("c")) == newer)
+            try await store.reload()
+            #expect(store.items == notes("a"))
+        }
+    }
+
+    @Test("Of a write that was applied and fails, what others have not changed since is undone")
+    func appliedFailure() async throws {
+        let engine = SharedEngine()
+        try await engine.memory.write(
+            notes("a", "b", "c").map { (CacheKey($0.id), try JSONEncoder().encode($0)) })
+        let store = try await Store<Note>(storage: engine)
+        engine.faulty.inject(.failAfterwards([.apply], .number(1), with: locked))
+        engine.afterWriting.withLock { [memory = engine.memory] in
+            $0 = { [self] in try await write(Note(id: "b", text: "theirs"), to: memory) }
+        }
+        await #expect(throws: StorageError.self) {
+            try await store.removeAll().insert(Note(id: "b", text: "own")).insert(Note(id: "x")).run()
+        }
+        try await store.reload()
+        #expect(Set(store.items.map(\.id)) == ["a", "b", "c"])
+        #expect(store["b"]?.text == "theirs")
     }
 }

@@ -208,6 +208,22 @@ import OpenCombine
         #expect(changes.elements.count == 1)
         subscription.cancel()
     }
+
+    @Test(.timeLimit(.minutes(30)))
+    func `Wrappers of one engine begin and end on several threads at once`() async {
+        for _ in 0..<20 {
+            let engine = MemoryStorageEngine()
+            await withTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        for round in 0..<200 {
+                            _ = AsyncStoredValue(key: "\((number + round) % 5)", default: 0, storage: engine)
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 extension MemoryStorageEngine {

@@ -35,6 +35,13 @@ package final class SQLiteCollection: Sendable {
         try file.close()
     }
 
+    /// Finds out whether the file is still in its place.
+    ///
+    /// - Throws: ``StorageError/Code/placeRemoved`` if somebody has removed or replaced it.
+    package func checkPlace() throws {
+        try file.readOneHere { try SQLiteFile.checkPlace(in: $0) }
+    }
+
     /// The item under a key.
     package func data(of key: CacheKey) throws -> Data? {
         try file.readOneHere { db in

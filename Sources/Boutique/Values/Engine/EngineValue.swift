@@ -23,14 +23,21 @@ final class EngineValue: Sendable {
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {
         // Only objects have an identity; other engines are not known to be the same.
-        guard type(of: engine) is AnyClass else { return EngineValue(engine, key: key, identity: nil) }
-        let identity = Identity(engine: ObjectIdentifier(engine as AnyObject), key: key)
-        return all.withLock { all in
-            if let value = all[identity]?.object { return value }
-            let value = EngineValue(engine, key: key, identity: identity)
-            all[identity] = Weak(value)
+        guard type(of: engine) is AnyClass else {
+            let value = EngineValue(engine, key: key, identity: nil)
+            value.followed?.add(value)
             return value
         }
+        let identity = Identity(engine: ObjectIdentifier(engine as AnyObject), key: key)
+        // Made before the lock is taken and, if it is not needed, let go of after: its end takes the lock itself.
+        let new = EngineValue(engine, key: key, identity: identity)
+        let value = all.withLock { all in
+            if let value = all[identity]?.object { return value }
+            all[identity] = Weak(new)
+            return new
+        }
+        if value === new { new.followed?.add(new) }
+        return value
     }
 
     private init(_ engine: any StorageEngine, key: CacheKey, identity: Identity?) {
@@ -38,14 +45,14 @@ final class EngineValue: Sendable {
         self.key = key
         self.identity = identity
         followed = FollowedEngine.shared(engine)
-        followed?.add(self)
     }
 
     deinit {
+        followed?.remove(key, ObjectIdentifier(self))
         guard let identity else { return }
-        // Another may have taken the place already.
         Self.all.withLock { all in
-            if all[identity]?.object == nil { all[identity] = nil }
+            // Another may have taken the place already.
+            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
         }
     }
 

@@ -9,6 +9,7 @@ final class FollowedEngine: Sendable {
     let origin = StorageOrigin()
 
     private let engine: any ObservableStorageEngine
+    private let identity: ObjectIdentifier?
     private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: Weak<EngineValue>]>([:])
     private let following = Locked<Task<Void, Never>?>(nil)
@@ -19,19 +20,37 @@ final class FollowedEngine: Sendable {
     static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
         guard let engine = engine as? any ObservableStorageEngine else { return nil }
         // Only objects have an identity; other engines are not known to be the same.
-        guard type(of: engine) is AnyClass else { return FollowedEngine(engine) }
+        guard type(of: engine) is AnyClass else {
+            let new = FollowedEngine(engine, identity: nil)
+            new.follow()
+            return new
+        }
         let identity = ObjectIdentifier(engine as AnyObject)
-        return all.withLock { all in
+        let new = FollowedEngine(engine, identity: identity)
+        let followed = all.withLock { all in
             if let known = all[identity]?.object { return known }
-            let new = FollowedEngine(engine)
-            all = all.filter { $0.value.object != nil }
             all[identity] = Weak(new)
             return new
         }
+        if followed === new { new.follow() }
+        return followed
     }
 
-    private init(_ engine: any ObservableStorageEngine) {
+    private init(_ engine: any ObservableStorageEngine, identity: ObjectIdentifier?) {
         self.engine = engine
+        self.identity = identity
+    }
+
+    deinit {
+        following.withLock { $0.take() }?.cancel()
+        guard let identity else { return }
+        Self.all.withLock { all in
+            // Another may have taken the place already.
+            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
+        }
+    }
+
+    private func follow() {
         let signals = engine.changeSignals()
         let task = Task { [weak self] in
             for await _ in signals {
@@ -44,15 +63,15 @@ final class FollowedEngine: Sendable {
         following.withLock { $0 = task }
     }
 
-    deinit {
-        following.withLock { $0?.cancel() }
-    }
-
     /// Tells a value of changes from now on.
     func add(_ value: EngineValue) {
+        values.withLock { $0[value.key] = Weak(value) }
+    }
+
+    /// Forgets a value that ends, unless another has taken its place.
+    func remove(_ key: CacheKey, _ identity: ObjectIdentifier) {
         values.withLock { values in
-            values = values.filter { $0.value.object != nil }
-            values[value.key] = Weak(value)
+            if values[key]?.identity == identity { values[key] = nil }
         }
     }
 
@@ -100,9 +119,15 @@ final class FollowedEngine: Sendable {
 }
 
 /// A reference that does not keep its object alive.
-struct Weak<Object: AnyObject & Sendable>: Sendable {
+final class Weak<Object: AnyObject & Sendable>: Sendable {
     // Set once; `weak let` needs a newer compiler than the package.
     nonisolated(unsafe) private(set) weak var object: Object?
 
-    init(_ object: Object) { self.object = object }
+    /// The identity of the object, also when it is gone. To compare it holds nothing.
+    let identity: ObjectIdentifier
+
+    init(_ object: Object) {
+        self.object = object
+        identity = ObjectIdentifier(object)
+    }
 }
