@@ -22,6 +22,7 @@ struct PostgresReadmeTests {
         let before = try await Store<Note>(storage: local, cacheIdentifier: \.id)
         try await before.insert((0..<12_000).map { Note(id: "\($0 * 7_919 % 12_000)") })
 
+        // `local` is the engine that the store had, `address` such as "postgres://app@db.example.com/notes".
         let shared = try await PostgresStorageEngine(connecting: address, collection: "notes")
         let keys = try await local.fetchKeys()
         for start in stride(from: 0, to: keys.count, by: 10_000) {
