@@ -90,7 +90,7 @@ final class BrowserProcess: Sendable {
         Thread.detachNewThread {
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             var unread = Data()
-            while case let more = file.availableData, !more.isEmpty {
+            while case let more = nextBytes(of: file), !more.isEmpty {
                 unread += more
                 while let end = unread.firstIndex(of: 0) {
                     continuation.yield(Data(unread[..<end]))

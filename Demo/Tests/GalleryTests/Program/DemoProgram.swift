@@ -89,7 +89,7 @@ final class DemoProgram: @unchecked Sendable {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var text = ""
-                while !text.contains("/ —"), case let more = output.availableData, !more.isEmpty {
+                while !text.contains("/ —"), case let more = nextBytes(of: output), !more.isEmpty {
                     text += String(decoding: more, as: UTF8.self)
                 }
                 continuation.resume(returning: text)
