@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "Bodega", targets: ["Bodega"]),
+        .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
         .library(name: "CodableStoreKit", targets: ["CodableStoreKit"]),
@@ -24,7 +25,11 @@ let package = Package(
         .trait(
             name: "CommandLineTool",
             description: "Builds the `bodega` command-line tool, the only product that needs swift-argument-parser."
-        )
+        ),
+        .trait(
+            name: "Postgres",
+            description: "Builds the engine for PostgreSQL, the only product that needs libpq."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -49,6 +54,22 @@ let package = Package(
         ),
         .target(name: "CLinuxFileSystem"),
         .target(name: "RecordCoder"),
+        .target(
+            name: "BodegaPostgres",
+            dependencies: [
+                "Bodega",
+                .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        // PostgreSQL's client library, which only the trait Postgres asks for.
+        .systemLibrary(
+            name: "CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
         .target(
             name: "BodegaTesting",
             dependencies: ["Bodega"]
@@ -78,6 +99,7 @@ let package = Package(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
+                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(
                     name: "ArgumentParser",
                     package: "swift-argument-parser",
@@ -99,7 +121,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BoutiqueTests",
-            dependencies: ["Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine]
+            dependencies: [
+                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestSupport", openCombine,
+            ]
         ),
         .testTarget(
             name: "CodableStoreKitTests",
@@ -114,9 +138,17 @@ let package = Package(
             dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
         ),
         .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
+        // Stores that change the same data at once, in one process or in several.
+        .target(
+            name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
         // What the tests run as another process, to kill it, limit it or race with it.
         .executableTarget(
-            name: "TestChild", dependencies: ["Bodega", "Boutique", "CodableStoreKit"], path: "Tests/TestChild"),
+            name: "TestChild",
+            dependencies: [
+                "Bodega", "Boutique", "CodableStoreKit", "SharedStores", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/TestChild"
+        ),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         // The same for CodableStoreKit.
@@ -124,6 +156,16 @@ let package = Package(
             name: "CodableStoreCompatibilityChild",
             dependencies: ["CodableStoreKit"],
             path: "Tests/CodableStoreCompatibilityChild"
+        ),
+        // A real PostgreSQL server that tests start, and a program that starts one for whatever is not part of this package.
+        .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        .executableTarget(
+            name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
+        .testTarget(
+            name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
+        .testTarget(
+            name: "BodegaPostgresTests",
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "TestSupport"]
         ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
@@ -144,7 +186,8 @@ let package = Package(
         .testTarget(
             name: "BodegaCommandsTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "TestSupport",
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "PostgresTesting", "TestSupport",
+                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
@@ -164,7 +207,7 @@ let swift5Targets: Set = [
     "CompatibilityChild",
 ]
 
-for target in package.targets where target.name != "CLinuxFileSystem" {
+for target in package.targets where target.type != .system && target.name != "CLinuxFileSystem" {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

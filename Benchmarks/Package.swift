@@ -9,8 +9,15 @@ let package = Package(
         .executable(name: "bench", targets: ["Bench"]),
         .executable(name: "coder-allocations", targets: ["CoderAllocations"]),
     ],
+    traits: [
+        .trait(name: "Postgres", description: "Measures the engine for PostgreSQL too, which needs libpq.")
+    ],
     dependencies: [
-        .package(name: "Emporium", path: ".."),
+        .package(
+            name: "Emporium",
+            path: "..",
+            traits: [.trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]
+        ),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -32,6 +39,7 @@ let package = Package(
                 "CSync",
                 "CoderInputs",
                 .product(name: "Bodega", package: "Emporium"),
+                .product(name: "BodegaPostgres", package: "Emporium", condition: .when(traits: ["Postgres"])),
                 .product(name: "BodegaTesting", package: "Emporium"),
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "CodableStoreKit", package: "Emporium"),

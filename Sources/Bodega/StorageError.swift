@@ -51,6 +51,12 @@ public struct StorageError: Error, Sendable {
         public static let encodingFailed = Code(rawValue: "encodingFailed")
         /// The stored bytes could not be decoded as the expected type. They are still stored.
         public static let decodingFailed = Code(rawValue: "decodingFailed")
+        /// The server can't be reached, or the connection to it was lost and could not be made again in time. Trying again
+        /// later may succeed.
+        public static let unreachable = Code(rawValue: "unreachable")
+        /// The server, or a connection to it, was not there for the operation within the time that it may take. Whether a
+        /// write was applied may not be known; the message says so then.
+        public static let timedOut = Code(rawValue: "timedOut")
         /// The argument makes no sense, such as an empty name.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }

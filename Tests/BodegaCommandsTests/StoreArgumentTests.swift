@@ -36,7 +36,7 @@ struct StoreArgumentTests {
     func closing(isFailing: Bool) async throws {
         try await withFolder { folder in
             for address in storeAddresses {
-                let store = try StorageAddress(argument: address(folder)).openOrCreate()
+                let store = try await StorageAddress(argument: address(folder)).openOrCreate()
                 let result: Result<Void, any Error>
                 do {
                     try await store.use { store in

@@ -5,6 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
+#if Postgres
+import PostgresTesting
+#endif
+
 @Suite("Watching", .timeLimit(.minutes(30)))
 struct WatchTests {
 
@@ -15,13 +19,13 @@ struct WatchTests {
         private let sink = LineSink()
         let errors = MemorySink()
 
-        init(_ arguments: String..., output: (any ByteSink)? = nil) async {
+        init(_ arguments: String..., interval: String = "0.01", output: (any ByteSink)? = nil) async {
             let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
             var console = Console(input: MemorySource([]), output: output ?? sink, errors: errors) { 0 }
             console.interruption = interruption
             console.onReady = { continuation.finish() }
             task = Task { [console, sink] in
-                let status = await Tool.run(["watch", "--interval", "0.01"] + arguments, console: console)
+                let status = await Tool.run(["watch", "--interval", interval] + arguments, console: console)
                 continuation.finish()
                 sink.finish()
                 return status
@@ -61,6 +65,60 @@ struct WatchTests {
             #expect(await run.end() == 0)
             #expect(run.errors.text.isEmpty)
         }
+    }
+
+    #if Postgres
+    @Test("shows what is inserted, updated or removed in a database")
+    func database() async throws {
+        let store = try await PostgresServer.shared().makeDatabase().url
+        _ = await bodega("put", store, "a", input: [1])
+        let run = await Run(store)
+        _ = await bodega("put", store, "b", input: [1])
+        #expect(await run.next() == "inserted  b")
+        _ = await bodega("put", store, "a", input: [2])
+        #expect(await run.next() == "updated   a")
+        _ = await bodega("rm", store, "b")
+        #expect(await run.next() == "removed   b")
+        #expect(await run.end() == 0)
+        #expect(run.errors.text.isEmpty)
+    }
+    #endif
+
+    @Test("shows each change of a file that somebody follows, at once and in order, and leaves no trace")
+    func history() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let (a, b) = (CacheKey("a"), CacheKey("b"))
+        try await engine.write(Data([1]), key: a)
+        _ = try await engine.fetchCursor()
+        let run = await Run(engine.file.path, interval: "86400")
+        try await engine.apply([
+            .write(key: b, data: Data([1])), .remove(key: a), .write(key: b, data: Data([2])),
+            .write(key: a, data: Data([2])),
+        ])
+        for line in ["inserted  b", "removed   a", "updated   b", "inserted  a"] { #expect(await run.next() == line) }
+        try await engine.removeAllData()
+        for line in ["removed   b", "removed   a"] { #expect(await run.next() == line) }
+        let before = try Listing(of: folder.url)
+        #expect(await run.end() == 0)
+        #expect(try Listing(of: folder.url) == before)
+    }
+
+    @Test("follows a file from when somebody begins to")
+    func lateHistory() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let run = await Run(engine.file.path)
+        try await engine.write(Data([1]), key: CacheKey("a"))
+        #expect(await run.next() == "inserted  a")
+        _ = try await engine.fetchCursor()
+        for round in 0..<5 {
+            try await engine.write(Data([2]), key: CacheKey("a"))
+            try await engine.write(Data([2]), key: CacheKey("b\(round)"))
+            var lines: [String?] = []
+            while lines.last != "inserted  b\(round)" { lines.append(await run.next()) }
+        }
+        #expect(await run.end() == 0)
     }
 
     @Test("prints JSON with the time of the write")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The change feed of items in memory.
-@Suite struct MemoryHistoryTests {
+@Suite(.timeLimit(.minutes(30))) struct MemoryHistoryTests {
 
     private let engine = MemoryStorageEngine()
     private let a = CacheKey("a")

@@ -12,6 +12,7 @@ import Testing
     private static let sources = [
         "Tests/TestChild/ReadmeSnippets.swift", "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
+        "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
     ]
 
     @Test("Every Swift snippet of the README is compiled")
@@ -71,6 +72,32 @@ import Testing
         }
     }
 
+    @Test("The snippet that follows changes tells what is there, and then what changes")
+    func following() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write(Data(), key: CacheKey("a"))
+        let (told, last) = try await Task { try await follow(engine) }.value
+        #expect(told == ["all: a", "b"])
+        // From the cursor on, nothing is left to tell.
+        #expect(try await engine.fetchCursor() == last)
+    }
+
+    private func follow(_ engine: SQLiteStorageEngine) async throws -> (told: [String], last: StorageCursor?) {
+        var cursor: StorageCursor?
+        let index = Index(changing: engine)
+
+        for try await news in engine.changes(since: cursor) {  // nil at first
+            switch news {
+            case .snapshot(let snapshot): index.replaceAll(snapshot.items.map(\.key))
+            case .changes(let delta): index.refresh(delta.changes.map(\.key))
+            }
+            cursor = news.cursor  // keep it, and go on from there after a restart
+        }
+
+        return (index.told, cursor)
+    }
+
     @Test("The snippets of the coders bring an object back, and use the coders that are given")
     func coders() async throws {
         let quote = Quote(text: "Find out who you are.", date: Date(timeIntervalSince1970: 1_655_922_600))
@@ -114,6 +141,24 @@ import Testing
 private struct Quote: Codable, Equatable {
     var text: String
     var date: Date
+}
+
+/// Notes what it is told, changes the engine the first time, and ends what it follows the second time.
+private final class Index {
+    private(set) var told: [String] = []
+    private let engine: SQLiteStorageEngine
+
+    init(changing engine: SQLiteStorageEngine) { self.engine = engine }
+
+    func replaceAll(_ keys: [CacheKey]) {
+        told.append("all: " + keys.map(\.rawValue).joined(separator: " "))
+        Task { [engine] in try await engine.write(Data(), key: CacheKey("b")) }
+    }
+
+    func refresh(_ keys: [CacheKey]) {
+        told.append(keys.map(\.rawValue).joined(separator: " "))
+        withUnsafeCurrentTask { $0?.cancel() }
+    }
 }
 
 private typealias MyStorageEngine = MemoryStorageEngine

@@ -153,6 +153,59 @@ extension SQLiteCompatibilityTests {
         #expect(throws: StorageError.self) { try open("b") }
     }
 
+    @Test("A file with a log of changes is one that Bodega opens, reads and writes, and what it writes is told")
+    func referenceWritesToALog() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
+        let cursor = try await engine.fetchCursor()
+        try await engine.close()
+        // Bodega does not ask for WAL mode.
+        let reference = try DatabaseQueue(path: engine.file.path)
+        try await reference.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        try await reference.write { db in
+            let schema = Self.referenceSchema.replacingOccurrences(of: "TABLE", with: "TABLE IF NOT EXISTS")
+            try db.execute(sql: schema)
+            for key in ["b", "c"] {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO data (key, value, createdAt, updatedAt) VALUES (?, ?, ?, ?)",
+                    arguments: [key, Data("3".utf8), "2023-01-01T00:00:00.000", "2023-01-01T00:00:00.000"]
+                )
+            }
+            try db.execute(sql: "DELETE FROM data WHERE key = 'a'")
+            #expect(try String.fetchAll(db, sql: "SELECT key FROM data ORDER BY key") == ["b", "c"])
+        }
+        try reference.close()
+        let again = try SQLiteStorageEngine(opening: folder.directory)
+        let delta = try #require(await again.fetchChanges(since: cursor, besides: nil))
+        #expect(
+            delta.changes == [
+                StorageChange(key: CacheKey("b"), kind: .written), StorageChange(key: CacheKey("c"), kind: .written),
+                StorageChange(key: CacheKey("a"), kind: .removed),
+            ])
+        #expect(try await again.integrityCheck() == [])
+    }
+
+    @Test("A cursor of a frozen log is known to it")
+    func frozenLog() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-changes.sqlite3"), to: file)
+        let cursor = StorageCursor(rawValue: "0/-1731128985385291230")
+        let (gone, there) = (CacheKey(verbatim: "n 0"), CacheKey(verbatim: "n 1"))
+        let expected = [
+            StorageChange(key: gone, kind: .written), StorageChange(key: there, kind: .written),
+            StorageChange(key: gone, kind: .removed),
+        ]
+        for engine in [
+            try SQLiteStorageEngine(readingFile: file), try SQLiteStorageEngine(opening: folder.directory),
+        ] {
+            let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+            #expect(delta.changes == expected)
+            #expect(delta.cursor.rawValue == "3/5662388857036314045")
+        }
+    }
+
     @Test("A file of Bodega is one that exists")
     func referenceFileExists() async throws {
         let folder = TemporaryFolder()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Two synchronous collections of one SQLite file, one of which follows the other.
-@Suite struct SQLiteFollowingTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteFollowingTests {
 
     private let folder = TemporaryFolder()
     private let key = CacheKey("key")

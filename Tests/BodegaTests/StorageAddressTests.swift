@@ -17,6 +17,9 @@ import Testing
             ("disk:disk:a", .disk("disk:a")),
             ("disk:a#b", .disk("a#b")),
             ("memory:", .memory),
+            ("postgres://u:p@h:1,h2/d?a=b#c%23", .postgres("postgres://u:p@h:1,h2/d?a=b", collection: "c#")),
+            ("postgresql:///d", .postgres("postgresql:///d")),
+            ("postgres://#", .postgres("postgres://")),
         ] as [(String, StorageAddress)]
     )
     func schemes(_ text: String, meaning: StorageAddress) throws {
@@ -29,6 +32,8 @@ import Testing
             .sqlite("a"), .sqlite("a#b"), .sqlite("a#"), .sqlite("a", collection: "b"),
             .sqlite("a%25", collection: "%25#"),
             .sqlite("a", collection: "\n ünï"), .disk("a#b"), .disk("/x"), .memory,
+            .postgres("postgres://h/d", collection: "a@b"),
+            .postgres("postgres://u@h/d?sslmode=require", collection: "a#b"), .postgres("postgresql://h/d#"),
         ] as [StorageAddress]
     )
     func description(_ address: StorageAddress) throws {
@@ -86,7 +91,7 @@ import Testing
             ("", "sqlite:PATH"), ("sqlite:", "lacks a path"), ("disk:", "lacks a path"), ("sqlite:#a", "lacks a path"),
             ("memory:a", "write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
             ("sqlite:a#%2", "%25"), ("sqlite:a#%ff", "%25"), ("sqlite:a#50%", "%25"), ("no-such-thing", "disk:PATH"),
-            ("ftp:x", "\"ftp\""), ("postgres://host/db", "\"postgres\""),
+            ("ftp:x", "\"ftp\""), ("postgres:host/db", "postgres://"), ("postgres://h/d#%2", "%25"),
         ]
     )
     func refused(_ text: String, hint: String) {
@@ -94,6 +99,45 @@ import Testing
             guard let error = error as? StorageError else { return false }
             return error.code == .invalidArgument && error.message.contains(hint)
         }
+    }
+
+    @Test(
+        "A password is shown nowhere, however the address is written",
+        arguments: [
+            ("postgres://u:secret@h/d", "postgres://u@h/d"),
+            ("postgres://u:se?secret@h:5/d#c", "postgres://u@h:5/d#c"),
+            ("postgres://u:se@secret@h/d", "postgres://u@h/d"),
+            ("postgres://u:se/secret@h/d", "postgres://u@h/d"),
+            ("postgres://u:se:secret@/d", "postgres://u@/d"),
+            ("postgres://:secret@h", "postgres://@h"),
+            ("postgresql://u@h,h2:1/d?password=secret&sslmode=require", "postgresql://u@h,h2:1/d?sslmode=require"),
+            ("postgresql://h/d?PassWord=secret#c", "postgresql://h/d#c"),
+            ("postgres://u:secret@h/d?sslpassword=secret&p%61ssword=secret", "postgres://u@h/d"),
+            ("postgres://h/d?application_name=a@b", "postgres://h/d?application_name=a@b"),
+        ]
+    )
+    func secrets(_ text: String, shown: String) throws {
+        let address = try StorageAddress(parsing: text)
+        #expect(address.description == shown)
+        var dumped = ""
+        dump(address, to: &dumped)
+        for text in ["\(address)", String(reflecting: address), "\([address])", dumped] {
+            #expect(!text.contains("secret"))
+        }
+        #expect(try StorageAddress(parsing: shown).description == shown)
+        #expect { try address.open() } throws: { !"\($0)".contains("secret") && "\($0)".contains("BodegaPostgres") }
+        #expect { try address.openForReading() } throws: { !"\($0)".contains("secret") }
+    }
+
+    @Test(
+        "What is no address keeps its password to itself",
+        arguments: [
+            "postgres:u:secret@h/d", "postgress://u:secret@h/d", "postgres://u:secret@h/d#%zz",
+            "postgres://u:secret#secret@h/d", "postgres://u:se/secret#%secret@h/d",
+        ]
+    )
+    func secretsInErrors(_ text: String) {
+        #expect { try StorageAddress(parsing: text) } throws: { !"\($0)".contains("secret") }
     }
 
     @Test("An address opens its engine and collection")

@@ -48,3 +48,59 @@ struct AnyStorageEngine: ThrowingStorageEngine {
     func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
     func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
 }
+
+/// Memory that several use, and whose reads can be made to fail, those of its history too.
+struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
+    let memory = MemoryStorageEngine()
+    let faulty: FaultInjectingStorageEngine<MemoryStorageEngine>
+    let historyFailures = Locked<[StorageError]>([])
+    /// What others do just before and just after the next change is made through it.
+    let beforeWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
+    let afterWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
+
+    init() { faulty = FaultInjectingStorageEngine(memory) }
+
+    func fetch(key: CacheKey) async throws -> Data? { try await faulty.fetch(key: key) }
+    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] { try await faulty.fetch(keys: keys) }
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await faulty.fetchAll() }
+    func fetchKeys() async throws -> [CacheKey] { try await faulty.fetchKeys() }
+    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await faulty.fetchDates(key: key) }
+
+    func apply(_ operations: [StorageOperation]) async throws {
+        try await byOthers(beforeWriting)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await faulty.apply(operations))
+        } catch {
+            result = .failure(error)
+        }
+        try await byOthers(afterWriting)
+        try result.get()
+    }
+
+    private func byOthers(_ change: Locked<(@Sendable () async throws -> Void)?>) async throws {
+        guard let change = change.withLock({ $0.take() }) else { return }
+        try await StorageOrigin.$current.withValue(nil, operation: change)
+    }
+
+    func fetchCursor() async throws -> StorageCursor {
+        try failIfTold()
+        return try await memory.fetchCursor()
+    }
+
+    func fetchSnapshot() async throws -> StorageSnapshot {
+        try failIfTold()
+        return try await memory.fetchSnapshot()
+    }
+
+    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+        try failIfTold()
+        return try await memory.fetchChanges(since: cursor, besides: origin)
+    }
+
+    func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
+
+    private func failIfTold() throws {
+        if let error = historyFailures.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw error }
+    }
+}

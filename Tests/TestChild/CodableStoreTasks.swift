@@ -56,3 +56,22 @@ func saveLetters(_ arguments: [String]) {
 func listLetters(_ arguments: [String]) throws {
     for letter in try letters(arguments[0], arguments[1]).getCollection() { say(letter.id) }
 }
+
+/// Saves and deletes objects as it is told, a line each, and says when that is done: `save` with an identifier and a text,
+/// `delete` with an identifier.
+///
+/// Arguments: path.
+func editLetters(_ arguments: [String]) throws {
+    let store = letters("sqlite", arguments[0])
+    while let line = readLine() {
+        let words = line.split(separator: " ").map(String.init)
+        if words[0] == "save" {
+            var letter = Letter(id: words[1])
+            letter.text = words[2]
+            try store.save(letter)
+        } else {
+            try store.delete(identifier: words[1])
+        }
+        say("done")
+    }
+}

@@ -1,3 +1,4 @@
+import Bodega
 import Boutique
 import Foundation
 
@@ -93,4 +94,21 @@ private func converse(_ suite: String) {
         if words[0] == "set" { value.set(words[2]) }
         say(value.wrappedValue)
     }
+}
+
+/// Sets an asynchronous value as it is told, a line each, and says each value that it shows. It ends with the value `end`.
+///
+/// Arguments: path of a file, key.
+func followAsyncValue(_ arguments: [String]) async throws {
+    let engine = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: arguments[0]))
+    let value = AsyncStoredValue(key: arguments[1], default: "none", storage: engine)
+    try await value.valueHasLoaded()
+    let setting = Task.detached {
+        while let line = readLine() { try await value.set(line) }
+    }
+    for await shown in value.values {
+        say(shown)
+        if shown == "end" { break }
+    }
+    setting.cancel()
 }

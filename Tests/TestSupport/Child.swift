@@ -66,7 +66,12 @@ package final class Child: @unchecked Sendable {
 
     /// Ends the process without a warning.
     package func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        send(SIGKILL)
+    }
+
+    /// Sends the process a signal.
+    package func send(_ signal: Int32) {
+        Foundation.kill(process.processIdentifier, signal)
     }
 
     private static func url(of name: String) -> URL {

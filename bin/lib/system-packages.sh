@@ -53,6 +53,54 @@ require_build_packages() {
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
 
+# Tells whether the programs of a PostgreSQL server are where the tests look for them.
+has_postgres_server() {
+    local folder
+    for folder in $(pg_config --bindir 2>/dev/null) ${PATH//:/ } /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
+        /opt/homebrew/opt/postgresql@*/bin /usr/local/opt/postgresql@*/bin \
+        /home/linuxbrew/.linuxbrew/opt/postgresql@*/bin /Applications/Postgres.app/Contents/Versions/*/bin \
+        /usr/local/pgsql*/bin; do
+        if [[ -x $folder/initdb && -x $folder/postgres ]]; then return; fi
+    done
+    return 1
+}
+
+# Tells whether the header of PostgreSQL's client library is where the package manager looks for it.
+has_postgres_client() {
+    has_header libpq-fe.h || has_header postgresql/libpq-fe.h || compgen -G '/*/*/opt/libpq/include/libpq-fe.h' >/dev/null ||
+        compgen -G '/*/opt/libpq/include/libpq-fe.h' >/dev/null
+}
+
+# Installs what the engine for PostgreSQL needs to build. With `--server`, also the server that its tests and benchmarks start.
+require_postgres() {
+    local missing=()
+    has_postgres_client || missing+=(libpq-dev)
+    if [[ ${1:-} == --server ]]; then has_postgres_server || missing+=(postgresql); fi
+    if [[ ${#missing[@]} -eq 0 ]]; then return; fi
+    if [[ $(uname) == Darwin ]]; then fail "The system lacks PostgreSQL. Install it: brew install libpq postgresql@17"; fi
+    if [[ " ${missing[*]} " == *' postgresql '* ]] && can_install; then
+        without_main_cluster install_packages "${missing[@]}"
+    else
+        install_packages "${missing[@]}"
+    fi
+}
+
+# Runs a command that installs PostgreSQL. Debian's package would create a server of the system's own and start it; for the
+# time of the command it is told not to.
+without_main_cluster() {
+    local settings=/etc/postgresql-common/createcluster.conf status=0 is_changed=''
+    install_packages postgresql-common
+    if grep -q '^#create_main_cluster = true$' "$settings"; then
+        is_changed=1
+        as_root sed -i 's/^#create_main_cluster = true$/create_main_cluster = false/' "$settings"
+    fi
+    ("$@") || status=$?
+    if [[ -n $is_changed ]]; then
+        as_root sed -i 's/^create_main_cluster = false$/#create_main_cluster = true/' "$settings"
+    fi
+    [[ $status -eq 0 ]] || exit "$status"
+}
+
 # Tells whether this is Ubuntu, or made of it.
 is_ubuntu() {
     [[ -r /etc/os-release ]] && (

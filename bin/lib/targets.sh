@@ -20,7 +20,8 @@ describe_targets() {
         END { flush() }'
 }
 
-# Sets `import_flags` to what lets the compiler find the modules of a finished build, C modules of dependencies included.
+# Sets `import_flags` to what lets the compiler find the modules of a finished build, C modules of dependencies and the headers
+# of system libraries included.
 #
 # $1: the build's folder, such as `.build`
 find_import_flags() {
@@ -29,7 +30,7 @@ find_import_flags() {
     import_flags=(-I "$build/debug/Modules")
     while IFS= read -r map; do
         import_flags+=(-Xcc "$map")
-    done < <(grep -o '"-fmodule-map-file=[^"]*"' "$build/debug.yaml" | tr -d '"' | sort -u)
+    done < <(grep -oE '"(-fmodule-map-file=|-I)[^"]+"' "$build/debug.yaml" | tr -d '"' | sort -u)
 }
 
 # Sets `target_settings` to the language mode and the language features with which a finished build has compiled a target.
@@ -43,5 +44,5 @@ find_target_settings() {
             isValue { print; isValue = 0 }
             /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
     [[ ${#target_settings[@]} -gt 0 ]] ||
-        fail "The build in $1 does not know $2. Run: swift build --build-tests --traits CommandLineTool"
+        fail "The build in $1 does not know $2. Run: swift build --build-tests --traits CommandLineTool,Postgres"
 }

@@ -17,6 +17,7 @@ struct Bench: AsyncParsableCommand {
               bench --filter sqlite.read     the metrics whose names contain that
               bench --json > result.ndjson   one JSON object a line
               bench --quick                  tiny sizes: does everything still work?
+              bench --postgres               the engine for PostgreSQL, against psql and pgbench
 
             The exit code is 0 if everything was measured, 1 if something failed, 2 with --check if a ratio is above \
             its maximum, 64 for a wrong command line.
@@ -41,6 +42,15 @@ struct Bench: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to put the temporary files (default: /var/tmp).", valueName: "folder"))
     var directory: String?
 
+    @Flag(help: "Measure the engine for PostgreSQL, on a server of its own. Only bin/bench builds that.")
+    var postgres = false
+
+    @Option(help: .hidden)
+    var postgresServer: String?
+
+    @Option(help: .hidden)
+    var childFollows: String?
+
     @Option(help: .hidden)
     var childReads: String?
 
@@ -50,8 +60,11 @@ struct Bench: AsyncParsableCommand {
     func validate() throws {
         if runs < 1 { throw ValidationError("--runs must be at least 1.") }
         if quick && check { throw ValidationError("--check needs full sizes, so it does not go with --quick.") }
+        if postgres && (PostgresMetrics.areBuilt && postgresServer != nil) == false {
+            throw ValidationError("This program can't measure PostgreSQL. Run bin/bench --postgres instead.")
+        }
         if selected.isEmpty {
-            let names = Metrics.all.map(\.name).joined(separator: "\n  ")
+            let names = available.map(\.name).joined(separator: "\n  ")
             throw ValidationError("No metric's name contains \"\(filter ?? "")\". There are:\n  \(names)")
         }
     }
@@ -61,6 +74,7 @@ struct Bench: AsyncParsableCommand {
             let file = URL(fileURLWithPath: childReads)
             return try await ReadAllChild(file: file, withKeys: childReadsKeys).beChild()
         }
+        if let childFollows { return try await FollowingChild.follow(childFollows) }
         let scratch = try Scratch(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })
         let interruption = Interruption { try scratch.remove() }
         defer { interruption.cancel() }
@@ -81,7 +95,12 @@ struct Bench: AsyncParsableCommand {
     }
 
     private var selected: [Metric] {
-        guard let filter else { return Metrics.all }
-        return Metrics.all.filter { $0.name.contains(filter) }
+        guard let filter else { return available }
+        return available.filter { $0.name.contains(filter) }
+    }
+
+    private var available: [Metric] {
+        guard postgres, let postgresServer else { return Metrics.all }
+        return PostgresMetrics(starter: URL(fileURLWithPath: postgresServer)).all
     }
 }

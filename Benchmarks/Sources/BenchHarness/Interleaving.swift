@@ -35,6 +35,13 @@ package func compare(
 }
 
 extension [Duration] {
+    /// The smallest value that a part of the values is not above.
+    ///
+    /// - Precondition: The array is not empty.
+    package func percentile(_ part: Double) -> Duration {
+        sorted()[Swift.max(0, Int((Double(count) * part).rounded(.up)) - 1)]
+    }
+
     /// The middle value; of an even number of values, the mean of the two in the middle.
     ///
     /// - Precondition: The array is not empty.

@@ -4,8 +4,8 @@ package struct Metric: Sendable {
     package let name: String
     /// What ours is compared with, in a few words.
     package let baseline: String
-    /// The largest ratio that was promised.
-    package let maximum: Double
+    /// The largest ratio that was promised, `nil` if nothing was.
+    package let maximum: Double?
     /// Measures both sides. It throws if either did not do what it was to do.
     package let measure: @Sendable (Plan) async throws -> Outcome
 
@@ -13,7 +13,7 @@ package struct Metric: Sendable {
     package init(
         _ name: String,
         baseline: String,
-        maximum: Double,
+        maximum: Double?,
         measure: @escaping @Sendable (Plan) async throws -> Outcome
     ) {
         self.name = name

@@ -6,11 +6,11 @@ package struct Row: Sendable {
     package let name: String
     /// What ours was compared with.
     package let baseline: String
-    /// The largest ratio that was promised.
-    package let maximum: Double
+    /// The largest ratio that was promised, `nil` if nothing was.
+    package let maximum: Double?
     /// What was found out.
     package let outcome: Outcome
-    /// Whether the promise was kept; `nil` if sizes were too small to tell.
+    /// Whether the promise was kept; `nil` if there is none, or sizes were too small to tell.
     package let isMet: Bool?
 
     /// Judges an outcome.
@@ -19,7 +19,7 @@ package struct Row: Sendable {
         baseline = metric.baseline
         maximum = metric.maximum
         self.outcome = outcome
-        isMet = isJudged ? outcome.ratio <= metric.maximum : nil
+        isMet = isJudged ? metric.maximum.map { outcome.ratio <= $0 } : nil
     }
 
     /// The row as one line of JSON, its members always in the same order.

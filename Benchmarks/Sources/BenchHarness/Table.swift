@@ -24,7 +24,7 @@ package struct Table: Sendable {
             amount(row.outcome.ours, row.outcome.unit),
             amount(row.outcome.baseline, row.outcome.unit),
             String(format: "%.2f", row.outcome.ratio),
-            String(format: "%.2f", row.maximum),
+            row.maximum.map { String(format: "%.2f", $0) } ?? "-",
             row.isMet.map { $0 ? "yes" : "NO" } ?? "-",
             row.baseline
         )

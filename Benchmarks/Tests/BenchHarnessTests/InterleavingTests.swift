@@ -42,4 +42,13 @@ struct InterleavingTests {
             )
         }
     }
+
+    @Test("A percentile is the smallest value that so many values are not above")
+    func percentiles() {
+        let times = (1...200).reversed().map { Duration.seconds($0) }
+        #expect(times.percentile(0.5) == .seconds(100))
+        #expect(times.percentile(0.99) == .seconds(198))
+        #expect(times.percentile(1) == .seconds(200))
+        #expect([Duration.seconds(7)].percentile(0.01) == .seconds(7))
+    }
 }

@@ -55,6 +55,16 @@ struct RowTests {
         )
     }
 
+    @Test("A row of which nothing was promised is not judged")
+    func unpromised() throws {
+        let metric = Metric("a.metric", baseline: "by hand", maximum: nil, measure: metric.measure)
+        let row = Row(metric, Outcome(items: 1, ours: .seconds(9), baseline: .seconds(1)), isJudged: true)
+        let fields = try fields(of: row)
+        #expect(fields["max"] is NSNull)
+        #expect(fields["met"] is NSNull)
+        #expect(Table(for: [metric]).line(for: row).contains("9.00      -     -"))
+    }
+
     @Test("A row that is not judged says so")
     func unjudged() throws {
         let row = Row(metric, Outcome(items: 1, oursBytes: 30, baselineBytes: 10), isJudged: false)

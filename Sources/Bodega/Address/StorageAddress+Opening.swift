@@ -4,6 +4,8 @@ extension StorageAddress {
 
     /// Opens the store.
     ///
+    /// A PostgreSQL database is not opened here but by `BodegaPostgres`, because this library is without libpq.
+    ///
     /// - Parameters:
     ///   - mustExist: Whether the store must be there already, with its collection. If it is not, nothing is created or
     ///     changed. Memory is never there already.
@@ -26,6 +28,7 @@ extension StorageAddress {
         case .disk:
             return try DiskStorageEngine(opening: .init(url: try location()), durability: durability)
         case .memory: return MemoryStorageEngine()
+        case .postgres: throw isDatabase
         }
     }
 
@@ -38,6 +41,7 @@ extension StorageAddress {
     /// - Throws: A ``StorageError`` whose message says what to do.
     public func openForReading() throws -> any StorageEngine {
         try check(mustExist: true)
+        if engine == .postgres { throw isDatabase }
         let location = try location()
         return engine == .sqlite
             ? try SQLiteStorageEngine(readingFile: location, collection: collection)
@@ -53,6 +57,8 @@ extension StorageAddress {
             if mustExist { throw cannotOpen("Memory is empty when it is opened, so there is no store to look into.") }
             return
         }
+        // What is there only a connection tells.
+        if engine == .postgres { return }
         switch (engine, try StoreNature(ofPath: path)) {
         case (_, .missing):
             if mustExist { throw cannotOpen("There is no store at \(path).") }
@@ -67,7 +73,7 @@ extension StorageAddress {
             throw cannotOpen("\(path) is a file, not a folder. Write sqlite:\(path).")
         case (.disk, .empty), (.disk, .other):
             throw cannotOpen("\(path) is a file, not a folder.")
-        case (.sqlite, .sqlite), (.disk, .folder), (.memory, _):
+        case (.sqlite, .sqlite), (.disk, .folder), (.memory, _), (.postgres, _):
             break
         }
     }
@@ -75,6 +81,15 @@ extension StorageAddress {
     private func location() throws -> URL {
         guard let url else { throw cannotOpen("Memory has no path.") }
         return url
+    }
+
+    private var isDatabase: StorageError {
+        cannotOpen(
+            """
+            \(self) is a PostgreSQL database. Give the package the trait Postgres, import BodegaPostgres and open the \
+            address with PostgresStorageEngine(address).
+            """
+        )
     }
 
     private func cannotOpen(_ message: String) -> StorageError {

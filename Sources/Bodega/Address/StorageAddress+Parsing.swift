@@ -10,6 +10,10 @@ extension StorageAddress {
     /// - Throws: A ``StorageError``, ``StorageError/Code/invalidArgument`` if the text is no address or does not tell the
     ///   engine. Its message says what to write instead.
     public init(parsing text: String) throws {
+        if let address = try Self.parse(postgres: text) {
+            self = address
+            return
+        }
         for engine in Engine.allCases where text.hasPrefix("\(engine.rawValue):") {
             self = try Self.parse(text.dropFirst(engine.rawValue.count + 1), for: engine, in: text)
             return
@@ -58,7 +62,7 @@ extension StorageAddress {
                 return .sqlite(expanded, collection: collection)
             }
             if let scheme = unknownScheme(of: text) {
-                throw invalid("\"\(text)\" names an engine, \"\(scheme)\", that there isn't. \(forms)")
+                throw invalid("The address names an engine, \"\(scheme)\", that there isn't. \(forms)")
             }
             throw invalid("\"\(text)\" does not tell what kind of store it is. \(forms)")
         case .other:
@@ -67,7 +71,7 @@ extension StorageAddress {
     }
 
     /// Tells the path from the collection.
-    private static func split(_ rest: Substring, in text: String) throws -> (path: String, collection: String?) {
+    static func split(_ rest: Substring, in text: String) throws -> (path: String, collection: String?) {
         guard let mark = rest.lastIndex(of: "#") else { return (String(rest), nil) }
         let path = String(rest[..<mark])
         let name = rest[rest.index(after: mark)...]
@@ -97,7 +101,7 @@ extension StorageAddress {
         StorageError(.invalidArgument, message)
     }
 
-    private static let forms = "Write sqlite:PATH, sqlite:PATH#COLLECTION or disk:PATH."
+    private static let forms = "Write sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH or postgres://…#COLLECTION."
 }
 
 extension StorageAddress {

@@ -12,6 +12,7 @@ public import Foundation
 /// | `sqlite:PATH`           | the unnamed collection of an SQLite file                                          |
 /// | `sqlite:PATH#NAME`      | a named collection of an SQLite file                                              |
 /// | `disk:PATH`             | a folder with a file for each item                                               |
+/// | `postgres://…#NAME`     | a named collection of a PostgreSQL database, which `BodegaPostgres` opens         |
 /// | `memory:`               | memory, empty at first and gone in the end                                        |
 /// | `PATH`, `PATH#NAME`     | a folder, an SQLite file or, where nothing is yet, a file named so; see below     |
 ///
@@ -22,6 +23,9 @@ public import Foundation
 /// expand that after a scheme. What follows the last `#` is the name of a collection, so an SQLite file with a `#` in its
 /// path is written with another one at the end, which names no collection: `sqlite:#1.db#`. In a collection's name `%`
 /// and two hexadecimal digits stand for a byte, so that a `#` can be written as `%23` and a `%` as `%25`.
+///
+/// What begins with `postgres://` or `postgresql://` is libpq's connection URL, with the collection's name behind the last
+/// `#`. A password in it is not shown by ``description``; the pass file is a better place for it.
 public struct StorageAddress: Hashable, Sendable {
 
     /// The engines that an address can name.
@@ -30,6 +34,8 @@ public struct StorageAddress: Hashable, Sendable {
         case sqlite
         /// A folder with a file for each item, for ``DiskStorageEngine``.
         case disk
+        /// A PostgreSQL database, for the engine of `BodegaPostgres`.
+        case postgres
         /// Memory, for ``MemoryStorageEngine``.
         case memory
     }
@@ -37,11 +43,21 @@ public struct StorageAddress: Hashable, Sendable {
     /// The engine.
     public let engine: Engine
 
-    /// The path of the file or folder; empty for memory.
+    /// The path of the file or folder; empty for memory and for a database.
     public let path: String
 
-    /// The collection in an SQLite file, `nil` for the unnamed one and for other engines.
+    /// The collection in an SQLite file or a database, `nil` for the unnamed one and for other engines.
     public let collection: String?
+
+    /// Where a database is.
+    let connection: ConnectionURL?
+
+    init(engine: Engine, path: String, collection: String?, connection: ConnectionURL? = nil) {
+        self.engine = engine
+        self.path = path
+        self.collection = collection
+        self.connection = connection
+    }
 
     /// Memory, empty when it is opened, and another one each time.
     public static let memory = StorageAddress(engine: .memory, path: "", collection: nil)
@@ -62,20 +78,28 @@ public struct StorageAddress: Hashable, Sendable {
         StorageAddress(engine: .disk, path: path, collection: nil)
     }
 
-    /// Where the file or folder is, `nil` for memory. A relative path is below the current folder.
+    /// Where the file or folder is, `nil` for memory and for a database. A relative path is below the current folder.
     public var url: URL? {
-        engine == .memory ? nil : URL(fileURLWithPath: path, isDirectory: engine == .disk)
+        path.isEmpty ? nil : URL(fileURLWithPath: path, isDirectory: engine == .disk)
     }
 }
 
 extension StorageAddress: CustomStringConvertible {
-    /// The address with its scheme, as ``init(parsing:)`` reads it.
+    /// The address with its scheme, as ``init(parsing:)`` reads it, but for a password, which is left out.
     public var description: String {
+        if let connection {
+            guard let collection else { return Self.withCollection(connection.shown, nil) }
+            // In front of an @, the # could belong to a password.
+            return connection.shown + "#" + Self.escaped(collection).replacingOccurrences(of: "@", with: "%40")
+        }
         let scheme = "\(engine.rawValue):"
         // What parsing would take for something else is written in another way.
         let path = path.hasPrefix("~/") ? "./\(path)" : path.hasPrefix("//") ? "/.\(path)" : path
-        guard engine == .sqlite else { return scheme + path }
-        guard let collection else { return scheme + path + (path.contains("#") ? "#" : "") }
-        return scheme + path + "#" + Self.escaped(collection)
+        return engine == .sqlite ? Self.withCollection(scheme + path, collection) : scheme + path
+    }
+
+    private static func withCollection(_ text: String, _ collection: String?) -> String {
+        guard let collection else { return text + (text.contains("#") ? "#" : "") }
+        return text + "#" + escaped(collection)
     }
 }

@@ -8,33 +8,44 @@ package final class ChangeSignals: Sendable {
     }
 
     private let state = Locked(State())
+    private let silenced: (@Sendable () -> Void)?
 
     /// Creates signals that nobody listens to.
-    package init() {}
+    ///
+    /// - Parameter silenced: Is called when the last one has ceased to listen.
+    package init(silenced: (@Sendable () -> Void)? = nil) {
+        self.silenced = silenced
+    }
 
     deinit {
         for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
     }
 
-    /// A stream of a signal at once, and of those to come.
+    /// A stream of a signal at once, and of those to come; an empty one after the end.
     package func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield()
         let number = state.withLock { state -> Int? in
             if state.isFinished { return nil }
             state.lastNumber += 1
             state.listeners[state.lastNumber] = continuation
+            // Before any end.
+            continuation.yield()
             return state.lastNumber
         }
         guard let number else {
             continuation.finish()
             return stream
         }
-        continuation.onTermination = { [weak self] _ in
-            // Released after the lock.
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
-        }
+        continuation.onTermination = { [weak self] _ in self?.remove(number) }
         return stream
+    }
+
+    private func remove(_ number: Int) {
+        let (removed, isLast) = state.withLock { state in
+            (state.listeners.removeValue(forKey: number), state.listeners.isEmpty)
+        }
+        // Released after the lock.
+        if removed != nil, isLast { silenced?() }
     }
 
     /// Whether somebody listens.

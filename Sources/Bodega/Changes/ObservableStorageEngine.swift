@@ -46,7 +46,8 @@ public protocol ObservableStorageEngine: StorageEngine {
 
     /// Signals that there may be changes: once at once, and then after each change, or after several.
     ///
-    /// A signal can come for nothing, but none fails to come. It ends when the engine is closed.
+    /// A signal can come for nothing, but none fails to come. It ends when the engine is closed; those of an engine that is
+    /// closed already end without a signal.
     func changeSignals() -> AsyncStream<Void>
 }
 

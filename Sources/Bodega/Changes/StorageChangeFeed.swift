@@ -14,7 +14,10 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
     /// Reads news one after the other.
     public struct Iterator: AsyncIteratorProtocol {
         let engine: any ObservableStorageEngine
-        var cursor: StorageCursor?
+        /// The place behind everything that was told, and behind what was left out because nobody but the reader had
+        /// changed it. The latter is in no news, so who follows besides his own changes may find this one further on than
+        /// the cursor of the last news. It can be kept whenever those are dealt with. `nil` before the first snapshot.
+        public private(set) var cursor: StorageCursor?
         let origin: StorageOrigin?
         var signals: AsyncStream<Void>.Iterator
         /// Whether there may be more to read without a signal.
@@ -37,7 +40,20 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
         /// - Returns: `nil` when the task is cancelled or the engine closed.
         /// - Throws: A ``StorageError`` if they could not be read. The iterator stays where it is.
         public mutating func next() async throws -> StorageNews? {
+            do {
+                return try await findNext()
+            } catch {
+                // A signal from before the engine was closed may have led here. A closed one gives no new signals.
+                var probe = engine.changeSignals().makeAsyncIterator()
+                guard await probe.next() != nil else { return nil }
+                throw error
+            }
+        }
+
+        private mutating func findNext() async throws -> StorageNews? {
             while true {
+                // Who always finds more to read never waits for a signal, which would end with the task.
+                if Task.isCancelled { return nil }
                 guard let cursor else { return .snapshot(try await takeSnapshot()) }
                 if mayHaveMore {
                     guard let delta = try await engine.fetchChanges(since: cursor, besides: origin) else {

@@ -13,7 +13,7 @@ struct BackupCommand: ConsoleCommand {
             WAL mode waits until it is copied. The copy is made under another name, examined, and \
             gets its name when it is complete. It has no gaps, so it may be smaller than the file.
 
-            A folder has no moment that all of it could be copied at; use copy for it.
+            A folder has no moment that all of it could be copied at; use copy for it. A PostgreSQL database is copied by pg_dump.
 
             With --json an object is printed: {"path", "bytes"}.
 
@@ -45,6 +45,9 @@ struct BackupCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let address = try StorageAddress(argument: store)
+        if address.engine == .postgres {
+            throw ToolError(.usage, "backup is for SQLite files. PostgreSQL has its own: pg_dump --format=custom.")
+        }
         guard address.engine == .sqlite else {
             throw ToolError(.usage, "backup is for SQLite files. Copy a folder with: bodega copy \(address) disk:PATH")
         }

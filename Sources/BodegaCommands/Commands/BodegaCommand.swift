@@ -11,10 +11,12 @@ protocol ConsoleCommand: ParsableCommand {
 struct BodegaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bodega",
-        abstract: "Bytes under keys, in an SQLite file or a folder.",
+        abstract: "Bytes under keys, in an SQLite file, a folder or a PostgreSQL database.",
         discussion: """
             A STORE is sqlite:PATH or disk:PATH; sqlite:PATH#NAME is a collection in an SQLite file. The scheme can be \
-            left out where the path tells: a folder, an SQLite file, or a new file named .sqlite3, .sqlite or .db.
+            left out where the path tells: a folder, an SQLite file, or a new file named .sqlite3, .sqlite or .db. \
+            postgres://USER@HOST/DATABASE#NAME is a collection in a PostgreSQL database, if the tool was built with the \
+            trait Postgres. Passwords belong in ~/.pgpass, where no list of processes shows them.
 
             Commands that only read create and change nothing, neither in a store nor beside it. Those that write give \
             an SQLite file of Bodega 2 WAL mode and a column; Bodega 2 can use it all the same.

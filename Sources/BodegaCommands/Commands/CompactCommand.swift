@@ -10,7 +10,7 @@ struct CompactCommand: ConsoleCommand {
         discussion: """
             An SQLite file is rewritten without the space that removed items left, with all its collections. That takes \
             about as much free space as the file is large, and other writers wait. While others read, the file itself \
-            shrinks later. In a folder, what writes that were stopped have left is removed.
+            shrinks later. In a folder, what writes that were stopped have left is removed. A PostgreSQL server gives back space itself.
 
             With --json an object is printed: {"before", "after"}, the bytes of the files that make up the store.
 
@@ -27,6 +27,11 @@ struct CompactCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let address = try store.checkedAddress()
+        if address.engine == .postgres {
+            throw ToolError(
+                .usage,
+                "compact is for files and folders. A PostgreSQL server does it itself; see VACUUM in its manual.")
+        }
         // Before it is opened and after it is closed: in between, a log and its index are there as well.
         let before = try StoreStatistics.sizeOfFiles(at: address)
         try await store.useExisting { store in

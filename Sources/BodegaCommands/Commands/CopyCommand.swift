@@ -18,7 +18,8 @@ struct CopyCommand: ConsoleCommand {
             what others change in it meanwhile is copied as it is when its turn comes. Others should not write to the \
             destination meanwhile: an item that comes there just before its batch is written is replaced.
 
-            A collection is copied, not a file with all its collections; backup does that.
+            A collection is copied, not a file or database with all its collections; backup does that for a file, pg_dump for \
+            a database.
 
             With --json one object is printed, also if the copy fails: {"copied", "present", "overwritten", "conflicts", \
             "bytes", "milliseconds"} and, if something is amiss, "error".
@@ -26,12 +27,14 @@ struct CopyCommand: ConsoleCommand {
             EXAMPLES:
               bodega copy notes.db disk:notes
               bodega copy disk:notes sqlite:all.db#notes
+              bodega copy notes.db postgres://app@db.example.com/notes
               bodega copy notes.db copy.db --overwrite --json
             """
     )
 
     @Argument(
-        help: "The store to copy: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        help:
+            "The store to copy: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or a path that tells by itself.",
         completion: .file())
     var source: String
 
@@ -94,11 +97,13 @@ struct CopyCommand: ConsoleCommand {
 
     /// Tells that a file holds more than what is copied.
     private func noteOtherCollections(of store: OpenStore, on console: Console) async throws {
-        guard let sqlite = store.sqlite else { return }
-        let others = try await sqlite.collectionNames().filter { $0 != store.address.collection }
+        guard let all = try await store.collectionNames() else { return }
+        let others = all.filter { $0 != store.address.collection }
         if others.isEmpty { return }
         let names = others.map { "\"\($0)\"" }.joined(separator: ", ")
-        console.complain("note: the file also has the collections \(names), which are not copied.")
+        console.complain(
+            "note: the \(store.sqlite == nil ? "database" : "file") also has the collections \(names), which are not copied."
+        )
     }
 
     private static func conflict(_ keys: [CacheKey]) -> ToolError {

@@ -24,7 +24,8 @@ struct DiffCommand: ConsoleCommand {
     )
 
     @Argument(
-        help: "The first store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        help:
+            "The first store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or a path that tells by itself.",
         completion: .file())
     var first: String
 

@@ -139,7 +139,7 @@ struct ImportCommand: ConsoleCommand {
     private func checkStoreIsNotInSource() throws {
         guard let source, source != "-" else { return }
         let folder = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
-        let file = URL(fileURLWithPath: try store.checkedAddress().path).resolvingSymlinksInPath().path
+        guard let file = try store.checkedAddress().url?.resolvingSymlinksInPath().path else { return }
         if file == folder || file.hasPrefix(folder + "/") {
             throw ToolError(.usage, "The store is in what is to be imported. Put it somewhere else.")
         }

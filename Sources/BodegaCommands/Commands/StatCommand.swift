@@ -11,8 +11,8 @@ struct StatCommand: ConsoleCommand {
             Every item is read to measure it. With --check an SQLite file is examined first. If something is wrong with \
             it, that is printed, with the measures if all items can be read, and the exit status is 1.
 
-            With --json an object is printed: {"engine", "path", "collection" if one is named, "collections" of an SQLite \
-            file, "count", "bytes", "largest", "fileBytes", "oldest" and "newest" if there are items, "problems" with \
+            With --json an object is printed: {"engine", "path" or "url", "collection" if one is named, "collections" of \
+            an SQLite file or a database, "count", "bytes", "largest", "fileBytes" unless it is a database, "oldest" and "newest" if there are items, "problems" with \
             --check}. Sizes are in bytes.
 
             EXAMPLES:

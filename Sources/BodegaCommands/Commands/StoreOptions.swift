@@ -5,11 +5,11 @@ import Bodega
 /// The store that a command works on.
 struct StoreOptions: ParsableArguments {
     @Argument(
-        help: "The store: sqlite:PATH, sqlite:PATH#COLLECTION, disk:PATH, or a path that tells by itself.",
+        help: "The store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or a path that tells by itself.",
         completion: .file())
     var store: String
 
-    @Option(help: ArgumentHelp("The collection in an SQLite file.", valueName: "name"))
+    @Option(help: ArgumentHelp("The collection in an SQLite file or a database.", valueName: "name"))
     var collection: String?
 
     /// Opens a store that must be there, reads it and closes it. Nothing is created or changed.

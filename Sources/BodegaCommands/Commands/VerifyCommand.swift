@@ -12,7 +12,7 @@ struct VerifyCommand: ConsoleCommand {
             status is then 1. A remark means that nothing is lost: files that a stopped write left, tables of another \
             program. Nothing is changed.
 
-            An SQLite file is examined whole, and all its collections are read unless one is named. What others write \
+            An SQLite file is examined whole. All collections of a file or a database are read unless one is named. What others write \
             meanwhile is no trouble.
 
             With --json one object is printed: {"items", "problems", "remarks"}; the last two are lists of texts.
@@ -48,7 +48,7 @@ struct VerifyCommand: ConsoleCommand {
         // What can't be opened need not be damaged: its name may be wrong, or a right missing.
         var isOpen = false
         do {
-            let store = try address.openToRead()
+            let store = try await address.openToRead()
             try await store.use { store in
                 isOpen = true
                 try await verification.run(store) { done, total in bar.update(items: done, done: done, of: total) }

@@ -12,9 +12,13 @@ struct WatchCommand: ConsoleCommand {
             A line for each change: when the item was written, in UTC, whether it was inserted, updated or removed, and \
             the key. For a removal it is the time when it was noticed.
 
-            The store is looked at every second, or as often as --interval says, and read only if its files have changed; \
-            then the keys and dates of all items are compared. What happens to an item more than once in between counts \
-            once. A file that another program changes in place in a folder is noticed with the next change of the folder. \
+            An SQLite file that a program follows, as Boutique's stores do, keeps a log of its changes, and a database \
+            always does. Then each of them is shown, at once, in the order in which they took effect. Of an item that has changed again meanwhile, \
+            the time is that of the last write.
+
+            Any other store is looked at every second, or as often as --interval says, and read only if its files have \
+            changed; then the keys and dates of all items are compared. What happens to an item more than once in between \
+            counts once. A file that another program changes in place in a folder is noticed with the next change of the folder. \
             Nothing is written, and nobody has to wait, but who writes to a file of Bodega 2 that is not in WAL mode waits \
             for each look.
 
@@ -51,10 +55,16 @@ struct WatchCommand: ConsoleCommand {
         if console.isErrorTerminal {
             try console.errors.write("Watching \(TerminalText.escaped(address.description)). Ctrl-C ends it.\n")
         }
+        let events = address.engine == .sqlite ? FileWatch(of: address.path) { console.interruption.wake() } : nil
+        defer { events?.cancel() }
+        let signals = watch.signals().map { signals in
+            Task { for await _ in signals { console.interruption.wake() } }
+        }
+        defer { signals?.cancel() }
         console.onReady()
         while true {
-            await console.interruption.wait(seconds: interval)
-            if console.interruption.status != nil { return }
+            await console.interruption.wait(seconds: interval, orWoken: watch.hasHistory)
+            if console.interruption.status != nil { return try await watch.close() }
             if console.output.isAbandoned { throw BrokenPipe() }
             do {
                 let events = try await watch.changes(now: Date())

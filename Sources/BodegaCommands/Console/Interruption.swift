@@ -17,6 +17,9 @@ package final class Interruption: Sendable {
         var status: ExitStatus?
         var sources: [any DispatchSourceSignal] = []
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Those of the waiting that have a reason to go on at once when there is one.
+        var wakeable: Set<Int> = []
+        var isWoken = false
         var lastNumber = 0
     }
 
@@ -65,18 +68,41 @@ package final class Interruption: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// Lets those go on who wait for it, or who will wait next.
+    package func wake() {
+        let woken = state.withLock { state in
+            state.isWoken = state.wakeable.isEmpty
+            defer { state.wakeable = [] }
+            return state.wakeable.compactMap { state.waiting.removeValue(forKey: $0) }
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
     /// Waits for some time, or until the command is to end.
-    package func wait(seconds: Double) async {
+    ///
+    /// - Parameters:
+    ///   - seconds: How long.
+    ///   - isWakeable: Whether it ends with ``wake()``, too.
+    package func wait(seconds: Double, orWoken isWakeable: Bool = false) async {
         await withCheckedContinuation { continuation in
             let number = state.withLock { state -> Int? in
                 if state.status != nil { return nil }
+                if isWakeable, state.isWoken {
+                    state.isWoken = false
+                    return nil
+                }
                 state.lastNumber += 1
+                if isWakeable { state.wakeable.insert(state.lastNumber) }
                 state.waiting[state.lastNumber] = continuation
                 return state.lastNumber
             }
             guard let number else { return continuation.resume() }
             DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [state] in
-                state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+                let continuation = state.withLock { state in
+                    state.wakeable.remove(number)
+                    return state.waiting.removeValue(forKey: number)
+                }
+                continuation?.resume()
             }
         }
     }

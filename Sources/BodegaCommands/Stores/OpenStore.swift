@@ -1,6 +1,10 @@
 package import Bodega
 import Foundation
 
+#if Postgres
+import BodegaPostgres
+#endif
+
 /// A store that is open.
 package struct OpenStore: Sendable {
     /// Where it is.
@@ -18,29 +22,33 @@ extension StorageAddress {
     /// Opens a store that must be there to read it. Nothing is created or changed, neither in it nor beside it.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    package func openToRead() throws -> OpenStore {
-        try opened(mustExist: true, isReadOnly: true) { try openForReading() }
+    package func openToRead() async throws -> OpenStore {
+        try await opened(mustExist: true, isReadOnly: true) { try openForReading() }
     }
 
     /// Opens a store that must be there to change it. What is missing stays missing.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
-    package func openExisting() throws -> OpenStore {
-        try opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
+    package func openExisting() async throws -> OpenStore {
+        try await opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
     /// Opens the store to write to it; creates what is missing.
     ///
     /// - Throws: A ``ToolError`` if there is something that is no store, a `StorageError` if it can't be opened.
-    package func openOrCreate() throws -> OpenStore {
-        try opened(mustExist: false, isReadOnly: false) { try open() }
+    package func openOrCreate() async throws -> OpenStore {
+        try await opened(mustExist: false, isReadOnly: false) { try open() }
     }
 
     private func opened(
         mustExist: Bool,
         isReadOnly: Bool,
         _ open: () throws -> any StorageEngine
-    ) throws -> OpenStore {
+    ) async throws -> OpenStore {
+        if self.engine == .postgres {
+            let engine = try await connected(mustExist: mustExist)
+            return OpenStore(address: self, engine: engine, sqlite: nil, isReadOnly: isReadOnly)
+        }
         do {
             try check(mustExist: mustExist)
         } catch let error as StorageError where error.code == .cannotOpen && error.file == nil {
@@ -49,6 +57,52 @@ extension StorageAddress {
         let engine = try open()
         let sqlite = engine as? SQLiteStorageEngine
         return OpenStore(address: self, engine: engine, sqlite: sqlite, isReadOnly: isReadOnly)
+    }
+
+    /// Connects to a database.
+    private func connected(mustExist: Bool) async throws -> any StorageEngine {
+        #if Postgres
+        // The tool does one thing after the other.
+        let options = PostgresDatabase.Options(maximumConnections: 2, mustExist: mustExist)
+        do {
+            return try await PostgresStorageEngine(self, options: options)
+        } catch let error as StorageError where error.code == .invalidArgument {
+            throw ToolError(.usage, error.message)
+        }
+        #else
+        throw ToolError(
+            .usage,
+            """
+            This program was built without PostgreSQL. Build one with it: swift build --configuration release \
+            --traits CommandLineTool,Postgres --product bodega
+            """
+        )
+        #endif
+    }
+}
+
+extension OpenStore {
+    /// The names of the collections beside the unnamed one; `nil` for an engine that has no collections.
+    package func collectionNames() async throws -> [String]? {
+        if let sqlite { return try await sqlite.collectionNames() }
+        #if Postgres
+        if let postgres = engine as? PostgresStorageEngine {
+            return try await postgres.database.collectionNames().filter {
+                $0 != PostgresStorageEngine.unnamedCollection
+            }
+        }
+        #endif
+        return nil
+    }
+
+    /// Another collection of the same file or database.
+    ///
+    /// - Throws: A `StorageError` if it can't be opened.
+    package func collection(named name: String) async throws -> any StorageEngine {
+        #if Postgres
+        if let postgres = engine as? PostgresStorageEngine { return try await postgres.collection(named: name) }
+        #endif
+        return try sqlite?.collection(named: name) ?? engine
     }
 }
 
@@ -74,6 +128,9 @@ extension OpenStore {
 
     private func close() async throws {
         if let sqlite { return try await sqlite.close() }
+        #if Postgres
+        if let postgres = engine as? PostgresStorageEngine { return await postgres.database.finish() }
+        #endif
         // A folder is tidied up when its core is released. That of the engine may outlive the last operation, on
         // another thread, and so not be released before the program ends. This one is released here.
         if !isReadOnly, let folder = address.url { _ = DiskFolder(url: folder, durability: .full) }

@@ -5,16 +5,16 @@ package import Foundation
 package struct StoreStatistics: Sendable {
     /// Where the store is.
     package var address: StorageAddress
-    /// The names of the collections in an SQLite file; empty for a folder.
-    package var collections: [String] = []
+    /// The names of the collections in an SQLite file or a database; `nil` for a folder.
+    package var collections: [String]?
     /// The number of items.
     package var count = 0
     /// The number of bytes in the values.
     package var bytes = 0
     /// The number of bytes in the largest value.
     package var largest = 0
-    /// The number of bytes in the files that make up the store.
-    package var fileBytes = 0
+    /// The number of bytes in the files that make up the store; `nil` for a database, whose files are its server's.
+    package var fileBytes: Int?
     /// When the item that was written first was first written, `nil` if there are no items.
     package var oldest: Date?
     /// When an item was last written, `nil` if there are no items.
@@ -36,7 +36,7 @@ package struct StoreStatistics: Sendable {
     /// - Parameter store: The store.
     /// - Throws: A `StorageError` if there is an item that can't be read.
     package mutating func measure(_ store: OpenStore) async throws {
-        if let sqlite = store.sqlite { collections = try await sqlite.collectionNames() }
+        collections = try await store.collectionNames()
         for try await batch in ItemBatches(withDatesOf: try await store.engine.fetchKeys(), in: store.engine) {
             for item in batch {
                 count += 1
@@ -46,7 +46,7 @@ package struct StoreStatistics: Sendable {
                 newest = max(newest ?? item.dates.updatedAt, item.dates.updatedAt)
             }
         }
-        fileBytes = try Self.sizeOfFiles(at: store.address)
+        if store.address.url != nil { fileBytes = try Self.sizeOfFiles(at: store.address) }
         isMeasured = true
     }
 
@@ -54,14 +54,14 @@ package struct StoreStatistics: Sendable {
     package func json() -> [UInt8] {
         var object = JSONObjectWriter()
         object.add("engine", address.engine.rawValue)
-        object.add("path", address.path)
+        object.add(place.name, place.value)
         if let collection = address.collection { object.add("collection", collection) }
         if isMeasured {
-            if address.engine == .sqlite { object.add("collections", collections) }
+            if let collections { object.add("collections", collections) }
             object.add("count", count)
             object.add("bytes", bytes)
             object.add("largest", largest)
-            object.add("fileBytes", fileBytes)
+            if let fileBytes { object.add("fileBytes", fileBytes) }
             if let oldest { object.add("oldest", ItemLine.timestamp(oldest)) }
             if let newest { object.add("newest", ItemLine.timestamp(newest)) }
         }
@@ -73,7 +73,7 @@ package struct StoreStatistics: Sendable {
     ///
     /// - Parameter isEscaping: Whether control characters in names are escaped.
     package func text(isEscaping: Bool) -> String {
-        var lines = [("engine", address.engine.rawValue), ("path", address.path)]
+        var lines = [("engine", address.engine.rawValue), (place.name, place.value)]
         if let collection = address.collection { lines.append(("collection", collection)) }
         if isMeasured { lines += measures }
         if let problems { lines += (problems.isEmpty ? ["none found"] : problems).map { ("problem", $0) } }
@@ -83,10 +83,17 @@ package struct StoreStatistics: Sendable {
         }.joined()
     }
 
+    /// The path, or the URL of a database without a password.
+    private var place: (name: String, value: String) {
+        guard let url = address.connectionURL else { return ("path", address.path) }
+        return ("url", StorageAddress.postgres(url).description)
+    }
+
     private var measures: [(String, String)] {
         var lines: [(String, String)] = []
-        if !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
-        lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)"), ("on disk", "\(fileBytes)")]
+        if let collections, !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
+        lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)")]
+        if let fileBytes { lines.append(("on disk", "\(fileBytes)")) }
         if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
         if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }
         return lines
@@ -100,7 +107,7 @@ package struct StoreStatistics: Sendable {
             // SQLite keeps them beside the file itself, not beside a symbolic link to it.
             let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
             return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: path + $1)) }
-        case .memory:
+        case .memory, .postgres:
             return 0
         case .disk:
             guard let folder = address.url else { return 0 }

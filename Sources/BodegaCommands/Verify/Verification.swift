@@ -28,10 +28,10 @@ package struct Verification: Sendable {
     package mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
         if let engine = store.engine as? any ExaminableStorageEngine { findings += try await engine.examine() }
         try await read(store.engine, named: store.address.collection, onItems)
-        guard let sqlite = store.sqlite, store.address.collection == nil else { return }
-        for name in try await sqlite.collectionNames() {
+        guard store.address.collection == nil, let names = try await store.collectionNames() else { return }
+        for name in names {
             do {
-                try await read(try sqlite.collection(named: name), named: name, onItems)
+                try await read(try await store.collection(named: name), named: name, onItems)
             } catch let error as StorageError where error.code == .cannotOpen {
                 // That its table is missing was found before.
                 continue

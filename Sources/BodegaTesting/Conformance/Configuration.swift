@@ -33,7 +33,11 @@ extension StorageEngineConformance {
         /// An engine made a second time in a workspace, after the first was dropped, has its items.
         public static let persistent = Capabilities(rawValue: 1 << 5)
 
-        /// All of it.
+        /// Engines made in one workspace at the same time have the same items, as those on one file have. Only the checks of
+        /// change feeds ask for it; it is not part of ``all``.
+        public static let shared = Capabilities(rawValue: 1 << 6)
+
+        /// All of it, but for ``shared``.
         public static let all: Capabilities = [
             .ordered, .exactKeys, .atomicBatches, .isolatedBatches, .injectedClock, .persistent,
         ]
@@ -57,6 +61,9 @@ extension StorageEngineConformance {
 
         /// The number of items to write, read and remove with one call; by default 120,000.
         public var largestBatch = 120_000
+
+        /// How long to wait, at most, for what an engine should do soon, such as telling a change; by default a minute.
+        public var patience = Duration.seconds(60)
 
         /// Prepares a failure: makes the engine refuse an operation from then on, and returns that operation.
         ///

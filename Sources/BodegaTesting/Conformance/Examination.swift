@@ -51,16 +51,21 @@ final class Examination: Sendable {
     /// Removes what the check left behind.
     func cleanUp() async {
         do {
-            try await configuration.discard?(workspace)
-            try removeDirectory()
+            try await remove(workspace)
         } catch {
             record("cleaning up", expected: "no error", actual: "\(error)")
         }
     }
 
-    /// Removes the workspace's folder. A dropped engine may be closing on another thread and remove files of its own,
+    /// Removes what is in a workspace.
+    func remove(_ workspace: StorageEngineConformance.Workspace) async throws {
+        try await configuration.discard?(workspace)
+        try removeDirectory(of: workspace)
+    }
+
+    /// Removes a workspace's folder. A dropped engine may be closing on another thread and remove files of its own,
     /// which makes a removal fail that goes by a listing of before, so this tries again.
-    private func removeDirectory() throws {
+    private func removeDirectory(of workspace: StorageEngineConformance.Workspace) throws {
         let path = workspace.directory.url.path
         var attempts = 0
         while FileManager.default.fileExists(atPath: path) {

@@ -4,6 +4,9 @@ extension AsyncStoredValue {
 
     /// Reads the value, changes it and stores it, in one step.
     ///
+    /// No change that is made through the same engine object is lost. If another process, or another engine on the same
+    /// data, changes the value between reading and storing it, that change is replaced.
+    ///
     /// - Parameter change: Changes the value. It cannot change other values of engines.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
     public func modify(_ change: @Sendable (inout Item) -> Void) async throws {

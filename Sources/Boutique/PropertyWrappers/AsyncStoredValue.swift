@@ -24,8 +24,9 @@ public import OpenCombine
 /// ``valueHasLoaded()`` waits for it. If it cannot be read, changes throw, because they could destroy what is there; each
 /// one tries again.
 ///
-/// All wrappers with one key and one engine object show the same value. Changes by others are seen at the next change and
-/// by ``reload()``, and at once if the engine tells of them.
+/// All wrappers with one key and one engine object show the same value. Changes by others, also by other processes, are
+/// seen at once if the engine keeps a history, as those on SQLite files and in memory do; else at the next change and by
+/// ``reload()``.
 ///
 /// The bytes under the key are the JSON `{"value":…}`. Bytes that cannot be decoded make the property show its default
 /// value; they are not lost when it is set: ``undecodableData()`` has them.

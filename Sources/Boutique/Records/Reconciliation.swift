@@ -24,16 +24,30 @@ extension RecordStorage {
 
     /// Undoes what was applied of a batch that failed.
     ///
+    /// Where the engine's history tells what that was, nothing else is touched: what differs otherwise is what others have
+    /// changed meanwhile.
+    ///
     /// - Parameters:
     ///   - failure: The batch.
     ///   - contents: The items that should be stored.
     ///   - map: Where their records should be.
+    ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
+    /// - Returns: Whether there was anything to undo.
     /// - Throws: If it could not be found out or undone.
-    func undo(_ failure: Reconciliation, _ contents: StoreContents<Item>, _ map: RecordMap) async throws {
-        let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map)
+    func undo(
+        _ failure: Reconciliation,
+        _ contents: StoreContents<Item>,
+        _ map: RecordMap,
+        since cursor: StorageCursor?
+    ) async throws -> Bool {
+        var own: OwnChanges?
+        if let cursor { own = try await fetchOwnChanges(since: cursor) }
+        if let own, !own.exist { return false }
+        let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map, own: own)
         let (operations, unencodable) = try await undoing.operations()
-        if !operations.isEmpty { try await engine.apply(operations) }
+        if !operations.isEmpty { try await apply(operations) }
         if let unencodable { throw unencodable }
+        return own != nil || !operations.isEmpty
     }
 }
 
@@ -43,6 +57,8 @@ private struct Undoing<Item: StorableItem> {
     let failure: Reconciliation
     let contents: StoreContents<Item>
     let map: RecordMap
+    /// What the history tells of the batch, if there is one that does.
+    let own: OwnChanges?
 
     /// What should be under a key.
     private enum Wanted {
@@ -60,6 +76,7 @@ private struct Undoing<Item: StorableItem> {
             keys += Set(attempted.keys).subtracting(keys)
         }
         keys += Set(failure.keptAside.keys).subtracting(keys)
+        if let own { keys.removeAll { !own.keys.contains($0) } }
         let present = Set(try await storage.engine.fetchKeys(among: keys))
         let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
         let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
@@ -111,6 +128,7 @@ private struct Undoing<Item: StorableItem> {
     }
 
     private func wanted(_ key: CacheKey) -> Wanted {
+        if let own, own.removedBefore.contains(key) { return .nothing }
         if let data = failure.keptAside[key] { return .bytes(data) }
         if let owner = map.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
         if map.recordKey(of: key) != key { return .nothing }

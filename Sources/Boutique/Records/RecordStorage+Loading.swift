@@ -6,6 +6,8 @@ import Logging
 struct LoadedRecords<Item: StorableItem>: Sendable {
     var contents = StoreContents<Item>()
     var map = RecordMap()
+    /// The place in the engine's history at which they were read, if that is known.
+    var cursor: StorageCursor?
 }
 
 /// A record after decoding.
@@ -45,9 +47,10 @@ extension RecordStorage {
 
     /// Reads all records.
     ///
+    /// - Parameter needsCursor: Whether it fails if the engine has a history and the place in it can't be found out.
     /// - Throws: What the engine throws. That a record cannot be decoded is not an error here.
-    func load() async throws -> LoadedRecords<Item> {
-        let records = try await engine.fetchAll()
+    func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
+        let (records, cursor) = try await fetchAll(needsCursor: needsCursor)
         // While the records are decoded; nearly always each of them is an item under its own key.
         async let ranks = Dictionary(ranking: records.lazy.map { $0.key })
         let others = Locked<[Int: DecodedRecord<Item>]>([:])
@@ -62,7 +65,9 @@ extension RecordStorage {
         }
         let decoded = DecodedRecords(records: records, items: items, others: others.withLock { $0 })
         if coding.history != nil { await rewriteOld(decoded) }
-        return assemble(decoded, await ranks)
+        var loaded = assemble(decoded, await ranks)
+        loaded.cursor = cursor
+        return loaded
     }
 
     /// Reads some records anew.
@@ -148,7 +153,7 @@ extension RecordStorage {
                 )
             }
         }
-        if !operations.isEmpty { try await engine.apply(operations) }
+        if !operations.isEmpty { try await apply(operations) }
     }
 }
 

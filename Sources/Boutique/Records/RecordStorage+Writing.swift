@@ -27,6 +27,9 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     var map: RecordMap
     /// Whether those that could be prepared were written.
     var outcome: Result<Void, any Error>
+    /// What the engine's history tells then, the written operations included; `nil` if it does not reach back to where the
+    /// store was. Only if the store follows the history.
+    var news: Result<HistoryNews?, any Error>?
 }
 
 extension RecordStorage {
@@ -38,12 +41,14 @@ extension RecordStorage {
     ///   - operations: The steps of each operation.
     ///   - before: Where the records are.
     ///   - contents: The items, if the records are not all simply items under their own keys.
+    ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
     ///   - endsAtFailure: Whether nothing behind an operation that can't be prepared is looked at, because it stands on
     ///     that.
     func write(
         _ operations: [[StoreStep<Item>]],
         _ before: RecordMap,
         _ contents: StoreContents<Item>?,
+        since cursor: StorageCursor?,
         endsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
         // All at once, so that many small operations are encoded on all cores, like a large one.
@@ -68,6 +73,13 @@ extension RecordStorage {
             try await apply(written.prepared)
         } catch {
             written.outcome = .failure(error)
+            return written
+        }
+        guard let cursor else { return written }
+        do {
+            written.news = .success(try await fetchNews(since: cursor))
+        } catch {
+            written.news = .failure(error)
         }
         return written
     }
@@ -79,7 +91,7 @@ extension RecordStorage {
         } else {
             for case .success(let operation) in prepared { records += operation.records }
         }
-        if !records.isEmpty { try await engine.apply(records) }
+        if !records.isEmpty { try await apply(records) }
     }
 
     /// Finds out what is to be written for an operation. If it throws, the places are as before.

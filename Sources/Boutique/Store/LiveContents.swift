@@ -96,6 +96,9 @@ final class LiveContents<Item: StorableItem> {
     func show(_ loaded: LoadedRecords<Item>) {
         objectChanges.publisher.send()
         singleItems.willChange(.any)
+        // Many items take long to free.
+        let old = contents
+        defer { Task.detached { _ = old } }
         observed(by: [itemsPoint, statePoint, undecodablePoint]) {
             contents = loaded.contents
             map = loaded.map

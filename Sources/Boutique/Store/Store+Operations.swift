@@ -79,6 +79,9 @@ extension Store {
     /// try await store.update("milk") { $0.isBought = true }
     /// ```
     ///
+    /// It changes the item that the store shows. Another process, or another store, may have changed what is stored
+    /// meanwhile; that is replaced then.
+    ///
     /// - Parameters:
     ///   - id: The item's identifier.
     ///   - change: Changes the item, all but its identifier. It may be called again, when a batch that several operations
@@ -99,6 +102,9 @@ extension Store {
     ///     try accounts.update("checking") { $0.balance += 100 }
     /// }
     /// ```
+    ///
+    /// No other operation of this store comes between them. What is read is what the store shows: another process, or
+    /// another store, may have changed what is stored meanwhile, and what is written then replaces that.
     ///
     /// - Parameter body: Reads and changes the items, as they are when its turn has come. It may be called again, when a
     ///   batch that several transactions shared has failed and each is tried by itself.

@@ -90,7 +90,7 @@ enum ChangedKeys {
     init(_ changes: [StoreChange<some StorableItem>]) {
         var keys: [CacheKey] = []
         for change in changes {
-            guard let count = change.keyCount, keys.count + count <= ItemObservation.groups else {
+            guard let count = change.keys?.count, keys.count + count <= ItemObservation.groups else {
                 self = .any
                 return
             }
@@ -105,11 +105,11 @@ enum ChangedKeys {
 }
 
 extension StoreChange {
-    /// The number of keys that it names, `nil` if it concerns all items.
-    fileprivate var keyCount: Int? {
+    /// The keys that it names, `nil` if it concerns all items.
+    var keys: [CacheKey]? {
         switch self {
-        case .insert(let keys, _): keys.count
-        case .remove(let keys): keys.count
+        case .insert(let keys, _): keys
+        case .remove(let keys): keys
         case .removeAll: nil
         }
     }

@@ -7,77 +7,114 @@ extension StorePipeline {
     ///
     /// - Returns: The task that follows. It ends with the pipeline.
     nonisolated func followChanges() -> Task<Void, Never>? {
-        guard let engine = records.engine as? any ProcessObservableEngine else { return nil }
-        let changes = engine.changes()
-        return Task { [weak self] in
-            // What was missed because of an error is made up for with the next change.
-            var hasMissed = false
-            do {
-                for try await change in changes {
-                    guard let self else { return }
-                    do {
-                        try await refresh(hasMissed ? .everything : change)
-                        hasMissed = false
-                    } catch {
-                        hasMissed = true
-                        boutiqueLogger.warning(
-                            "A change of others could not be read. It is made up for with the next one.",
-                            metadata: ["error": "\(error)"]
-                        )
-                    }
+        records.observableEngine.map { follow($0.changeSignals()) }
+    }
+
+    /// Shows what others have changed, at each of some signals.
+    private nonisolated func follow(_ signals: AsyncStream<Void>) -> Task<Void, Never> {
+        Task { [weak self] in
+            for await _ in signals {
+                var pause = RetryPause()
+                while let isDone = await self?.catchUp(), !isDone {
+                    do { try await pause.wait() } catch { return }
                 }
-            } catch {
-                boutiqueLogger.error(
-                    "A store does not follow the changes of others any longer. Call reload() to see them.",
-                    metadata: ["error": "\(error)"]
-                )
             }
         }
     }
 
-    /// Reads what others have changed, in its turn.
-    private func refresh(_ change: ProcessChange) async throws {
-        try await perform(
-            .exclusive { [self] in
-                guard live.state.isLoaded else { return }
-                try await resolveFailure()
-                if case .items(let keys) = change, try await refresh(keys) { return }
-                live.show(try await records.load())
-            },
-            evenUnloaded: true
-        )
-    }
-
-    /// Reads the records under some keys.
+    /// Shows what others have changed, in its turn.
     ///
-    /// - Returns: `false`, with nothing done, if it takes a look at all records to tell what has changed, because some
-    ///   are not where they belong.
-    private func refresh(_ keys: [CacheKey]) async throws -> Bool {
-        var map = live.map
-        var inserted: [(key: CacheKey, item: Item)] = []
-        var gone = Set(keys)
-        let found = try await records.load(Array(gone))
-        guard !map.hasDisplacedItems, !map.hasDuplicates else { return false }
-        for key in keys { map.withdrawReport(of: key) }
-        for (key, record) in found {
-            switch record {
-            case .undecodable(let error):
-                map.report(error)
-            case .item(let item, let itemKey, _):
-                guard itemKey == key else { return false }
-                inserted.append((key, item))
-                gone.remove(key)
-            }
+    /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
+    private func catchUp() async -> Bool {
+        do {
+            // Whatever is written reads the changes of others itself, if the place in the history is known.
+            try await perform(
+                .exclusive { [self] in try await showNews() }, evenUnloaded: true, onlyWhenIdle: cursor != nil)
+            followingFailure = nil
+            return true
+        } catch let error as StorageError where error.code == .readOnly {
+            boutiqueLogger.debug(
+                "There is no history of the changes of others yet, and it can't be begun here.",
+                metadata: ["error": "\(error)"]
+            )
+            return true
+        } catch {
+            // Once for each cause, because it is tried again as long as the store is there.
+            let code = (error as? StorageError)?.code ?? .inputOutput
+            boutiqueLogger.log(
+                level: code == followingFailure ? .debug : .warning,
+                "Changes of others could not be read. It is tried again.",
+                metadata: ["error": "\(error)"]
+            )
+            followingFailure = code
+            return false
         }
-        if gone.contains(where: { $0.kind != .hashed }) { return false }
-        // In the order in which they were told, so that new items are in the order in which they were written.
-        let places = Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first }
-        inserted.sort { places[$0.key, default: 0] < places[$1.key, default: 0] }
-        let removed = keys.filter { gone.remove($0) != nil }
-        let changes: [StoreChange<Item>] =
-            (inserted.isEmpty ? [] : [.insert(keys: inserted.map { $0.key }, items: inserted.map { $0.item })])
-            + (removed.isEmpty ? [] : [.remove(removed)])
-        live.apply([changes], map)
-        return true
+    }
+
+    private func showNews() async throws {
+        guard live.state.isLoaded else { return }
+        try await resolveFailure()
+        guard let cursor, var news = try await records.fetchNews(since: cursor) else { return try await showAll() }
+        if news.concernsOthers {
+            let found = try await records.load(&news)
+            // Own changes are shown already.
+            let outcome = HistoryOutcome(news.changesOfOthers)
+            guard let others = OthersChanges(outcome, found, live.map) else { return try await showAll() }
+            live.apply([others.changes(of: live.contents)], others.map)
+        }
+        self.cursor = news.cursor
+    }
+
+    private func showAll() async throws {
+        show(try await records.load(needsCursor: true))
+    }
+
+    // MARK: After writing
+
+    /// Shows own operations that were written, among what others have changed meanwhile, as the history has it.
+    ///
+    /// - Parameters:
+    ///   - operations: The changes of each operation.
+    ///   - map: Where the records are after them.
+    ///   - news: What the history tells, if it is followed.
+    func show(
+        _ operations: [[StoreChange<Item>]],
+        _ map: RecordMap,
+        _ news: Result<HistoryNews?, any Error>?
+    ) async {
+        guard let news else { return live.apply(operations, map) }
+        if case .success(let news?) = news, !news.concernsOthers {
+            cursor = news.cursor
+            return live.apply(operations, map)
+        }
+        let read = await result { try await othersAround(operations, map, try news.get()) }
+        guard case .success(let around?) = read else {
+            // They are written, whatever else has happened. That is shown in a turn of its own.
+            live.apply(operations, map)
+            cursor = nil
+            _ = follow(
+                AsyncStream {
+                    $0.yield(); $0.finish()
+                })
+            return
+        }
+        cursor = around.cursor
+        live.apply([around.before.changes(of: live.contents)], around.before.map)
+        live.apply(around.operations, around.before.map)
+        live.apply([around.after.changes(of: live.contents)], around.after.map)
+    }
+
+    /// What others have changed before and after own operations.
+    ///
+    /// - Returns: `nil` if it takes a look at all records to tell.
+    private func othersAround(
+        _ operations: [[StoreChange<Item>]],
+        _ map: RecordMap,
+        _ news: HistoryNews?
+    ) async throws -> ChangesAround<Item>? {
+        guard var news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
+        let found = try await records.load(&news)
+        let hadReports = live.map.hasReports
+        return ChangesAround(operations, news, found, shown: live.contents, map, hadReports: hadReports)
     }
 }

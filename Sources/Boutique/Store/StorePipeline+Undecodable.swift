@@ -27,7 +27,7 @@ extension StorePipeline {
                     repaired.insert(key)
                 }
                 let removal = await result {
-                    try await records.engine.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
+                    try await records.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
                 }
                 if repaired.isEmpty {
                     // A removal that failed may have removed some, with an engine whose batches are not atomic.
@@ -36,7 +36,7 @@ extension StorePipeline {
                     for key in wanted.subtracting(left) { map.withdrawReport(of: key) }
                     live.apply([], map)
                 } else {
-                    live.show(try await records.load())
+                    show(try await records.load())
                 }
                 try removal.get()
             })

@@ -11,10 +11,16 @@ final class StorePipeline<Item: StorableItem> {
     let records: RecordStorage<Item>
 
     private var queue = Deque<StoreJob<Item>>()
+    /// What is done when nothing else is to be done, so that it separates no operations that could share a batch.
+    private var idleQueue = Deque<StoreJob<Item>>()
     private var isRunning = false
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
     private var failure: Reconciliation?
+    /// The place in the engine's history that is shown, `nil` if it is not known: then all has to be read to follow it.
+    var cursor: StorageCursor?
+    /// Why the changes of others could not be read the last time.
+    var followingFailure: StorageError.Code?
     private var following: Task<Void, Never>?
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
@@ -29,9 +35,14 @@ final class StorePipeline<Item: StorableItem> {
     // MARK: Queueing
 
     /// Waits for a turn, does something, and returns when it is done.
-    func perform(_ work: StoreJob<Item>.Work, evenUnloaded: Bool = false) async throws {
+    func perform(
+        _ work: StoreJob<Item>.Work,
+        evenUnloaded: Bool = false,
+        onlyWhenIdle: Bool = false
+    ) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            queue.append(StoreJob(work: work, worksUnloaded: evenUnloaded) { continuation.resume(with: $0) })
+            let job = StoreJob(work: work, worksUnloaded: evenUnloaded) { continuation.resume(with: $0) }
+            if onlyWhenIdle { idleQueue.append(job) } else { queue.append(job) }
             start()
         }
     }
@@ -59,7 +70,7 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func start() {
-        if isRunning || !live.state.isSettled || queue.isEmpty { return }
+        if isRunning || !live.state.isSettled || queue.isEmpty && idleQueue.isEmpty { return }
         isRunning = true
         // Detached, because what waits later is no less urgent than what came first.
         let work: @MainActor @Sendable () async -> Void = { await self.run() }
@@ -67,7 +78,7 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func run() async {
-        while let job = queue.popFirst() {
+        while let job = queue.popFirst() ?? idleQueue.popFirst() {
             if case .failed(let error) = live.state, !job.worksUnloaded {
                 job.finish(.failure(StorageError.notLoaded(error)))
                 continue
@@ -102,7 +113,7 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, live.map, live.map.isEmpty ? nil : live.contents, endsAtFailure: isPlanned)
+            steps, live.map, live.map.isEmpty ? nil : live.contents, since: cursor, endsAtFailure: isPlanned)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
         // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
         for (job, prepared) in zip(jobs, written.prepared) {
@@ -116,7 +127,7 @@ final class StorePipeline<Item: StorableItem> {
         if ready.isEmpty { return }
         switch written.outcome {
         case .success:
-            live.apply(ready.map { $0.operation.changes }, written.map)
+            await show(ready.map { $0.operation.changes }, written.map, written.news)
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
             failure = Reconciliation(ready.map { $0.operation })
@@ -169,10 +180,11 @@ final class StorePipeline<Item: StorableItem> {
     func resolveFailure() async throws {
         guard let failure else { return }
         do {
-            try await records.undo(failure, live.contents, live.map)
+            // What was undone may have another place in the order.
+            if try await records.undo(failure, live.contents, live.map, since: cursor) { cursor = nil }
         } catch let error as StorageError where error.code == .encodingFailed {
             // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
-            live.show(try await records.load())
+            show(try await records.load())
         }
         self.failure = nil
     }
@@ -192,9 +204,15 @@ final class StorePipeline<Item: StorableItem> {
         )
     }
 
+    /// Shows what was read.
+    func show(_ loaded: LoadedRecords<Item>) {
+        cursor = loaded.cursor
+        live.show(loaded)
+    }
+
     @discardableResult
     private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
-        let loaded = await result { live.show(try await read()) }
+        let loaded = await result { show(try await read()) }
         // What is shown of a store that was loaded before is still right.
         if case .failure(let error) = loaded, !live.state.isLoaded { live.show(.failed(error)) }
         let waiting = waitingForLoad

@@ -4,6 +4,7 @@
 
 #ifdef __linux__
 #include <stddef.h>
+#include <sys/inotify.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
 

@@ -59,7 +59,7 @@ extension CodableStore.Engine {
     /// own in the same file.
     ///
     /// The two see the same objects if they go by the same identifiers and the same form of the records: JSON and strings
-    /// or UUIDs, which is what both do by default. They see each other's changes within the process.
+    /// or UUIDs, which is what both do by default. They see each other's changes, in one process or in several.
     ///
     /// The engine is not opened anew when somebody has removed or replaced its file; operations then throw
     /// ``Bodega/StorageError/Code/placeRemoved``.

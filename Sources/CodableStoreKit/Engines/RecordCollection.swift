@@ -38,7 +38,7 @@ protocol RecordCollection: AnyObject, Sendable {
         committed: @escaping @Sendable () -> Void
     ) throws
 
-    /// Follows what others in the process change, if the medium tells.
+    /// Follows what others change, if the medium tells.
     ///
     /// - Parameter tell: Is told in the order of the changes, `update`'s `committed` included. It must only take note.
     /// - Returns: What ends it, `nil` if the medium doesn't tell.

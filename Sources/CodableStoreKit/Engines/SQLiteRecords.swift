@@ -9,6 +9,7 @@ final class SQLiteRecords: RecordCollection {
 
     private let current: Locked<SQLiteCollection>
     private let replacement: Replacement
+    private let follower = Locked<SQLiteFollower?>(nil)
 
     init(_ collection: SQLiteCollection, replacement: @escaping Replacement = { _, _ in nil }) {
         current = Locked(collection)
@@ -32,12 +33,33 @@ final class SQLiteRecords: RecordCollection {
         _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
-        try using { try $0.update(at: Date(), { try body($0) }, committed: committed) }
+        try using { collection in
+            let operations = Locked<[StorageOperation]>([])
+            try collection.update(at: Date()) { contents in
+                let planned = try body(contents)
+                operations.withLock { $0 = planned }
+                return planned
+            } committed: { [follower] in
+                if let follower = follower.withLock({ $0 }) { follower.note(operations.withLock { $0 }) }
+                committed()
+            }
+        }
     }
 
-    // A collection that can be replaced is in a file that nobody else in the process uses, so its followers need not move.
     func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
-        current.withLock { $0 }.follow(tell)
+        let replace: SQLiteFollower.Replace = { [weak self] collection, error in
+            // A file that somebody has removed is not made anew for those who only observe.
+            guard FileManager.default.fileExists(atPath: collection.url.path) else { throw error }
+            return try self?.replace(collection, after: error) != nil
+        }
+        let new = SQLiteFollower(current.withLock { $0 }, replace: replace, tell)
+        follower.withLock { $0 = new }
+        new.begin()
+        return { [follower] in
+            new.end()
+            // Another may have taken its place. It is released after the lock.
+            _ = follower.withLock { $0 === new ? $0.take() : nil }
+        }
     }
 
     /// Uses the collection, once more if it had to be replaced: nothing was changed then.
@@ -46,9 +68,22 @@ final class SQLiteRecords: RecordCollection {
         do {
             return try body(collection)
         } catch let error as StorageError {
-            guard let other = try replacement(collection, error) else { throw error }
-            current.withLock { $0 = other }
+            guard let other = try replace(collection, after: error) else { throw error }
             return try body(other)
         }
+    }
+
+    /// Uses another collection from now on instead of one that has failed.
+    ///
+    /// - Returns: The other, `nil` if the collection was not to blame.
+    private func replace(_ collection: SQLiteCollection, after error: StorageError) throws -> SQLiteCollection? {
+        guard let found = try replacement(collection, error) else { return nil }
+        let other = current.withLock { current in
+            // Somebody else may have found it to have failed at the same time.
+            if current === collection { current = found }
+            return current
+        }
+        follower.withLock { $0 }?.move(from: collection, to: other)
+        return other
     }
 }

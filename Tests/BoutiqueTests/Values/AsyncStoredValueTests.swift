@@ -173,32 +173,20 @@ import OpenCombine
         #expect(value.wrappedValue == 20)
     }
 
-    /// Tells of changes when the test says so.
-    private struct TellingEngine: ThrowingStorageEngine, ProcessObservableEngine {
-        let base: MemoryStorageEngine
-        let stream = AsyncThrowingStream.makeStream(of: ProcessChange.self)
-
-        func changes() -> AsyncThrowingStream<ProcessChange, any Error> { stream.stream }
-        func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
-        func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
-        func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
-        func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
-        func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
-    }
-
     @Test func `Changes by others are seen at once if the engine tells of them`() async throws {
-        let telling = TellingEngine(base: engine)
-        let value = AsyncStoredValue(key: "value", default: 0, storage: telling)
+        let value = AsyncStoredValue(key: "value", default: 0, storage: engine)
         var stream = value.values.makeAsyncIterator()
         #expect(await stream.next() == 0)
         try await value.valueHasLoaded()
+        try await engine.write(Data("another".utf8), key: CacheKey("another"))
         try await put(#"{"value":1}"#)
-        telling.stream.continuation.yield(.items([CacheKey("another")]))
-        telling.stream.continuation.yield(.items([CacheKey("value")]))
         #expect(await stream.next() == 1)
-        try await put(#"{"value":2}"#)
-        telling.stream.continuation.yield(.everything)
+        try await value.set(2)
         #expect(await stream.next() == 2)
+        try await put(#"{"value":3}"#)
+        #expect(await stream.next() == 3)
+        try await engine.removeAllData()
+        #expect(await stream.next() == 0)
     }
 
     final class Settings: ObservableObject {
@@ -219,6 +207,22 @@ import OpenCombine
         #expect(settings.flag)
         #expect(changes.elements.count == 1)
         subscription.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func `Wrappers of one engine begin and end on several threads at once`() async {
+        for _ in 0..<20 {
+            let engine = MemoryStorageEngine()
+            await withTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        for round in 0..<200 {
+                            _ = AsyncStoredValue(key: "\((number + round) % 5)", default: 0, storage: engine)
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

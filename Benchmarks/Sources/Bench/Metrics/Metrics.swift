@@ -4,5 +4,5 @@ import BenchHarness
 enum Metrics {
     static let all: [Metric] =
         sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore + scale
-        + memory
+        + memory + feed
 }

@@ -8,6 +8,9 @@ struct SQLiteChange: Sendable {
     /// Who makes it. Those who leave out their own changes are told apart by this.
     let origin: ObjectIdentifier
 
+    /// Who it is to others who read the history.
+    let author: StorageOrigin
+
     /// What is done, asked for only if somebody follows, after it was done.
     let operations: @Sendable () -> [StorageOperation]
 

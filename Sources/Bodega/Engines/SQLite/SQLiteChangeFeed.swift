@@ -5,13 +5,8 @@ import Foundation
 /// Whoever follows is told on the thread that commits, which has the writing connection: it must only take note.
 final class SQLiteChangeFeed: Sendable {
 
-    /// What a follower is told of each commit.
-    enum Follower: Sendable {
-        /// The operations.
-        case operations(@Sendable ([StorageOperation]) -> Void)
-        /// What they came to, with the data of removed items. It costs the commits of others a look at these.
-        case effects(@Sendable ([SQLiteEffect]) -> Void)
-    }
+    /// Is told what each commit came to, with the data of removed items. It costs the commits of others a look at these.
+    typealias Follower = @Sendable ([SQLiteEffect]) -> Void
 
     private struct Entry: Sendable {
         let number: Int
@@ -33,7 +28,7 @@ final class SQLiteChangeFeed: Sendable {
     ///   - origin: Whose changes are left out.
     ///   - follower: What is told.
     /// - Returns: A number to remove the follower by.
-    func follow(_ table: SQLiteTable, besides origin: ObjectIdentifier, _ follower: Follower) -> Int {
+    func follow(_ table: SQLiteTable, besides origin: ObjectIdentifier, _ follower: @escaping Follower) -> Int {
         state.withLock { state in
             state.lastNumber += 1
             let entry = Entry(number: state.lastNumber, origin: origin, follower: follower)
@@ -52,7 +47,7 @@ final class SQLiteChangeFeed: Sendable {
 
     /// Whether somebody wants to know what a change comes to.
     func needsEffects(of change: SQLiteChange) -> Bool {
-        followers(of: change).contains { if case .effects = $0 { true } else { false } }
+        !followers(of: change).isEmpty
     }
 
     /// Tells of a change that was committed.
@@ -62,13 +57,8 @@ final class SQLiteChangeFeed: Sendable {
     func post(_ change: SQLiteChange, effects: [SQLiteEffect]? = nil) {
         let followers = followers(of: change)
         if followers.isEmpty { return }
-        let operations = change.operations()
-        for follower in followers {
-            switch follower {
-            case .operations(let tell): tell(operations)
-            case .effects(let tell): tell(effects ?? operations.compactMap(\.writtenEffect))
-            }
-        }
+        let effects = effects ?? change.operations().compactMap(\.writtenEffect)
+        for tell in followers { tell(effects) }
     }
 
     private func followers(of change: SQLiteChange) -> [Follower] {

@@ -4,8 +4,9 @@ import GRDB
 /// A collection in an SQLite file, used on the caller's thread: the synchronous sibling of ``SQLiteStorageEngine``.
 package final class SQLiteCollection: Sendable {
 
-    private let file: SQLiteFile
-    private let table: SQLiteTable
+    let file: SQLiteFile
+    let table: SQLiteTable
+    private let origin = StorageOrigin()
 
     /// Uses the collection of an engine, and the engine's file.
     package init(of engine: SQLiteStorageEngine) {
@@ -32,6 +33,13 @@ package final class SQLiteCollection: Sendable {
     /// ``StorageError/Code/cannotOpen`` from then on.
     package func closeFile() throws {
         try file.close()
+    }
+
+    /// Finds out whether the file is still in its place.
+    ///
+    /// - Throws: ``StorageError/Code/placeRemoved`` if somebody has removed or replaced it.
+    package func checkPlace() throws {
+        try file.readOneHere { try SQLiteFile.checkPlace(in: $0) }
     }
 
     /// The item under a key.
@@ -78,7 +86,10 @@ package final class SQLiteCollection: Sendable {
         committed: @escaping @Sendable () -> Void
     ) throws {
         let operations = Locked<[StorageOperation]>([])
-        let change = SQLiteChange(table: table, origin: ObjectIdentifier(self)) { operations.withLock { $0 } }
+        let author = StorageOrigin.current ?? origin
+        let change = SQLiteChange(table: table, origin: ObjectIdentifier(self), author: author) {
+            operations.withLock { $0 }
+        }
         try file.writeHere(change) { [table] db in
             let planned = try body(SQLiteContents(table: table, db: db))
             operations.withLock { $0 = planned }
@@ -94,7 +105,7 @@ package final class SQLiteCollection: Sendable {
     /// - Parameter tell: Is told of each commit, in their order, on the thread that commits. It must only take note.
     /// - Returns: What ends it.
     package func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> @Sendable () -> Void {
-        let number = file.changes.follow(table, besides: ObjectIdentifier(self), .effects(tell))
+        let number = file.changes.follow(table, besides: ObjectIdentifier(self), tell)
         return { [file, table] in file.changes.unfollow(table, number) }
     }
 }

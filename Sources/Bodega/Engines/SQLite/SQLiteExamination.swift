@@ -30,7 +30,7 @@ struct SQLiteExamination {
             sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
         var known: Set = ["emporium_collections"]
         if try SQLiteTable.standard.exists(in: db) {
-            known.insert("data")
+            known.formUnion(["data", SQLiteTable.standard.log.plainName])
             findings += try examine(.standard, "the unnamed collection")
         }
         for name in try SQLiteCollections.names(in: db) {
@@ -38,7 +38,7 @@ struct SQLiteExamination {
                 findings.append(.init(.problem, "The collection \"\(name)\" has lost its table. Restore a backup."))
                 continue
             }
-            known.insert(table.name.trimmingCharacters(in: ["\""]))
+            known.formUnion([table.plainName, table.log.plainName])
             findings += try examine(table, "the collection \"\(name)\"")
         }
         for table in tables where !known.contains(table) {
@@ -50,6 +50,9 @@ struct SQLiteExamination {
     private func orphan(_ table: String) throws -> StorageFinding {
         guard table.hasPrefix("emporium_") else {
             return .init(.remark, "The file also has the table \"\(table)\" of another program.")
+        }
+        if table.hasPrefix(SQLiteChangeLog.prefix) {
+            return .init(.remark, "The log \"\(table)\" is of a collection that is not there any more.")
         }
         let count = try SQLiteTable(name: table).count(in: db)
         return .init(

@@ -36,5 +36,7 @@ extension SQLiteFile {
                 }
             }
         }
+        // Only now: who follows a file that could not be closed goes on.
+        watch.close()
     }
 }

@@ -23,6 +23,11 @@ package final class SQLiteFile: Sendable {
     let connections: Connections
     let lockTimeout: TimeInterval
     let changes = SQLiteChangeFeed()
+    let knownLogs = SQLiteKnownLogs()
+    let watch = SQLiteWatch()
+    /// `nil` where another file may come to the place of this one.
+    private let ownAuthorship: SQLiteAuthorship?
+    private let lastAuthorship = Locked<SQLiteAuthorship?>(nil)
     /// Where everybody is who reads.
     let readers: ReaderGate
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
@@ -43,9 +48,11 @@ package final class SQLiteFile: Sendable {
             let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
             self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
             self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+            self.ownAuthorship = .of(url.path)
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
+        watch.begin(on: self)
     }
 
     /// Names a file that is only read. It is opened when it is read.
@@ -58,6 +65,20 @@ package final class SQLiteFile: Sendable {
         self.lockTimeout = Self.limited(lockTimeout)
         self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
         self.readers = ReaderGate(count: 1)
+        self.ownAuthorship = nil
+        watch.begin(on: self)
+    }
+
+    /// Who in this process has written what to the logs of the file.
+    var authorship: SQLiteAuthorship {
+        if let ownAuthorship { return ownAuthorship }
+        let authorship = SQLiteAuthorship.of(url.path)
+        // Kept, and the one before is released after the lock.
+        _ = lastAuthorship.withLock { last in
+            defer { last = authorship }
+            return last
+        }
+        return authorship
     }
 
     /// The connections of a file that can be written to.
@@ -136,15 +157,32 @@ package final class SQLiteFile: Sendable {
     ///   - change: What is changed, and by whom, for those who follow the changes.
     ///   - work: Changes the file. It may run more than once.
     func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws {
-        let (work, committed) = followed(change, work)
+        let (work, committed, failed) = followed(change, work)
         do {
             try await writable().commits.commit(work, committed: committed)
+        } catch {
+            failed()
+            throw StorageError.sqlite(error, file: url)
+        }
+    }
+
+    /// Changes what is beside the items in a transaction, and returns when it is committed.
+    ///
+    /// - Parameter work: Changes the file. It may run more than once.
+    func writeUnfollowed(_ work: @escaping SQLiteGroupCommit.Work) async throws {
+        do {
+            try await writable().commits.commit(work, committed: {})
         } catch {
             throw StorageError.sqlite(error, file: url)
         }
     }
 
     /// The same on the caller's thread, which waits.
+    func writeUnfollowedHere(_ work: @escaping SQLiteGroupCommit.Work) throws {
+        try mapped { try writable().commits.commitHere(work, committed: {}) }
+    }
+
+    /// Changes the file in a transaction on the caller's thread, which waits until it is committed.
     ///
     /// - Parameters:
     ///   - change: What is changed, and by whom, for those who follow the changes.
@@ -157,12 +195,15 @@ package final class SQLiteFile: Sendable {
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable () -> Void
     ) throws {
-        let (work, committed) = followed(change, planning: plan, work)
-        try mapped {
+        let (work, committed, failed) = followed(change, planning: plan, work)
+        do {
             try writable().commits.commitHere(work) {
                 committed()
                 afterwards()
             }
+        } catch {
+            failed()
+            throw StorageError.sqlite(error, file: url)
         }
     }
 
@@ -171,18 +212,36 @@ package final class SQLiteFile: Sendable {
         _ change: SQLiteChange,
         planning plan: SQLiteGroupCommit.Work? = nil,
         _ work: @escaping SQLiteGroupCommit.Work
-    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void) {
-        let effects = Locked<[SQLiteEffect]?>(nil)
+    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, failed: @Sendable () -> Void) {
+        let outcome = Locked(Outcome())
         return (
-            { [changes] db in
+            { [changes, authorship] db in
+                // It may be made again, after a transaction that failed.
+                outcome.withLock { $0.takeSignature() }?.drop()
                 try plan?(db)
                 // Asked when it is its turn, because somebody may have come while it waited.
-                let found = changes.needsEffects(of: change) ? try change.effects(in: db) : nil
-                effects.withLock { $0 = found }
-                try work(db)
+                let effects = changes.needsEffects(of: change) ? try change.effects(in: db) : nil
+                let signature = try SQLiteSignature.sign(change, in: authorship, db) { try work(db) }
+                outcome.withLock { $0 = Outcome(effects: effects, signature: signature) }
             },
-            { [changes] in changes.post(change, effects: effects.withLock { $0 }) }
+            { [changes, watch] in
+                let outcome = outcome.withLock { $0 }
+                watch.committed(change.table, end: outcome.signature?.settle())
+                changes.post(change, effects: outcome.effects)
+            },
+            { outcome.withLock { $0.takeSignature() }?.drop() }
         )
+    }
+
+    /// What a change has come to, as long as it is not committed.
+    private struct Outcome: Sendable {
+        var effects: [SQLiteEffect]?
+        var signature: SQLiteSignature?
+
+        mutating func takeSignature() -> SQLiteSignature? {
+            defer { signature = nil }
+            return signature
+        }
     }
 
     /// Reads a row or two on the caller's thread, which waits if no connection is free.

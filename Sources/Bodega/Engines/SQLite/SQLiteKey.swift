@@ -61,6 +61,15 @@ struct SQLiteKey {
 
     private static let marker = "\u{0}emporium:"
 
+    /// SQL for the detours that an item's row can be moved to from its home.
+    ///
+    /// - Parameter home: SQL for the home.
+    static func detours(of home: String) -> String {
+        CacheKey.Kind.allCases.filter { $0 != .hashed }
+            .map { "\(home) || char(0) || '\(marker.dropFirst())\($0.rawValue)'" }
+            .joined(separator: ", ")
+    }
+
     private static func suffix(of kind: CacheKey.Kind) -> String {
         marker + kind.rawValue
     }

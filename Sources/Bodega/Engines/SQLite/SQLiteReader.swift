@@ -85,6 +85,8 @@ final class SQLiteReader: Sendable {
 
     private func open() throws -> SQLiteReadSession {
         guard let identity = SQLiteReadRegistry.Identity(path) else {
+            // It was there when the engine was made.
+            if errno == ENOENT { throw StorageError(.placeRemoved, "The database was removed. Open it anew.") }
             throw StorageError.system(errno, path, "examined")
         }
         return try SQLiteReadRegistry.opening(identity, by: self) {

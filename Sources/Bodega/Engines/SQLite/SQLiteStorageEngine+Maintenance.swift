@@ -87,6 +87,21 @@ extension SQLiteStorageEngine {
         }
     }
 
+    /// Ends the history of the collection's changes: its log is removed, and nobody pays for it any more.
+    ///
+    /// A log costs whoever writes: measured in SQLite alone, with 200,000 items in one batch, inserting and overwriting took
+    /// about twice as long as without one, and removing all items almost five times. It also takes room for 100,000
+    /// changes with their keys.
+    ///
+    /// The log comes back when somebody asks for the history again, and who follows the collection does that at once. Then
+    /// it is another history: cursors of before are unknown to it, and lead to a snapshot. Does nothing if there is no
+    /// history.
+    ///
+    /// - Throws: A ``StorageError``; the history is then as it was.
+    public func endHistory() async throws {
+        try await core.writeUnfollowed { [table] db in try table.log.remove(in: db) }
+    }
+
     /// Closes the file when the operations under way are done: before it is moved or removed, say.
     ///
     /// This engine and its other collections throw ``StorageError/Code/cannotOpen`` from then on. An engine that is

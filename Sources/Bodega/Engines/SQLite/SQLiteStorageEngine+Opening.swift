@@ -107,7 +107,7 @@ extension SQLiteStorageEngine {
         let core = SQLiteFile(reading: file, lockTimeout: lockTimeout)
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try core.mapped {
-            let exists = try core.connections.read(isTransaction: true) { try table.exists(in: $0) }
+            let exists = try core.readManyHere(table.exists)
             if !exists { throw StorageError(.cannotOpen, "The database has no unnamed collection.") }
         }
         try self.init(core: core, table: table, now: { Date() })

@@ -22,6 +22,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     let core: SQLiteFile
     let table: SQLiteTable
     private let now: @Sendable () -> Date
+    private let origin = StorageOrigin()
 
     init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) throws {
         self.core = core
@@ -94,7 +95,12 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     }
 
     func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
-        SQLiteChange(table: table, origin: ObjectIdentifier(self), operations: operations)
+        SQLiteChange(
+            table: table,
+            origin: ObjectIdentifier(self),
+            author: StorageOrigin.current ?? origin,
+            operations: operations
+        )
     }
 
     // MARK: Collections

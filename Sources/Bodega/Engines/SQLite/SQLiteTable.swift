@@ -8,7 +8,13 @@ struct SQLiteTable: Sendable {
     /// The table's name, quoted.
     let name: String
 
+    /// The table's name as it is.
+    let plainName: String
+
     let queries: Queries
+
+    /// The log of the collection's changes, which may not be there.
+    let log: SQLiteChangeLog
 
     /// The statement that writes an item unless the row with its text belongs to a key of another kind.
     let upsert: String
@@ -18,9 +24,11 @@ struct SQLiteTable: Sendable {
 
     /// - Parameter name: The table's name as it is.
     init(name: String) {
+        plainName = name
         let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         self.name = name
         queries = Queries(table: name)
+        log = SQLiteChangeLog(ofTable: plainName, quoted: name)
         func upsert(created: String, alsoSetting more: String) -> String {
             """
             INSERT INTO \(name) (key, value, createdAt, updatedAt, kind) VALUES (?1, ?2, \(created), ?3, ?4)

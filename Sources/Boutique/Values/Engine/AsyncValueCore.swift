@@ -149,7 +149,7 @@ extension AsyncValueCore {
             operations.append(.write(key: aside, data: undecodable))
         }
         operations.append(.write(key: place.key, data: data))
-        try await place.engine.apply(operations)
+        try await place.apply(operations)
         state.withLock { [new] in $0 = State(reading: new, hasLoaded: true) }
         publication.enqueue(new.snapshot) {}
         await deliver()
@@ -179,7 +179,7 @@ extension AsyncValueCore {
             while try await place.engine.fetch(key: place.asideKey(operations.count)) != nil {
                 operations.append(.remove(key: place.asideKey(operations.count)))
             }
-            if !operations.isEmpty { try await place.engine.apply(operations) }
+            if !operations.isEmpty { try await place.apply(operations) }
         }
     }
 

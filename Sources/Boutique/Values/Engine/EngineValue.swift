@@ -1,6 +1,5 @@
 import Bodega
 import Foundation
-import Logging
 
 /// The bytes of a value in an engine. All wrappers of one key and one engine object share it.
 final class EngineValue: Sendable {
@@ -10,53 +9,63 @@ final class EngineValue: Sendable {
     /// Whoever reads and then writes takes it, so that no change is lost.
     let turn = AsyncTurn()
 
-    private let following = Locked<Task<Void, Never>?>(nil)
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
     private let identity: Identity?
+    private let followed: FollowedEngine?
 
     private struct Identity: Hashable {
         let engine: ObjectIdentifier
         let key: CacheKey
     }
 
-    private struct Weak: Sendable {
-        weak var value: EngineValue?
-    }
-
-    private static let all = Locked<[Identity: Weak]>([:])
+    private static let all = Locked<[Identity: Weak<EngineValue>]>([:])
 
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {
         // Only objects have an identity; other engines are not known to be the same.
-        guard type(of: engine) is AnyClass else { return EngineValue(engine, key: key, identity: nil) }
-        let identity = Identity(engine: ObjectIdentifier(engine as AnyObject), key: key)
-        return all.withLock { all in
-            if let value = all[identity]?.value { return value }
-            let value = EngineValue(engine, key: key, identity: identity)
-            all[identity] = Weak(value: value)
+        guard type(of: engine) is AnyClass else {
+            let value = EngineValue(engine, key: key, identity: nil)
+            value.followed?.add(value)
             return value
         }
+        let identity = Identity(engine: ObjectIdentifier(engine as AnyObject), key: key)
+        // Made before the lock is taken and, if it is not needed, let go of after: its end takes the lock itself.
+        let new = EngineValue(engine, key: key, identity: identity)
+        let value = all.withLock { all in
+            if let value = all[identity]?.object { return value }
+            all[identity] = Weak(new)
+            return new
+        }
+        if value === new { new.followed?.add(new) }
+        return value
     }
 
     private init(_ engine: any StorageEngine, key: CacheKey, identity: Identity?) {
         self.engine = engine
         self.key = key
         self.identity = identity
-        if let engine = engine as? any ProcessObservableEngine { follow(engine) }
+        followed = FollowedEngine.shared(engine)
     }
 
     deinit {
-        following.withLock { $0?.cancel() }
+        followed?.remove(key, ObjectIdentifier(self))
         guard let identity else { return }
-        // Another may have taken the place already.
         Self.all.withLock { all in
-            if all[identity]?.value == nil { all[identity] = nil }
+            // Another may have taken the place already.
+            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
         }
     }
 
     /// Reads the bytes.
     func fetch() async throws -> Data? {
         try await engine.fetch(key: key)
+    }
+
+    /// Changes bytes, these and those that could not be decoded. Others who follow the engine are told.
+    func apply(_ operations: [StorageOperation]) async throws {
+        try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
+            try await engine.apply(operations)
+        }
     }
 
     /// The key under which the bytes are kept that could not be decoded as the so many-th.
@@ -82,35 +91,8 @@ final class EngineValue: Sendable {
         for other in others { await other(data) }
     }
 
-    /// Hears of changes by others, as far as the engine tells of them.
-    private func follow(_ engine: any ProcessObservableEngine) {
-        let changes = engine.changes()
-        let task = Task { [weak self] in
-            do {
-                for try await change in changes {
-                    guard let self else { return }
-                    if case .items(let keys) = change, !keys.contains(key) { continue }
-                    await refresh()
-                }
-            } catch {
-                boutiqueLogger.error(
-                    "A value does not follow the changes of others any longer. Call reload() to see them.",
-                    metadata: ["error": "\(error)"]
-                )
-            }
-        }
-        following.withLock { $0 = task }
-    }
-
     /// Tells the wrappers what is stored now.
-    private func refresh() async {
-        do {
-            try await turn.take { [self] in await announce(try await fetch()) }
-        } catch {
-            boutiqueLogger.error(
-                "A value that others have changed could not be read.",
-                metadata: ["key": "\(key)", "error": "\(error)"]
-            )
-        }
+    func refresh() async throws {
+        try await turn.take { [self] in await announce(try await fetch()) }
     }
 }

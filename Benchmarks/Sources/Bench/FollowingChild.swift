@@ -1,0 +1,94 @@
+import BenchHarness
+import Bodega
+import Dispatch
+import Foundation
+
+#if Postgres
+import BodegaPostgres
+#endif
+
+/// A process that follows the changes of a store, and says of each when it heard of it.
+final class FollowingChild {
+    private let process = Process()
+    private let output = Pipe()
+    private var unread = Data()
+
+    /// Starts this program again to follow a store, and waits until it does.
+    init(_ address: String) throws {
+        guard let program = Bundle.main.executableURL else {
+            throw VerificationFailure("the program does not know where it is")
+        }
+        process.executableURL = program
+        process.arguments = ["--child-follows", address]
+        process.standardOutput = output
+        try process.run()
+        try verify(nextLine(), equals: "following", "the first line of the child")
+    }
+
+    /// The moment at which the child heard of a change, which must be the next one that it hears of.
+    func moment(of key: CacheKey) throws -> UInt64 {
+        let line = try nextLine()
+        let parts = line.split(separator: " ")
+        guard parts.count == 2, parts[0] == key.rawValue, let moment = UInt64(parts[1]) else {
+            throw VerificationFailure("the child heard of \(line) instead of \(key.rawValue)")
+        }
+        return moment
+    }
+
+    /// Ends the child.
+    func end() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    private func nextLine() throws -> String {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { unread = Data(unread[(end + 1)...]) }
+                return String(decoding: unread[..<end], as: UTF8.self)
+            }
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { throw VerificationFailure("the child ended") }
+            unread += more
+        }
+    }
+
+    // MARK: In the child
+
+    /// A moment on the clock that all processes of the machine share, in nanoseconds.
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// Does the child's work until it is ended.
+    static func follow(_ address: String) async throws {
+        let engine = try await openObservable(address)
+        let cursor = try await engine.fetchCursor()
+        say("following")
+        for try await news in engine.changes(since: cursor) {
+            let now = now
+            guard case .changes(let delta) = news else {
+                throw VerificationFailure("a snapshot came instead of changes")
+            }
+            for change in delta.changes { say("\(change.key.rawValue) \(now)") }
+        }
+    }
+
+    /// Opens an engine that tells of its changes.
+    static func openObservable(_ address: String) async throws -> any ObservableStorageEngine {
+        let engine: any StorageEngine = try await open(StorageAddress(parsing: address))
+        guard let observable = engine as? any ObservableStorageEngine else {
+            throw VerificationFailure("the engine does not tell of changes")
+        }
+        return observable
+    }
+
+    private static func open(_ address: StorageAddress) async throws -> any StorageEngine {
+        #if Postgres
+        if address.engine == .postgres { return try await PostgresStorageEngine(address) }
+        #endif
+        return try address.open()
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}

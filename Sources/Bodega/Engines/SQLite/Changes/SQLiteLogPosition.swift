@@ -1,0 +1,21 @@
+/// A row of a log of changes: its number, and what tells it from a row of this number in another history, such as one
+/// that goes on from a restored backup.
+struct SQLiteLogPosition: Hashable, Sendable {
+    let number: Int
+    let nonce: Int
+
+    init(number: Int, nonce: Int) {
+        self.number = number
+        self.nonce = nonce
+    }
+
+    /// - Returns: `nil` for the cursor of another engine.
+    init?(_ cursor: StorageCursor) {
+        let parts = cursor.rawValue.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = Int(parts[0]), number >= 0, let nonce = Int(parts[1])
+        else { return nil }
+        self.init(number: number, nonce: nonce)
+    }
+
+    var cursor: StorageCursor { StorageCursor(rawValue: "\(number)/\(nonce)") }
+}

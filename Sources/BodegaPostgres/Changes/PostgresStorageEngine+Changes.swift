@@ -1,0 +1,150 @@
+#if Postgres
+public import Bodega
+import Foundation
+
+extension PostgresStorageEngine: ObservableStorageEngine {
+
+    public func fetchCursor() async throws -> StorageCursor {
+        let patience = database.options.timeout
+        return try await database.perform { session in
+            let state = try await self.settledState(session, patience)
+            return try Self.cursor(state).storageCursor
+        }
+    }
+
+    public func fetchSnapshot() async throws -> StorageSnapshot {
+        let (number, patience) = (number, database.options.timeout)
+        return try await database.perform { session in
+            _ = try await self.settledState(session, patience)
+            let begin = [Command(ChangeStatements.begin), Command(ChangeStatements.state(self.database.place))]
+            let answers = try await session.run(begin, patience: patience)
+            try answers.requireAll(2)
+            let items = try await ItemScan.run([.key, .data], ofCollection: number, session, patience) { row in
+                (key: try row.key(), data: try row.data())
+            }
+            _ = try await session.run(Command(ChangeStatements.end), patience: patience)
+            return StorageSnapshot(items: items, cursor: try Self.cursor(answers[1]).storageCursor)
+        }
+    }
+
+    public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+    {
+        guard let cursor = ChangeCursor(cursor) else { return nil }
+        var parameters = Parameters()
+        parameters.append(cursor.seen.utf8)
+        let commands = [
+            Command(ChangeStatements.begin), Command(ChangeStatements.stateSince(database.place), parameters),
+            changes(after: cursor),
+            Command(ChangeStatements.end),
+        ]
+        let patience = database.options.timeout
+        return try await database.perform { session in
+            let answers = try await session.run(commands, patience: patience)
+            try answers.requireAll(4)
+            let state = try Self.cursor(answers[1])
+            guard state.history == cursor.history, try answers[1].flag(0, 3) else { return nil }
+            return try Self.delta(answers[2], after: cursor, now: state, besides: origin)
+        }
+    }
+
+    public func changeSignals() -> AsyncStream<Void> {
+        database.listener.stream(ofCollection: number)
+    }
+
+    // MARK: Help
+
+    /// The state, after the history was begun anew if the database is not where it was.
+    private func settledState(_ session: Session, _ patience: TimeInterval) async throws -> QueryResult {
+        let command = Command(ChangeStatements.state(database.place))
+        let state = try await session.run(command, patience: patience)
+        if try state.flag(0, 1) { return state }
+        do {
+            try await database.place.settle(session, patience: patience)
+        } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
+            // Who may not write leaves it to others.
+            if session.isInTransaction { _ = try await session.run(Command(Statement("ROLLBACK")), patience: patience) }
+        }
+        return try await session.run(command, patience: patience)
+    }
+
+    private static func cursor(_ state: QueryResult) throws -> ChangeCursor {
+        ChangeCursor(history: try state.text(0, 0), seen: try state.text(0, 2))
+    }
+
+    private func changes(after cursor: ChangeCursor) -> Command {
+        var parameters = Parameters()
+        parameters.append(number)
+        parameters.append(cursor.seen.utf8)
+        guard let part = cursor.part else { return Command(ChangeStatements.changes, parameters) }
+        parameters.append(part.upTo.utf8)
+        parameters.append(part.lastChange)
+        return Command(ChangeStatements.changesUpTo, parameters)
+    }
+
+    /// - Returns: `nil` if the log only says that everything was removed.
+    private static func delta(
+        _ rows: QueryResult,
+        after cursor: ChangeCursor,
+        now state: ChangeCursor,
+        besides origin: StorageOrigin?
+    ) throws -> StorageDelta? {
+        var changes: [StorageChange] = []
+        var isNews = origin == nil
+        var removesAll = false
+        for row in 0..<rows.count {
+            let changer = StorageOrigin(id: try rows.identifier(row, 1))
+            if changer != origin { isNews = true }
+            if try rows.flag(row, 4) { removesAll = true }
+            for bytes in try rows.array(row, 3) {
+                changes.append(StorageChange(key: try ItemKey.key(bytes), kind: .removed, origin: changer))
+            }
+            for bytes in try rows.array(row, 2) {
+                changes.append(StorageChange(key: try ItemKey.key(bytes), kind: .written, origin: changer))
+            }
+        }
+        if removesAll, isNews { return nil }
+        let upTo = cursor.part?.upTo ?? state.seen
+        var next = ChangeCursor(history: state.history, seen: upTo)
+        let isWhole = rows.count < ChangeStatements.limit
+        if !isWhole {
+            next.seen = cursor.seen
+            next.part = ChangeCursor.Part(upTo: upTo, lastChange: try rows.number(rows.count - 1, 0))
+        }
+        return StorageDelta(
+            changes: isNews ? changes : [],
+            cursor: next.storageCursor,
+            // Behind a part there is what was committed since it began to be told.
+            isComplete: isWhole && cursor.part == nil
+        )
+    }
+}
+
+extension QueryResult {
+
+    fileprivate func identifier(_ row: Int, _ column: Int) throws -> UUID {
+        guard let bytes = bytes(row, column), bytes.count == 16 else { throw Self.isMissing }
+        return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+
+    /// The elements of an array.
+    fileprivate func array(_ row: Int, _ column: Int) throws -> [UnsafeRawBufferPointer] {
+        guard let bytes = bytes(row, column), bytes.count >= 12 else { throw Self.isMissing }
+        func number(at offset: Int) throws -> Int {
+            guard offset + 4 <= bytes.count else { throw Self.isMissing }
+            return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
+        }
+        // Dimensions, whether it may hold NULL, and the type; then, of its only dimension, the size and the first
+        // index.
+        if try number(at: 0) == 0 { return [] }
+        var offset = 20
+        return try (0..<number(at: 12)).map { _ in
+            let count = try number(at: offset)
+            guard count >= 0, offset + 4 + count <= bytes.count else { throw Self.isMissing }
+            defer { offset += 4 + count }
+            return UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + 4 + count)])
+        }
+    }
+
+    private static var isMissing: PostgresFailure { PostgresFailure(.unexpectedAnswer, "A value makes no sense.") }
+}
+#endif

@@ -1,0 +1,190 @@
+#if Postgres
+import Bodega
+import CPostgres
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Where to connect to and how: a connection string, and what libpq's other sources add to it.
+///
+/// It holds secrets and describes itself without them.
+struct ConnectionTarget: Sendable, CustomStringConvertible {
+
+    /// One of the servers to try.
+    struct Host: Sendable, Hashable {
+        var name: String
+        var address: String
+        var port: String
+
+        /// Whether no network lies between.
+        var isLocal: Bool {
+            let place = address.isEmpty ? name : address
+            return place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") || place == "localhost"
+                || Self.isLoopback(place)
+        }
+
+        /// Whether a text is an address of this machine. A name such as 127.example.com only looks like one.
+        private static func isLoopback(_ text: String) -> Bool {
+            var four = in_addr()
+            if inet_pton(AF_INET, text, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+            var six = in6_addr()
+            return inet_pton(AF_INET6, text, &six) == 1
+                && withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+        }
+    }
+
+    let hosts: [Host]
+    private let connectionString: String
+    private let settings: [(keyword: String, value: String)]
+    /// What must not appear in any text.
+    let secrets: [String]
+
+    /// Understands a connection string.
+    ///
+    /// - Parameter connectionString: A URL such as `postgres://user@host/database`, or libpq's `keyword=value` form, or
+    ///   the empty string. What it leaves open comes from the `PG…` variables, the service and the pass file.
+    /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument``; it does not quote the string.
+    init(_ connectionString: String) throws {
+        let given = try Self.parse(connectionString)
+        let resolved = try Self.resolve(connectionString, hiding: given["password"])
+        self.connectionString = connectionString
+        secrets = [given["password"], resolved["password"]].compactMap { $0 }.filter { !$0.isEmpty }
+        hosts = try Self.hosts(in: resolved)
+        let environment = ProcessInfo.processInfo.environment
+        var settings = [("client_encoding", "UTF8")]
+        if (resolved["application_name"] ?? "").isEmpty { settings.append(("application_name", "emporium")) }
+        if hosts.count > 1, given["target_session_attrs"] == nil, environment["PGTARGETSESSIONATTRS"] == nil,
+            resolved["target_session_attrs"] == "any"
+        {
+            settings.append(("target_session_attrs", "read-write"))
+        }
+        // libpq's own default trusts whoever answers. One that comes from a service file looks like it, and is raised
+        // too.
+        let choosesSecurity = given["sslmode"] != nil || environment["PGSSLMODE"] != nil
+        if !choosesSecurity, resolved["sslmode"] == "prefer", !hosts.allSatisfy(\.isLocal) {
+            settings.append(("sslmode", "verify-full"))
+            if (resolved["sslrootcert"] ?? "").isEmpty, let authorities = TrustedAuthorities.setting() {
+                settings.append(("sslrootcert", authorities))
+            }
+        }
+        self.settings = settings
+    }
+
+    var description: String {
+        hosts.map { "\($0.name.isEmpty ? $0.address : $0.name):\($0.port)" }.joined(separator: ", ")
+    }
+
+    /// The settings for one of the hosts, in the order in which libpq takes them, the later one winning.
+    func settings(for host: Host) -> [(keyword: String, value: String)] {
+        [("dbname", connectionString), ("host", host.name), ("hostaddr", host.address), ("port", host.port)] + settings
+    }
+
+    /// The settings that the string itself names.
+    private static func parse(_ connectionString: String) throws -> [String: String] {
+        let isURL = connectionString.hasPrefix("postgres://") || connectionString.hasPrefix("postgresql://")
+        if isURL {
+            let authority = connectionString.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
+            // libpq would take the rest of the password for the host, and show it.
+            if authority.count(of: "@") > 1 { throw invalid("Write \"@\" in the user's name or password as \"%40\".") }
+        } else if !connectionString.isEmpty, !connectionString.contains("=") {
+            throw invalid("It begins with \"postgres://\", or consists of settings such as \"host=localhost\".")
+        }
+        // What it says is wrong may quote the password.
+        guard let options = PQconninfoParse(connectionString, nil) else {
+            throw invalid("Check its form, and that special characters in it are written with \"%\".")
+        }
+        defer { PQconninfoFree(options) }
+        return values(of: options)
+    }
+
+    /// The settings with those of all other sources: variables, service file, pass file, defaults.
+    ///
+    /// libpq tells them only of a connection. So this begins one with a setting that makes libpq give up after it has
+    /// gathered everything, and before it does anything.
+    private static func resolve(_ connectionString: String, hiding password: String?) throws -> [String: String] {
+        let connection = withSettings([("dbname", connectionString), ("channel_binding", "none")]) {
+            PQconnectStartParams($0, $1, 1)
+        }
+        guard let connection else { throw StorageError(.inputOutput, "There is not enough memory.") }
+        defer { PQfinish(connection) }
+        let message = String(cString: PQerrorMessage(connection))
+        guard message.contains("channel_binding") else {
+            var message = message.trimmingCharacters(in: .whitespacesAndNewlines)
+            for secret in [password, String(cString: PQpass(connection))].compactMap({ $0 }) where !secret.isEmpty {
+                message = message.replacingOccurrences(of: secret, with: "•••")
+            }
+            throw invalid(message)
+        }
+        guard let options = PQconninfo(connection) else {
+            throw StorageError(.inputOutput, "There is not enough memory.")
+        }
+        defer { PQconninfoFree(options) }
+        return values(of: options)
+    }
+
+    private static func hosts(in settings: [String: String]) throws -> [Host] {
+        func list(_ name: String) -> [String] {
+            let value = settings[name] ?? ""
+            return value.isEmpty ? [] : value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        let count = max(names.count, addresses.count, 1)
+        guard [names.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
+            [0, 1, count].contains(ports.count)
+        else { throw invalid("It names different numbers of hosts, addresses and ports.") }
+        return (0..<count).map { index in
+            Host(
+                name: names.isEmpty ? "" : names[index],
+                address: addresses.isEmpty ? "" : addresses[index],
+                port: ports.isEmpty ? "5432" : ports[ports.count == 1 ? 0 : index]
+            )
+        }
+    }
+
+    private static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
+        var values: [String: String] = [:]
+        var next = options
+        while let keyword = next.pointee.keyword {
+            if let value = next.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+            next += 1
+        }
+        return values
+    }
+
+    private static func invalid(_ hint: String) -> StorageError {
+        StorageError(.invalidArgument, "The connection string can't be used. \(hint)")
+    }
+}
+
+/// Calls a closure with settings in the form that libpq takes: two lists that end with NULL.
+func withSettings<Result>(
+    _ settings: [(keyword: String, value: String)],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+) -> Result {
+    let keywords = settings.map { strdup($0.keyword) }
+    let values = settings.map { strdup($0.value) }
+    defer { for text in keywords + values { free(text) } }
+    let keywordList = keywords.map { UnsafePointer($0) } + [nil]
+    let valueList = values.map { UnsafePointer($0) } + [nil]
+    return keywordList.withUnsafeBufferPointer { keywords in
+        valueList.withUnsafeBufferPointer { values in
+            guard let keywords = keywords.baseAddress, let values = values.baseAddress else {
+                preconditionFailure("A list with an end is not empty.")
+            }
+            return body(keywords, values)
+        }
+    }
+}
+
+extension Substring {
+    fileprivate func count(of character: Character) -> Int {
+        reduce(0) { $1 == character ? $0 + 1 : $0 }
+    }
+}
+#endif

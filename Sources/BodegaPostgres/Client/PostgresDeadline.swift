@@ -1,0 +1,28 @@
+#if Postgres
+import Dispatch
+import Foundation
+
+/// A moment on the clock that doesn't jump.
+struct PostgresDeadline: Sendable, Comparable {
+
+    private(set) var nanoseconds: UInt64
+
+    static func after(_ seconds: TimeInterval) -> PostgresDeadline {
+        let now = DispatchTime.now().uptimeNanoseconds
+        // A century is for ever.
+        return PostgresDeadline(nanoseconds: now + UInt64(min(max(seconds, 0), 3e9) * 1e9))
+    }
+
+    var hasPassed: Bool { DispatchTime.now().uptimeNanoseconds >= nanoseconds }
+
+    /// The seconds until then; 0 when it has passed.
+    var remaining: TimeInterval {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return now >= nanoseconds ? 0 : TimeInterval(nanoseconds - now) / 1e9
+    }
+
+    var dispatchTime: DispatchTime { DispatchTime(uptimeNanoseconds: nanoseconds) }
+
+    static func < (left: PostgresDeadline, right: PostgresDeadline) -> Bool { left.nanoseconds < right.nanoseconds }
+}
+#endif

@@ -1,0 +1,91 @@
+#if Postgres
+import CPostgres
+import Dispatch
+import Foundation
+
+extension Session {
+
+    /// Connects to the first host that answers as it should.
+    ///
+    /// libpq can try several hosts by itself, but would never get past one that accepts connections and says nothing.
+    ///
+    /// - Parameters:
+    ///   - preferred: The host to try first, because it was the right one last time.
+    ///   - timeout: How long each host may take, in seconds.
+    ///   - deadline: When to give up altogether.
+    static func connect(
+        to target: ConnectionTarget,
+        preferring preferred: ConnectionTarget.Host?,
+        timeout: TimeInterval,
+        until deadline: PostgresDeadline
+    ) async throws -> Session {
+        let hosts = target.hosts.filter { $0 == preferred } + target.hosts.filter { $0 != preferred }
+        var failures: [PostgresFailure] = []
+        for host in hosts {
+            do {
+                return try await connect(to: host, target, until: min(deadline, .after(timeout)))
+            } catch let failure as PostgresFailure {
+                failures.append(failure)
+                if deadline.hasPassed { break }
+            }
+        }
+        // A server that refuses the user says more than one that isn't there.
+        let failure = failures.first { !$0.isOutage && $0.code != nil } ?? failures.first
+        throw failure ?? PostgresFailure(.cannotConnect, "There was no time left to connect.")
+    }
+
+    private static func connect(
+        to host: ConnectionTarget.Host,
+        _ target: ConnectionTarget,
+        until deadline: PostgresDeadline
+    ) async throws -> Session {
+        let connection = try await start(target.settings(for: host))
+        do {
+            try await finishConnecting(connection, target, until: deadline)
+        } catch {
+            PQfinish(connection)
+            throw error
+        }
+        _ = PQsetErrorVerbosity(connection, PQERRORS_DEFAULT)
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        return try Session(connection, host: host)
+    }
+
+    private static func finishConnecting(
+        _ connection: OpaquePointer,
+        _ target: ConnectionTarget,
+        until deadline: PostgresDeadline
+    ) async throws {
+        // So that errors come with their SQLSTATE.
+        _ = PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+        var status = PQstatus(connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
+        while status != PGRES_POLLING_OK {
+            if status == PGRES_POLLING_FAILED { throw PostgresFailure.notConnected(connection, hiding: target.secrets) }
+            // Each step may have another socket.
+            let watch = try SocketWatch(socket: PQsocket(connection))
+            let mustWrite = status == PGRES_POLLING_WRITING
+            switch await watch.wait(toRead: !mustWrite, toWrite: mustWrite, until: deadline, heedsCancellation: true) {
+            case .ready: status = PQconnectPoll(connection)
+            case .timedOut: throw PostgresFailure(.cannotConnect, "The server did not answer in time.")
+            case .cancelled: throw CancellationError()
+            }
+        }
+    }
+
+    /// Begins to connect, on another thread, because looking up a host's name blocks.
+    private static func start(_ settings: [(keyword: String, value: String)]) async throws -> OpaquePointer {
+        try await withUnsafeThrowingContinuation { continuation in
+            startingQueue.async {
+                let connection = withSettings(settings) { PQconnectStartParams($0, $1, 1) }
+                if let connection {
+                    continuation.resume(returning: connection)
+                } else {
+                    continuation.resume(throwing: PostgresFailure(.cannotConnect, "There is not enough memory."))
+                }
+            }
+        }
+    }
+
+    private static let startingQueue = DispatchQueue(label: "emporium.postgres.connect", attributes: .concurrent)
+}
+#endif

@@ -1,0 +1,83 @@
+#if Postgres
+import Bodega
+import Foundation
+
+extension PostgresStorageEngine {
+
+    /// Few keys go together with other short reads; many have a connection to themselves.
+    private static let fewKeys = 16
+    /// More go in parts that see the same, because a message to the server has a limit.
+    private static let mostKeys = 20_000
+
+    /// Reads the rows of some keys.
+    ///
+    /// - Parameters:
+    ///   - statement: Answers with the place of a key, counted from 1, and whatever else.
+    ///   - value: Takes a value from a row of an answer.
+    /// - Returns: The values with the indices of their keys, in the order of the keys.
+    func rows<Value>(
+        of keys: [CacheKey],
+        _ statement: KeyedStatement,
+        _ value: (_ rows: QueryResult, _ row: Int) throws -> Value
+    ) async throws -> [(index: Int, value: Value)] {
+        if keys.isEmpty { return [] }
+        let commands = stride(from: 0, to: keys.count, by: Self.mostKeys).map { start in
+            let part = keys[start..<min(start + Self.mostKeys, keys.count)]
+            return statement.command(collection: number, part.map { ItemKey($0, in: shards) })
+        }
+        let answers: [QueryResult]
+        if keys.count <= Self.fewKeys {
+            answers = [try await database.read(commands[0])]
+        } else {
+            let patience = patience(forItems: keys.count)
+            answers = try await database.perform { session in
+                if commands.count == 1 { return [try await session.run(commands[0], patience: patience)] }
+                let all = [Command(ChangeStatements.begin)] + commands + [Command(ChangeStatements.end)]
+                return Array(try await session.run(all, patience: patience).dropFirst().dropLast())
+            }
+        }
+        do {
+            var found: [(index: Int, value: Value)] = []
+            found.reserveCapacity(answers.reduce(0) { $0 + $1.count })
+            for (part, answer) in answers.enumerated() {
+                for row in 0..<answer.count {
+                    let place: Int64 = try answer.number(row, 0)
+                    found.append((part * Self.mostKeys + Int(place) - 1, try value(answer, row)))
+                }
+            }
+            return found.sorted { $0.index < $1.index }
+        } catch {
+            throw StorageError.postgres(error)
+        }
+    }
+
+    /// How long a server may be silent while it works at some items, in seconds.
+    func patience(forItems count: Int) -> TimeInterval {
+        database.options.timeout + TimeInterval(count) / 1000
+    }
+
+    /// The number of items, asked on a connection that the caller has.
+    func count(_ session: Session) async throws -> Int {
+        var parameters = Parameters()
+        parameters.append(number)
+        let command = Command(ItemStatements.count, parameters)
+        return Int(try await session.run(command, patience: database.options.timeout).number(0, 0) as Int64)
+    }
+
+    /// Reads all items.
+    ///
+    /// - Parameters:
+    ///   - columns: What is needed of them.
+    ///   - value: Takes a value from a row.
+    /// - Returns: The values in the order of the items.
+    func scan<Value>(
+        _ columns: ItemScan.Columns,
+        _ value: @escaping (inout ItemScan.Row) throws -> Value
+    ) async throws -> [Value] {
+        let (number, patience) = (number, database.options.timeout)
+        return try await database.perform { session in
+            try await ItemScan.run(columns, ofCollection: number, session, patience, value)
+        }
+    }
+}
+#endif

@@ -1,0 +1,166 @@
+#if Postgres
+public import Bodega
+public import Foundation
+
+/// An engine that keeps its items in a PostgreSQL database, for programs on many machines.
+///
+/// ```swift
+/// let engine = try await PostgresStorageEngine(connecting: "postgres://app@db.example.com/notes", collection: "notes")
+/// try await engine.write(Data("Find out who you are.".utf8), key: CacheKey("dolly-parton"))
+/// ```
+///
+/// - When a write returns, the server has committed it, as durably as the server is set up.
+/// - A batch is applied all or nothing, and no read sees half of one. Batches that were applied at the same time leave
+///   what they would have left one after the other.
+/// - When the server can't be reached, an operation waits for it, and throws ``StorageError/Code/unreachable`` in the
+///   end. A write that is repeated because its outcome was not known is not applied twice.
+/// - Dates are kept to the millisecond.
+///
+/// Several engines on one database share connections, see ``PostgresDatabase``.
+public final class PostgresStorageEngine: ThrowingStorageEngine {
+
+    /// The database that the items are in.
+    public let database: PostgresDatabase
+
+    /// The name of the collection.
+    public let collectionName: String
+
+    let number: Int32
+    let shards: ShardHash
+    let now: @Sendable () -> Date
+    /// Tells the changes through this engine from those of others.
+    let origin = StorageOrigin()
+
+    init(database: PostgresDatabase, name: String, number: Int32, now: @escaping @Sendable () -> Date) {
+        self.database = database
+        self.collectionName = name
+        self.number = number
+        self.now = now
+        shards = ShardHash(collection: name)
+    }
+
+    /// Connects to a database, and creates the tables and the collection in it if they are missing.
+    ///
+    /// - Parameters:
+    ///   - connectionString: A URL such as `postgres://app@db.example.com/notes`, or another form, see
+    ///     ``PostgresDatabase/init(connecting:options:)``.
+    ///   - collection: The collection's name; any string but the empty one.
+    ///   - options: How the database is used.
+    ///   - now: Tells the time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the database could not be reached or opened. None shows a password.
+    public convenience init(
+        connecting connectionString: String,
+        collection: String,
+        options: PostgresDatabase.Options = PostgresDatabase.Options(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws {
+        let database = try await PostgresDatabase(connecting: connectionString, options: options)
+        let engine = try await database.collection(named: collection, now: now)
+        self.init(database: database, name: collection, number: engine.number, now: now)
+    }
+
+    /// Another collection of the same database, created if it is missing.
+    ///
+    /// The two share connections, but no items: equal keys name different items.
+    ///
+    /// - Parameter name: The collection's name; any string but the empty one.
+    /// - Throws: A ``StorageError`` if it could not be created.
+    public func collection(named name: String) async throws -> PostgresStorageEngine {
+        try await database.collection(named: name, now: now)
+    }
+
+    /// Closes the connections of the database, for all engines that share them.
+    public func close() {
+        database.close()
+    }
+
+    // MARK: Reading
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        let result = try await database.read(Command(ItemStatements.data, parameters(for: key)), key: key)
+        return try answer(key) { result.count == 0 ? nil : try result.data(0, 0) }
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        let found = try await rows(of: keys, ItemStatements.dataOfMany) { rows, row in try rows.data(row, 1) }
+        return found.map { (keys[$0.index], $0.value) }
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await scan([.key, .data]) { row in (try row.key(), try row.data()) }
+    }
+
+    public func fetchAllData() async throws -> [Data] {
+        try await scan([.data]) { row in try row.data() }
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await scan([.key]) { row in try row.key() }
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        try await rows(of: candidates, ItemStatements.placesOfMany) { _, _ in () }.map { candidates[$0.index] }
+    }
+
+    public func fetchCount() async throws -> Int {
+        try await database.perform { try await self.count($0) }
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        let result = try await database.read(Command(ItemStatements.dates, parameters(for: key)), key: key)
+        return try answer(key) {
+            result.count == 0 ? nil : ItemDate.dates(try result.number(0, 0), try result.number(0, 1))
+        }
+    }
+
+    // MARK: Writing
+
+    public func write(_ data: Data, key: CacheKey) async throws {
+        let date = ItemDate.number(of: now())
+        try await apply(.one(.init(ItemKey(key, in: shards), data, created: date, updated: date)), key: key)
+    }
+
+    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
+        let date = ItemDate.number(of: now())
+        var plan = WritePlan.Builder(shards: shards)
+        for (key, data) in dataAndKeys { plan.write(data, key, created: date, updated: date) }
+        try await apply(.many(plan.finish()))
+    }
+
+    public func remove(key: CacheKey) async throws {
+        try await apply(.removal(ItemKey(key, in: shards)), key: key)
+    }
+
+    public func apply(_ operations: [StorageOperation]) async throws {
+        let date = ItemDate.number(of: now())
+        var plan = WritePlan.Builder(shards: shards)
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data): plan.write(data, key, created: date, updated: date)
+            case .remove(let key): plan.remove(key)
+            case .removeAll: plan.removeAll()
+            }
+        }
+        try await apply(.many(plan.finish()))
+    }
+
+    // MARK: Help
+
+    private func parameters(for key: CacheKey) -> Parameters {
+        let key = ItemKey(key, in: shards)
+        var parameters = Parameters(capacity: key.bytes.count + 6)
+        parameters.append(key.shard)
+        parameters.append(number)
+        parameters.append(key.bytes)
+        return parameters
+    }
+
+    private func answer<Value>(_ key: CacheKey, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            throw StorageError.postgres(error, key: key)
+        }
+    }
+}
+#endif

@@ -1,0 +1,181 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance {
+
+    /// The checks of change feeds that apply to an engine, which must be an `ObservableStorageEngine`. They come on top of
+    /// ``checks(for:)``.
+    ///
+    /// - Parameter configuration: The engine and what it promises. Random checks print their seed; the environment variable
+    ///   `EMPORIUM_SEED` repeats one.
+    public static func changeFeedChecks(for configuration: Configuration) -> [Case] {
+        Check.changeFeeds.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
+    }
+}
+
+extension StorageEngineConformance.Check {
+
+    /// All checks of change feeds.
+    public static let changeFeeds = [
+        changesComeInOrder, changesComeOnce, failedBatchesTellNothing, ownChangesCanBeLeftOut, unknownCursorsAreUnknown,
+        cursorsSurviveReopening, feedsBeginWithASnapshot, snapshotsFitTheirCursors, signalsComeForEachChange,
+        changesOfOthersAreTold, slowReadersHoldNobodyUp, cancelledFeedsEnd,
+    ]
+
+    /// Changes are told in the order in which they took effect, those of a batch too; what changes nothing is not told.
+    public static let changesComeInOrder = feed("changes come in order") { examination, engine in
+        try await engine.write(bytes("1"), key: CacheKey("before"))
+        let cursor = try await engine.fetchCursor()
+        try await engine.write(bytes("1"), key: CacheKey("c"))
+        try await engine.write(items("b", "a"))
+        try await engine.write(bytes("2"), key: CacheKey("b"))
+        try await engine.remove(key: CacheKey("absent"))
+        try await engine.remove(key: CacheKey("b"))
+        try await engine.apply([
+            .write(key: CacheKey("d"), data: bytes("1")), .remove(key: CacheKey("d")),
+            .write(key: CacheKey("d"), data: bytes("2")), .remove(key: CacheKey("absent")),
+            .write(key: CacheKey("c"), data: bytes("3")), .remove(key: CacheKey("before")),
+        ])
+        let delta = try await examination.allChanges(of: engine, since: cursor, "after writing")
+        let expected =
+            written("c", "b", "a", "b") + removed("b") + written("d") + removed("d") + written("d", "c")
+            + removed("before")
+        examination.expectChanges(delta?.changes, expected, "the changes")
+        guard let delta else { return }
+        try await engine.removeAllData()
+        let rest = try await examination.allChanges(of: engine, since: delta.cursor, "after removing all")
+        // In whatever order: they go at once.
+        let sorted = rest?.changes.sorted { $0.key.rawValue < $1.key.rawValue }
+        examination.expectChanges(sorted, removed("a", "c", "d"), "the changes of removing all")
+    }
+
+    /// From a cursor on each change is told once, whether one reads after every change or after all, and again from the same
+    /// cursor.
+    public static let changesComeOnce = feed("changes come once") { examination, engine in
+        let start = try await engine.fetchCursor()
+        var cursor = start
+        let names = (0..<30).map { "\($0 % 7)" }
+        for name in names {
+            try await engine.write(bytes(name), key: CacheKey(name))
+            let delta = try await examination.allChanges(of: engine, since: cursor, "after a change")
+            examination.expectChanges(delta?.changes, written(name), "the changes since the last ones")
+            guard let delta else { return }
+            cursor = delta.cursor
+        }
+        for _ in 0..<2 {
+            let all = try await examination.allChanges(of: engine, since: start, "from the beginning")
+            examination.expectChanges(all?.changes, names.flatMap { written($0) }, "all changes")
+        }
+        let none = try await examination.allChanges(of: engine, since: cursor, "at the end")
+        examination.expectChanges(none?.changes, [], "the changes behind the last one")
+        let now = try await engine.fetchCursor()
+        let since = try await examination.allChanges(of: engine, since: now, "at the present cursor")
+        examination.expectChanges(since?.changes, [], "the changes since now")
+    }
+
+    /// A batch that fails is not told.
+    public static let failedBatchesTellNothing = feed(
+        "failed batches tell nothing", requires: .atomicBatches, refusedOperation: true
+    ) { examination, engine in
+        guard let refuse = examination.configuration.refuseOperation else { return }
+        let cursor = try await engine.fetchCursor()
+        let refused = try await refuse(engine, examination.workspace)
+        do {
+            try await engine.apply([.write(key: CacheKey("a"), data: bytes("a")), refused])
+            examination.record("a batch with a refused operation", expected: "an error", actual: "none")
+        } catch is StorageError {
+            // As it should be.
+        }
+        try await engine.write(bytes("b"), key: CacheKey("b"))
+        let delta = try await examination.allChanges(of: engine, since: cursor, "after a failed batch")
+        examination.expectChanges(delta?.changes, written("b"), "the changes after a failed batch")
+    }
+
+    /// Who asks to be spared his own changes hears of none if they are all, and of all if they are not.
+    public static let ownChangesCanBeLeftOut = feed("own changes can be left out") { examination, engine in
+        let (mine, other) = (StorageOrigin(), StorageOrigin())
+        func write(_ name: String, by origin: StorageOrigin) async throws {
+            try await StorageOrigin.$current.withValue(origin) {
+                try await engine.write(bytes(name), key: CacheKey(name))
+            }
+        }
+        let cursor = try await engine.fetchCursor()
+        for name in ["a", "b"] { try await write(name, by: mine) }
+        let own = try await examination.allChanges(of: engine, since: cursor, besides: mine, "all of one's own")
+        examination.expectChanges(own?.changes, [], "the changes besides one's own")
+        guard let own else { return }
+        examination.expect(own.cursor != cursor, "the cursor moves over one's own changes")
+        let all = try await examination.allChanges(of: engine, since: cursor, "told to all")
+        examination.expectEqual(all?.changes.map(\.origin), [mine, mine], "the origins of the changes")
+        for (name, origin) in [("c", mine), ("d", other), ("e", mine)] { try await write(name, by: origin) }
+        let mixed = try await examination.allChanges(of: engine, since: own.cursor, besides: mine, "of several")
+        examination.expectChanges(mixed?.changes, written("c", "d", "e"), "the changes of several")
+        examination.expectEqual(mixed?.changes.map(\.origin), [mine, other, mine], "the origins of several")
+        try await engine.write(bytes("f"), key: CacheKey("f"))
+        guard let mixed else { return }
+        let engines = try await examination.allChanges(of: engine, since: mixed.cursor, besides: mine, "of the engine")
+        examination.expectChanges(engines?.changes, written("f"), "the changes that nobody has signed")
+    }
+
+    /// The cursor of another engine, or of none, is not known, and a feed that begins with one tells a snapshot.
+    public static let unknownCursorsAreUnknown = feed("unknown cursors are unknown") { examination, engine in
+        try await engine.write(bytes("a"), key: CacheKey("a"))
+        let known = try await engine.fetchCursor()
+        let other = StorageEngineConformance.Workspace()
+        let foreign = try await (examination.configuration.makeEngine(other) as? any ObservableStorageEngine)?
+            .fetchCursor()
+        try await examination.remove(other)
+        let texts = ["", "?", "/", "0", "1/2/3", "-1/-1", "\(Int.max)/1", known.rawValue + "x", "9" + known.rawValue]
+        for cursor in texts.map(StorageCursor.init(rawValue:)) + (foreign.map { [$0] } ?? []) {
+            let delta = try await engine.fetchChanges(since: cursor, besides: nil)
+            examination.expect(delta == nil, "fetchChanges(since: \(cursor.rawValue.debugDescription)) is nil")
+        }
+        let news = try await examination.soon("the first news after an unknown cursor") {
+            var feed = engine.changes(since: StorageCursor(rawValue: "?")).makeAsyncIterator()
+            return try await feed.next()
+        }
+        guard case .snapshot(let snapshot)?? = news else {
+            return examination.record("the first news", expected: "a snapshot", actual: described(news as Any))
+        }
+        examination.expectItems(snapshot.items, items("a"), "the snapshot after an unknown cursor")
+    }
+
+    /// A cursor is good in an engine that is made anew, and so is one made then.
+    public static let cursorsSurviveReopening = Self(
+        "cursors survive reopening", requires: .persistent
+    ) { examination in
+        let cursor = Locked<StorageCursor?>(nil)
+        try await examination.observing { engine in
+            try await engine.write(bytes("before"), key: CacheKey("before"))
+            let now = try await engine.fetchCursor()
+            cursor.withLock { $0 = now }
+            try await engine.write(bytes("a"), key: CacheKey("a"))
+        }
+        for name in ["b", "c"] {
+            try await examination.observing { engine in
+                guard let kept = cursor.withLock({ $0 }) else { return }
+                try await engine.write(bytes(name), key: CacheKey(name))
+                let delta = try await examination.allChanges(of: engine, since: kept, "after reopening")
+                let expected = name == "b" ? written("a", "b") : written("c")
+                examination.expectChanges(delta?.changes, expected, "the changes after reopening")
+                cursor.withLock { $0 = delta?.cursor }
+            }
+        }
+    }
+
+    /// A check of one engine that has a change feed.
+    static func feed(
+        _ name: String,
+        requires capabilities: StorageEngineConformance.Capabilities = [],
+        refusedOperation: Bool = false,
+        _ body: @escaping @Sendable (Examination, any ObservableStorageEngine) async throws -> Void
+    ) -> Self {
+        Self(name, requires: capabilities, refusedOperation: refusedOperation) { examination, engine in
+            guard let engine = engine as? any ObservableStorageEngine else {
+                return examination.record(
+                    "the engine", expected: "an ObservableStorageEngine", actual: "\(type(of: engine))")
+            }
+            try await body(examination, engine)
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import Bodega
+import Foundation
+
+extension StorageEngineConformance.Check {
+
+    /// A feed without a cursor begins with all items, and goes on with what changes.
+    public static let feedsBeginWithASnapshot = feed("feeds begin with a snapshot") { examination, engine in
+        try await engine.write(items("b", "a"))
+        let feed = Follower(engine.changes())
+        guard case .snapshot(let snapshot)?? = try await examination.soon("the first news", feed.next) else {
+            return examination.record("the first news", expected: "a snapshot", actual: "something else")
+        }
+        examination.expectItems(snapshot.items, items("b", "a"), "the snapshot")
+        try await engine.write(items("c"))
+        try await engine.remove(key: CacheKey("a"))
+        var changes: [StorageChange] = []
+        while changes.count < 2 {
+            guard case .changes(let delta)?? = try await examination.soon("the next news", feed.next) else {
+                return examination.record("the next news", expected: "changes", actual: "something else")
+            }
+            changes += delta.changes
+        }
+        examination.expectChanges(changes, written("c") + removed("a"), "the news after the snapshot")
+    }
+
+    /// While tasks write at random, who follows is told each task's changes in their order, each once: from a cursor on all
+    /// of them, after a snapshot just those that are not in it yet.
+    public static let snapshotsFitTheirCursors = feed("snapshots fit their cursors") { examination, engine in
+        let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
+        print("\(examination.configuration.name): EMPORIUM_SEED=\(seed)")
+        let start = try await engine.fetchCursor()
+        let outcome = try await examination.soon("following, seed \(seed)") {
+            let end = CacheKey("end")
+            async let fromCursor = Follower(engine.changes(since: start)).story(until: end)
+            // They begin while the writers write.
+            async let late = atOnce([4, 8, 16]) { count in
+                while await engine.keyCount() < count { await Task.yield() }
+                return try await Follower(engine.changes()).story(until: end)
+            }
+            let writers = try await atOnce(Array(0..<6)) { number in
+                var writer = RandomWriter(number: number, seed: seed)
+                for _ in 0..<60 { try await writer.change(engine) }
+                return writer
+            }
+            try await engine.write(bytes("end"), key: end)
+            return try await ([fromCursor] + late, writers)
+        }
+        guard let (stories, writers) = outcome else { return }
+        for (number, story) in stories.enumerated() {
+            for writer in writers {
+                let subject = "writer \(writer.number) to follower \(number), seed \(seed)"
+                let told = story.changes.filter { writer.owns($0.key) }
+                // The first began at a cursor, so it is told all. The snapshots of the others say where they began.
+                let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : told.count)
+                examination.expectChanges(told, Array(expected), "the changes of \(subject)")
+                examination.expectItems(
+                    story.snapshot.filter { writer.owns($0.key) }.sorted { $0.key.rawValue < $1.key.rawValue },
+                    writer.items(after: writer.steps.count - expected.count),
+                    "the snapshot of \(subject)"
+                )
+            }
+        }
+    }
+
+    /// There is a signal at once, and one after each change, or after several.
+    public static let signalsComeForEachChange = feed("signals come for each change") { examination, engine in
+        var cursor = try await engine.fetchCursor()
+        let signals = Signals(engine.changeSignals())
+        _ = try await examination.soon("the signal at once", signals.next)
+        for number in 0..<50 {
+            let name = "\(number)"
+            try await engine.write(bytes(name), key: CacheKey(name))
+            var found: [StorageChange] = []
+            // A signal can be about a change that was read before it came.
+            while found.isEmpty {
+                guard try await examination.soon("the signal after change \(number)", signals.next) == true,
+                    let delta = try await examination.allChanges(of: engine, since: cursor, "after a signal")
+                else { return }
+                (found, cursor) = (delta.changes, delta.cursor)
+            }
+            examination.expectChanges(found, written(name), "the changes after a signal")
+        }
+    }
+
+    /// What one engine changes is told to who follows another that shares its items.
+    public static let changesOfOthersAreTold = Self(
+        "changes of others are told", requires: .shared
+    ) { examination in
+        try await examination.observing { one in
+            try await examination.observing { other in
+                let feed = Follower(one.changes(since: try await one.fetchCursor()))
+                for number in 0..<20 {
+                    let name = "\(number)"
+                    try await other.write(bytes(name), key: CacheKey(name))
+                    guard case .changes(let delta)?? = try await examination.soon("the news of another", feed.next)
+                    else { return examination.record("the news", expected: "changes", actual: "something else") }
+                    examination.expectChanges(delta.changes, written(name), "the changes of another")
+                }
+            }
+        }
+    }
+
+    /// Who does not read keeps nobody from writing, and is told everything when he does.
+    public static let slowReadersHoldNobodyUp = feed("slow readers hold nobody up") { examination, engine in
+        let feed = Follower(engine.changes(since: try await engine.fetchCursor()))
+        let names = (0..<500).map { "\($0)" }
+        let isWritten: Void? = try await examination.soon("writing beside a feed that nobody reads") {
+            for name in names { try await engine.write(bytes(name), key: CacheKey(name)) }
+        }
+        if isWritten == nil { return }
+        var changes: [StorageChange] = []
+        while changes.count < names.count {
+            guard case .changes(let delta)?? = try await examination.soon("what a slow reader is told", feed.next)
+            else { return examination.record("the news", expected: "changes", actual: "something else") }
+            changes += delta.changes
+        }
+        examination.expectChanges(changes, names.flatMap { written($0) }, "what a slow reader is told")
+    }
+
+    /// A feed that waits for news ends with its task.
+    public static let cancelledFeedsEnd = feed("cancelled feeds end") { examination, engine in
+        try await engine.write(bytes("a"), key: CacheKey("a"))
+        let cursor = try await engine.fetchCursor()
+        for pause in 0..<30 {
+            let waiting = Task { try await Follower(engine.changes(since: cursor)).next() }
+            // Cancelled before, while and after it begins to wait.
+            for _ in 0..<pause * 10 { await Task.yield() }
+            waiting.cancel()
+            let isOver: Void? = try await examination.soon("the end of a cancelled feed") {
+                if case .success(let news?) = await waiting.result {
+                    examination.record("a cancelled feed", expected: "an end", actual: described(news))
+                }
+            }
+            if isOver == nil { return }
+        }
+    }
+}
+
+/// The results of a closure that runs for all elements at once, in the order of these.
+private func atOnce<Element: Sendable, Result: Sendable>(
+    _ elements: [Element],
+    _ body: @escaping @Sendable (Element) async throws -> Result
+) async throws -> [Result] {
+    try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+        for (index, element) in elements.enumerated() {
+            group.addTask { (index, try await body(element)) }
+        }
+        var results: [(Int, Result)] = []
+        for try await result in group { results.append(result) }
+        return results.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}
+
+/// An iterator that can be used from several tasks, one after the other.
+private final class Follower: @unchecked Sendable {
+    // @unchecked because no check waits in two tasks at once.
+    private var iterator: StorageChangeFeed.Iterator
+
+    init(_ feed: StorageChangeFeed) { iterator = feed.makeAsyncIterator() }
+
+    @Sendable func next() async throws -> StorageNews? { try await iterator.next() }
+
+    /// The items of the snapshot, if there is one, and the changes up to one of a key.
+    func story(until end: CacheKey) async throws -> (snapshot: [Item], changes: [StorageChange]) {
+        var snapshot: [Item] = []
+        var changes: [StorageChange] = []
+        while changes.last?.key != end, let news = try await iterator.next() {
+            switch news {
+            case .snapshot(let first): snapshot = first.items
+            case .changes(let delta): changes += delta.changes
+            }
+        }
+        return (snapshot, changes)
+    }
+}
+
+/// Signals that can be awaited from several tasks, one after the other.
+private final class Signals: @unchecked Sendable {
+    // @unchecked because no check waits in two tasks at once.
+    private var iterator: AsyncStream<Void>.Iterator
+
+    init(_ stream: AsyncStream<Void>) { iterator = stream.makeAsyncIterator() }
+
+    /// - Returns: `false` at the end.
+    @Sendable func next() async -> Bool { await iterator.next() != nil }
+}
+
+/// Changes items of its own at random, and knows which changes that makes.
+private struct RandomWriter {
+    let number: Int
+    private var generator: SeededGenerator
+    private var present: Set<CacheKey> = []
+    private(set) var steps: [(change: StorageChange, data: Data)] = []
+
+    init(number: Int, seed: UInt64) {
+        self.number = number
+        generator = SeededGenerator(seed: seed &+ UInt64(number))
+    }
+
+    /// Whether an item is this writer's.
+    func owns(_ key: CacheKey) -> Bool { key.rawValue.hasPrefix("\(number)/") }
+
+    /// The items after the first so many steps, by their names.
+    func items(after count: Int) -> [Item] {
+        var items: [CacheKey: Data] = [:]
+        for (change, data) in steps.prefix(count) { items[change.key] = change.kind == .written ? data : nil }
+        return items.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
+    }
+
+    mutating func change(_ engine: some StorageEngine) async throws {
+        let operations = (0..<Int.random(in: 1...4, using: &generator)).map { _ in operation() }
+        if operations.count == 1, case .write(let key, let data) = operations[0] {
+            try await engine.write(data, key: key)
+        } else {
+            try await engine.apply(operations)
+        }
+    }
+
+    private mutating func operation() -> StorageOperation {
+        let key = CacheKey("\(number)/\(Int.random(in: 0..<8, using: &generator))")
+        if Int.random(in: 0..<3, using: &generator) > 0 {
+            present.insert(key)
+            let data = bytes("\(steps.count)")
+            steps.append((StorageChange(key: key, kind: .written), data))
+            return .write(key: key, data: data)
+        }
+        if present.remove(key) != nil { steps.append((StorageChange(key: key, kind: .removed), Data())) }
+        return .remove(key: key)
+    }
+}

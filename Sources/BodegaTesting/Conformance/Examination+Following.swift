@@ -1,0 +1,92 @@
+import Bodega
+import Foundation
+
+extension Examination {
+
+    /// Runs something that should end soon.
+    ///
+    /// - Parameter subject: What should happen, for reports.
+    /// - Returns: `nil` if it did not end in time. It is cancelled then, and left to itself.
+    func soon<Value: Sendable>(
+        _ subject: String,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        let (results, continuation) = AsyncStream.makeStream(of: Result<Value, any Error>?.self)
+        let task = Task {
+            do {
+                continuation.yield(.success(try await work()))
+            } catch {
+                continuation.yield(.failure(error))
+            }
+        }
+        let limit = Task { [patience = configuration.patience] in
+            do {
+                try await Task.sleep(for: patience)
+            } catch {
+                // The work was faster.
+                return
+            }
+            continuation.yield(nil)
+        }
+        defer {
+            task.cancel()
+            limit.cancel()
+        }
+        for await result in results {
+            guard let result else { break }
+            return try result.get()
+        }
+        record(subject, expected: "an end within \(configuration.patience)", actual: "none")
+        return nil
+    }
+
+    /// Opens an engine that is expected to have a change feed.
+    func observing(_ work: (any ObservableStorageEngine) async throws -> Void) async throws {
+        try await session { engine in
+            guard let engine = engine as? any ObservableStorageEngine else {
+                return record("the engine", expected: "an ObservableStorageEngine", actual: "\(type(of: engine))")
+            }
+            try await work(engine)
+        }
+    }
+
+    /// Reads all changes after a cursor.
+    ///
+    /// - Returns: `nil` if the cursor is not known, which is reported.
+    func allChanges(
+        of engine: any ObservableStorageEngine,
+        since cursor: StorageCursor,
+        besides origin: StorageOrigin? = nil,
+        _ moment: String
+    ) async throws -> StorageDelta? {
+        var all = StorageDelta(changes: [], cursor: cursor, isComplete: false)
+        while !all.isComplete {
+            guard let delta = try await engine.fetchChanges(since: all.cursor, besides: origin) else {
+                record("fetchChanges(since:besides:) \(moment)", expected: "changes", actual: "nil")
+                return nil
+            }
+            if delta.changes.isEmpty, !delta.isComplete, delta.cursor == all.cursor {
+                record("an incomplete delta \(moment)", expected: "another cursor", actual: "the same cursor")
+                return nil
+            }
+            all = StorageDelta(
+                changes: all.changes + delta.changes, cursor: delta.cursor, isComplete: delta.isComplete)
+        }
+        return all
+    }
+
+    /// Compares changes, but not who made them.
+    func expectChanges(_ actual: [StorageChange]?, _ expected: [StorageChange], _ subject: String) {
+        guard let actual else { return }
+        expectEqual(actual.map(described(change:)), expected.map(described(change:)), subject)
+    }
+
+    private func described(change: StorageChange) -> String {
+        let name = promises(.exactKeys) ? "\(change.key.kind.rawValue):\(change.key.rawValue)" : change.key.value
+        return "\(change.kind) \(name)"
+    }
+}
+
+/// What writing and removing under some names should be told as.
+func written(_ names: String...) -> [StorageChange] { names.map { StorageChange(key: CacheKey($0), kind: .written) } }
+func removed(_ names: String...) -> [StorageChange] { names.map { StorageChange(key: CacheKey($0), kind: .removed) } }

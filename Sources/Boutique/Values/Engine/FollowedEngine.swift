@@ -1,0 +1,133 @@
+import Bodega
+import Foundation
+import Logging
+
+/// Hears for all values in one engine what others change there.
+final class FollowedEngine: Sendable {
+
+    /// Who makes the changes of these values.
+    let origin = StorageOrigin()
+
+    private let engine: any ObservableStorageEngine
+    private let identity: ObjectIdentifier?
+    private let cursor = Locked<StorageCursor?>(nil)
+    private let values = Locked<[CacheKey: Weak<EngineValue>]>([:])
+    private let following = Locked<Task<Void, Never>?>(nil)
+
+    private static let all = Locked<[ObjectIdentifier: Weak<FollowedEngine>]>([:])
+
+    /// Follows an engine, once for all who ask; `nil` if it tells nothing.
+    static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
+        guard let engine = engine as? any ObservableStorageEngine else { return nil }
+        // Only objects have an identity; other engines are not known to be the same.
+        guard type(of: engine) is AnyClass else {
+            let new = FollowedEngine(engine, identity: nil)
+            new.follow()
+            return new
+        }
+        let identity = ObjectIdentifier(engine as AnyObject)
+        let new = FollowedEngine(engine, identity: identity)
+        let followed = all.withLock { all in
+            if let known = all[identity]?.object { return known }
+            all[identity] = Weak(new)
+            return new
+        }
+        if followed === new { new.follow() }
+        return followed
+    }
+
+    private init(_ engine: any ObservableStorageEngine, identity: ObjectIdentifier?) {
+        self.engine = engine
+        self.identity = identity
+    }
+
+    deinit {
+        following.withLock { $0.take() }?.cancel()
+        guard let identity else { return }
+        Self.all.withLock { all in
+            // Another may have taken the place already.
+            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
+        }
+    }
+
+    private func follow() {
+        let signals = engine.changeSignals()
+        let task = Task { [weak self] in
+            for await _ in signals {
+                var pause = RetryPause()
+                while let isDone = await self?.catchUp(), !isDone {
+                    do { try await pause.wait() } catch { return }
+                }
+            }
+        }
+        following.withLock { $0 = task }
+    }
+
+    /// Tells a value of changes from now on.
+    func add(_ value: EngineValue) {
+        values.withLock { $0[value.key] = Weak(value) }
+    }
+
+    /// Forgets a value that ends, unless another has taken its place.
+    func remove(_ key: CacheKey, _ identity: ObjectIdentifier) {
+        values.withLock { values in
+            if values[key]?.identity == identity { values[key] = nil }
+        }
+    }
+
+    /// Tells the values what others have changed.
+    ///
+    /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
+    private func catchUp() async -> Bool {
+        do {
+            while try await !tellNext() {}
+            return true
+        } catch let error as StorageError where error.code == .readOnly {
+            boutiqueLogger.debug(
+                "There is no history of the changes of others yet, and it can't be begun here.",
+                metadata: ["error": "\(error)"]
+            )
+            return true
+        } catch {
+            boutiqueLogger.warning(
+                "Values that others may have changed could not be read. It is tried again.",
+                metadata: ["error": "\(error)"]
+            )
+            return false
+        }
+    }
+
+    /// Reads what comes next.
+    ///
+    /// - Returns: Whether there is no more.
+    private func tellNext() async throws -> Bool {
+        guard
+            let place = cursor.withLock({ $0 }),
+            let delta = try await engine.fetchChanges(since: place, besides: origin)
+        else {
+            let now = try await engine.fetchCursor()
+            for value in values.withLock({ $0.values.compactMap(\.object) }) { try await value.refresh() }
+            cursor.withLock { $0 = now }
+            return true
+        }
+        let changed = Set(delta.changes.lazy.filter { $0.origin != self.origin }.map(\.key))
+        let concerned = values.withLock { values in changed.compactMap { values[$0]?.object } }
+        for value in concerned { try await value.refresh() }
+        cursor.withLock { $0 = delta.cursor }
+        return delta.isComplete
+    }
+}
+
+/// A reference that does not keep its object alive.
+final class Weak<Object: AnyObject & Sendable>: Sendable {
+    // Set once; `weak let` needs a newer compiler than the package.
+    nonisolated(unsafe) private(set) weak var object: Object?
+
+    /// The identity of the object, also when it is gone. To compare it holds nothing.
+    let identity: ObjectIdentifier
+
+    init(_ object: Object) {
+        self.object = object
+        identity = ObjectIdentifier(object)
+    }
+}

@@ -1,0 +1,397 @@
+#if Postgres
+import Bodega
+import Foundation
+import PostgresTesting
+import Testing
+
+@testable import BodegaPostgres
+
+@Suite(.timeLimit(.minutes(10)))
+struct ChangeFeedTests {
+
+    private func engine(_ schema: Schemas.Schema, _ options: PostgresDatabase.Options = .patient()) async throws
+        -> PostgresStorageEngine
+    {
+        try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: options)
+    }
+
+    /// All changes after a cursor, and the cursor behind them.
+    private func all(
+        _ engine: PostgresStorageEngine,
+        since cursor: StorageCursor,
+        besides origin: StorageOrigin? = nil
+    ) async throws -> (changes: [StorageChange], cursor: StorageCursor) {
+        var (changes, cursor) = ([StorageChange](), cursor)
+        while true {
+            let delta = try #require(try await engine.fetchChanges(since: cursor, besides: origin))
+            changes += delta.changes
+            cursor = delta.cursor
+            if delta.isComplete { return (changes, cursor) }
+        }
+    }
+
+    @Test func `From a snapshot on, each change is told once, with its origin`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let (one, other) = (try await engine(schema), try await engine(schema))
+        try await one.write(Data("1".utf8), key: CacheKey("a"))
+        let snapshot = try await other.fetchSnapshot()
+        #expect(snapshot.items.map(\.key) == [CacheKey("a")])
+
+        let origin = StorageOrigin()
+        let long = CacheKey(verbatim: String(repeating: "long", count: 1_000))
+        try await StorageOrigin.$current.withValue(origin) {
+            try await one.write([(CacheKey("b"), Data()), (CacheKey("a"), Data()), (long, Data())])
+            try await one.remove(key: CacheKey("b"))
+        }
+        try await other.apply([.removeAll, .write(key: CacheKey("c"), data: Data())])
+        let told = try await all(other, since: snapshot.cursor)
+        let expected: [(CacheKey, StorageChange.Kind)] = [
+            (CacheKey("b"), .written), (CacheKey("a"), .written), (long, .written), (CacheKey("b"), .removed),
+            (CacheKey("a"), .removed), (long, .removed), (CacheKey("c"), .written),
+        ]
+        #expect(told.changes.map(\.key) == expected.map(\.0))
+        #expect(told.changes.map(\.kind) == expected.map(\.1))
+        #expect(told.changes.prefix(4).allSatisfy { $0.origin == origin })
+        #expect(told.changes.suffix(3).allSatisfy { $0.origin != origin && $0.origin != nil })
+        #expect(try await all(one, since: told.cursor).changes.isEmpty)
+
+        try await StorageOrigin.$current.withValue(origin) { try await one.write(Data(), key: CacheKey("d")) }
+        #expect(try await all(one, since: told.cursor, besides: origin).changes.isEmpty)
+        #expect(try await all(one, since: told.cursor).changes.map(\.key) == [CacheKey("d")])
+    }
+
+    @Test func `A batch of any size is told in parts`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let cursor = try await engine.fetchCursor()
+        let keys = (0..<2_500).map { CacheKey("item-\($0)") }
+        try await engine.write(keys.map { ($0, Data()) })
+        for key in keys.prefix(250) { try await engine.remove(key: key) }
+        let first = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(!first.isComplete)
+        // What comes while the parts are read is told after them.
+        try await engine.write(Data(), key: CacheKey("late"))
+        let rest = try await all(engine, since: first.cursor)
+        let told = first.changes + rest.changes
+        #expect(told.map(\.key) == keys + keys.prefix(250) + [CacheKey("late")])
+    }
+
+    /// The control is the reader that goes by the numbers in the log: it must skip something, or the test would prove
+    /// nothing.
+    @Test func `No change is skipped when transactions commit in another order than they took their numbers`()
+        async throws
+    {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let changes = Locked<[CacheKey: Int]>([:])
+        var cursor = try await engine.fetchCursor()
+        let followers = StorageOrigin()
+
+        // Each writer holds its transaction open after it took its number until the next one has committed.
+        let held = try await HeldTransaction(schema)
+        try await held.write("first", collection: engine.number)
+        var naive = NaiveReader(schema)
+        try await engine.write(Data(), key: CacheKey("second"))
+        for round in 0..<2 {
+            if round == 1 { try await held.commit() }
+            let told = try await all(engine, since: cursor, besides: followers)
+            cursor = told.cursor
+            for change in told.changes { changes.withLock { $0[change.key, default: 0] += 1 } }
+            try await naive.read()
+        }
+        #expect(changes.withLock { $0 } == [CacheKey("first"): 1, CacheKey("second"): 1])
+        #expect(naive.keys == ["second"], "The control is to skip what committed late.")
+    }
+
+    @Test func `Concurrent writers that hold transactions open are all told, exactly once`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let start = try await engine.fetchCursor()
+        let number = engine.number
+        let isWriting = Locked(true)
+        let told = Locked<[CacheKey: Int]>([:])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var cursor = start
+                var isLast = false
+                while !isLast {
+                    isLast = !isWriting.withLock { $0 }
+                    let delta = try await all(engine, since: cursor)
+                    cursor = delta.cursor
+                    for change in delta.changes { told.withLock { $0[change.key, default: 0] += 1 } }
+                }
+            }
+            group.addTask {
+                defer { isWriting.withLock { $0 = false } }
+                try await withThrowingTaskGroup(of: Void.self) { writers in
+                    for writer in 0..<4 {
+                        writers.addTask {
+                            for round in 0..<10 {
+                                let held = try await HeldTransaction(schema)
+                                try await held.write("\(writer)-\(round)", collection: number)
+                                for _ in 0..<Int.random(in: 0..<50) { await Task.yield() }
+                                try await held.commit()
+                            }
+                        }
+                    }
+                    try await writers.waitForAll()
+                }
+            }
+            try await group.waitForAll()
+        }
+        let expected = (0..<4).flatMap { writer in (0..<10).map { CacheKey("\(writer)-\($0)") } }
+        #expect(told.withLock { $0 } == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
+    }
+
+    @Test func `A long transaction elsewhere holds nothing back`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let cursor = try await engine.fetchCursor()
+        let held = try await HeldTransaction(schema)
+        try await held.write("held", collection: engine.number)
+        try await engine.write(Data(), key: CacheKey("a"))
+        let first = try await all(engine, since: cursor)
+        #expect(first.changes.map(\.key) == [CacheKey("a")])
+        try await engine.write(Data(), key: CacheKey("b"))
+        let second = try await all(engine, since: first.cursor)
+        #expect(second.changes.map(\.key) == [CacheKey("b")])
+        try await held.commit()
+        #expect(try await all(engine, since: second.cursor).changes.map(\.key) == [CacheKey("held")])
+    }
+
+    @Test func `The log is bounded, and a cursor from before it gets a snapshot`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema, .patient(changeLogLimit: 10))
+        let old = try await engine.fetchCursor()
+        for number in 0..<50 { try await engine.write(Data(), key: CacheKey("\(number)")) }
+        try await engine.database.trimmer.trim()
+        let rows = try #require(Int(try await schema.sql("SELECT count(*) FROM emporium_changes")))
+        #expect((10...49).contains(rows))
+        #expect(try await engine.fetchChanges(since: old, besides: nil) == nil)
+
+        // A transaction that is open all the time seems to be older than the log.
+        let held = try await HeldTransaction(schema)
+        try await held.write("held", collection: engine.number)
+        for number in 0..<30 { try await engine.write(Data(), key: CacheKey("\(number)")) }
+        let new = try await engine.fetchCursor()
+        try await engine.database.trimmer.trim()
+        #expect(try await engine.fetchChanges(since: old, besides: nil) == nil)
+        try await engine.write(Data(), key: CacheKey("new"))
+        #expect(try await all(engine, since: new).changes.map(\.key) == [CacheKey("new")])
+        try await held.commit()
+        #expect(try await all(engine, since: new).changes.map(\.key) == [CacheKey("held"), CacheKey("new")])
+    }
+
+    @Test func `The log is trimmed without being told to`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema, .patient(changeLogLimit: 10))
+        try await engine.write(Data(), key: CacheKey("first"))
+        try await waitUntil("the log was trimmed") {
+            try await engine.write(Data(), key: CacheKey("again"))
+            return try await schema.sql("SELECT value FROM emporium_meta WHERE name = 'trimmed'") != "1:1:"
+        }
+    }
+
+    @Test(arguments: [
+        "", "x", ";", "x;1:2:", "{history};", "{history};1:2", "{history};2:1:", "{history};1:5:7", "{history};1:9:5,5",
+        "{history};1:2:';DROP TABLE emporium_items;--", "{history};1:2:;1:2:", "{history};1:2:;1:2:;x",
+        "0/00000001;1:2:",
+        "{history};18446744073709551616:18446744073709551617:", "{history};10:20:19,11",
+    ])
+    func `A cursor of no history gets a snapshot`(text: String) async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let history = try #require(try await engine.fetchCursor().rawValue.split(separator: ";").first)
+        // Trimmed past all that these could name.
+        try await schema.sql("UPDATE emporium_meta SET value = '1000:1000:' WHERE name = 'trimmed'")
+        let cursor = StorageCursor(rawValue: text.replacingOccurrences(of: "{history}", with: history))
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+    }
+
+    @Test func `A feed follows another engine, also over a lost connection`() async throws {
+        let schema = try await Schemas.shared.schema()
+        // By its name, as others run at the same time.
+        let name = "feed_\(schema.name)"
+        let reader = try await PostgresStorageEngine(
+            connecting: schema.url + "&application_name=\(name)", collection: "notes", options: .patient())
+        let writer = try await engine(schema)
+        var feed = reader.changes().makeAsyncIterator()
+        guard case .snapshot(let snapshot) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(snapshot.items.isEmpty)
+        for round in 0..<6 {
+            if round == 3 {
+                let listening =
+                    "FROM pg_stat_activity WHERE application_name = '\(name)' AND query LIKE '%pg_snapshot%'"
+                try await waitUntil("somebody listened") {
+                    try await schema.sql("SELECT count(*) > 0 \(listening)") == "t"
+                }
+                let ended = try await schema.sql(
+                    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(name)'")
+                #expect((Int(ended) ?? 0) >= 1)
+            }
+            try await writer.write(Data(), key: CacheKey("\(round)"))
+            guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
+            #expect(delta.changes.map(\.key) == [CacheKey("\(round)")])
+        }
+        reader.close()
+        do {
+            #expect(try await feed.next() == nil)
+        } catch let error as StorageError {
+            // A signal from before asked for changes.
+            #expect(error.code == .cannotOpen)
+        }
+    }
+
+    @Test func `A change whose writer never announced it is found all the same, also among announcements`() async throws
+    {
+        let schema = try await Schemas.shared.schema()
+        let reader = try await engine(schema)
+        let noisy = try await reader.collection(named: "noisy")
+        let isOver = Locked(false)
+        async let noise: Void = {
+            while !isOver.withLock({ $0 }) { try await noisy.write(Data(), key: CacheKey("noise")) }
+        }()
+        var feed = reader.changes().makeAsyncIterator()
+        _ = try await feed.next()
+        // Its number is lower than others that are committed before it.
+        let held = try await HeldTransaction(schema)
+        try await held.write("silent", collection: reader.number)
+        try await reader.write(Data(), key: CacheKey("told"))
+        guard case .changes(let told) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(told.changes.map(\.key) == [CacheKey("told")])
+        try await held.commit()
+        guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(delta.changes.map(\.key) == [CacheKey("silent")])
+        isOver.withLock { $0 = true }
+        try await noise
+    }
+
+    @Test func `A late commit is found when nothing else happens`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let reader = try await engine(schema)
+        var feed = reader.changes().makeAsyncIterator()
+        _ = try await feed.next()
+        let held = try await HeldTransaction(schema)
+        try await held.write("silent", collection: reader.number)
+        try await reader.write(Data(), key: CacheKey("told"))
+        guard case .changes(let told) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(told.changes.map(\.key) == [CacheKey("told")])
+        try await held.commit()
+        guard case .changes(let delta) = try await feed.next() else { return #expect(Bool(false)) }
+        #expect(delta.changes.map(\.key) == [CacheKey("silent")])
+    }
+
+    @Test func `A batch is told step by step, and what changes nothing is not told`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        for name in ["before", "again"] { try await engine.write(Data(), key: CacheKey(name)) }
+        let cursor = try await engine.fetchCursor()
+        try await engine.remove(key: CacheKey("absent"))
+        try await engine.apply([
+            .write(key: CacheKey("d"), data: Data()), .remove(key: CacheKey("d")),
+            .write(key: CacheKey("d"), data: Data()), .remove(key: CacheKey("absent")),
+            .write(key: CacheKey("c"), data: Data()), .remove(key: CacheKey("before")),
+            .remove(key: CacheKey("again")), .write(key: CacheKey("again"), data: Data()),
+        ])
+        let told = try await all(engine, since: cursor)
+        let expected = ["+d", "-d", "+d", "+c", "-before", "-again", "+again"]
+        #expect(told.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue } == expected)
+        // Each request is in the log, also of what is not told.
+        #expect(try await schema.sql("SELECT count(DISTINCT request) FROM emporium_changes") == "4")
+    }
+
+    @Test func `Removing all tells each key, in the order of the items`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let keys = (0..<2_345).map { CacheKey("\($0)") }
+        try await engine.write(keys.map { ($0, Data()) })
+        let cursor = try await engine.fetchCursor()
+        try await engine.apply([.removeAll, .write(key: CacheKey("new"), data: Data())])
+        try await engine.removeAllData()
+        try await engine.removeAllData()
+        let told = try await all(engine, since: cursor)
+        #expect(told.changes.map(\.key) == keys + [CacheKey("new"), CacheKey("new")])
+        #expect(try await schema.sql("SELECT max(cardinality(removed)) FROM emporium_changes") == "1000")
+    }
+
+    @Test func `A removal that comes before an item is committed is not told after it`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await engine(schema)
+        let cursor = try await engine.fetchCursor()
+        let held = try await HeldTransaction(schema)
+        try await held.write("a", collection: engine.number)
+        try await engine.remove(key: CacheKey("a"))
+        try await held.commit()
+        let told = try await all(engine, since: cursor)
+        #expect(told.changes.map(\.kind) == [.written])
+    }
+
+    @Test func `After a failover the history is another one`() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: true)
+        let url = PostgresServer.url(of: [primary, standby])
+        let engine = try await PostgresStorageEngine(connecting: url, collection: "notes", options: .patient())
+        let cursor = try await engine.fetchCursor()
+        try await engine.write(Data("kept".utf8), key: CacheKey("a"))
+        try await primary.kill()
+        try await standby.promote()
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        let snapshot = try await engine.fetchSnapshot()
+        #expect(snapshot.items.map(\.data) == [Data("kept".utf8)])
+        try await engine.write(Data(), key: CacheKey("b"))
+        #expect(try await all(engine, since: snapshot.cursor).changes.map(\.key) == [CacheKey("b")])
+    }
+}
+
+/// A transaction that has written an item as an engine does, and is committed when the test says so.
+private struct HeldTransaction {
+    private let pool: SessionPool
+    private let session: Session
+
+    init(_ schema: Schemas.Schema) async throws {
+        pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
+        session = try await pool.makeSession(until: .after(60))
+    }
+
+    func write(_ name: String, collection: Int32) async throws {
+        let statements = [
+            "BEGIN",
+            """
+            INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+            VALUES (
+                \(collection), gen_random_uuid(), gen_random_uuid(), 0, ARRAY['\\x00'::bytea || '\(name)'::bytea], '{}', false
+            )
+            """,
+        ]
+        _ = try await session.run(statements.map { Command(Statement($0)) }, patience: 60)
+    }
+
+    func commit() async throws {
+        _ = try await session.run(Command(Statement("COMMIT")), patience: 60)
+    }
+}
+
+/// Reads the log as one might think of it: from the last number on.
+private struct NaiveReader: Sendable {
+    private let schema: Schemas.Schema
+    private var last = 0
+    private(set) var keys: [String] = []
+
+    init(_ schema: Schemas.Schema) {
+        self.schema = schema
+    }
+
+    mutating func read() async throws {
+        let rows = try await schema.sql(
+            """
+            SELECT id, convert_from(substr(written[1], 2), 'UTF8') FROM emporium_changes WHERE id > \(last) ORDER BY id
+            """
+        )
+        for row in rows.split(separator: "\n") {
+            let fields = row.split(separator: "|")
+            last = Int(fields[0]) ?? last
+            keys.append(String(fields[1]))
+        }
+    }
+}
+#endif

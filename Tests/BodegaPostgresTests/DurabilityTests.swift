@@ -1,0 +1,120 @@
+#if Postgres
+import Bodega
+import Foundation
+import PostgresTesting
+import Testing
+
+@testable import BodegaPostgres
+
+@Suite(.timeLimit(.minutes(10)))
+struct DurabilityTests {
+
+    private static let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+    @Test func `A write is not done before the standby has it, whoever stops the wait`() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: true)
+        let engine = try await PostgresStorageEngine(
+            connecting: primary.url(), collection: "notes", options: .patient())
+        try await engine.write(Data("0".utf8), key: CacheKey("a"))
+        try await standby.pause()
+
+        // The task is cancelled while the commit waits.
+        let cancelled = Task { try await engine.write(Data("1".utf8), key: CacheKey("a")) }
+        try await waitUntil("the commit waited") { try await primary.sql(Self.waiting) == "1" }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+
+        // What is announced waits for nobody.
+        engine.database.announcer.announce(changeOf: engine.number)
+        await engine.database.announcer.finish()
+
+        // The administrator cancels it, and it waits again.
+        let isDone = Locked(false)
+        let written = Task {
+            try await engine.write(Data("2".utf8), key: CacheKey("a"))
+            isDone.withLock { $0 = true }
+        }
+        try await waitUntil("the commit waited") { try await primary.sql(Self.waiting) == "1" }
+        let stop = "SELECT pg_cancel_backend(pid), pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        let first = try await primary.sql(stop)
+        try await waitUntil("another commit waited") {
+            let process = try await primary.sql("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            return !process.isEmpty && first != "t|\(process)" || isDone.withLock { $0 }
+        }
+        #expect(!isDone.withLock { $0 })
+        try await standby.resume()
+        try await written.value
+        #expect(try await engine.fetch(key: CacheKey("a")) == Data("2".utf8))
+        #expect(try await primary.sql("SELECT count(*) FROM emporium_changes WHERE written <> '{}'") == "3")
+        engine.close()
+    }
+
+    @Test func `A transaction whose number is given again after a crash is not skipped`() async throws {
+        // What nobody waits for is not written for long.
+        let settings = ["wal_writer_delay": "10000", "autovacuum": "off"]
+        let server = try await PostgresServer.launch(settings: settings)
+        let engine = try await PostgresStorageEngine(connecting: server.url(), collection: "notes", options: .patient())
+        _ = try await engine.fetchCursor()
+        try await engine.write(Data("1".utf8), key: CacheKey("a"))
+        try await server.sql("CHECKPOINT")
+        // Nothing of them is on the disk when it crashes, so that their numbers are given again.
+        try await server.sql(String(repeating: "BEGIN; SELECT pg_current_xact_id(); ROLLBACK;", count: 20))
+        let last = try #require(Int(try await server.sql("SELECT pg_snapshot_xmax(pg_current_snapshot())")))
+        let cursor = try await engine.fetchCursor()
+        try await server.kill()
+        try await server.start()
+        try await engine.write(Data("2".utf8), key: CacheKey("b"))
+        let number = try await server.sql("SELECT max(transaction) FROM emporium_changes")
+        #expect(try #require(Int(number)) < last, "The control is that the number was given again.")
+        let delta = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [CacheKey("b")])
+        engine.close()
+    }
+
+    @Test func `A copy of a database has a history of its own`() async throws {
+        let database = try await PostgresServer.shared().makeDatabase()
+        let original = try await PostgresStorageEngine(
+            connecting: database.url, collection: "notes", options: .patient())
+        try await original.write(Data("1".utf8), key: CacheKey("a"))
+        let cursor = try await original.fetchCursor()
+        await original.database.finish()
+        try await waitUntil("the connections were closed") {
+            try await database.server.sql(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)'") == "0"
+        }
+        try await database.server.sql("CREATE DATABASE \(database.name)_copy TEMPLATE \(database.name)")
+        let copy = try await PostgresStorageEngine(
+            connecting: database.server.url(database: "\(database.name)_copy"), collection: "notes",
+            options: .patient())
+        #expect(try await copy.fetchChanges(since: cursor, besides: nil) == nil)
+        let snapshot = try await copy.fetchSnapshot()
+        #expect(snapshot.items.map(\.key) == [CacheKey("a")])
+        #expect(
+            try await database.server.sql(
+                "SELECT count(*) FROM emporium_changes", database: "\(database.name)_copy") == "0")
+        try await copy.write(Data("2".utf8), key: CacheKey("b"))
+        let delta = try #require(try await copy.fetchChanges(since: snapshot.cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [CacheKey("b")])
+        copy.close()
+        // The original goes on.
+        let reopened = try await PostgresStorageEngine(
+            connecting: database.url, collection: "notes", options: .patient())
+        #expect(try await reopened.fetchChanges(since: cursor, besides: nil)?.changes.isEmpty == true)
+        reopened.close()
+    }
+
+    @Test func `The log keeps the requests of those who may still try again`() async throws {
+        let schema = try await Schemas.shared.schema()
+        var options = PostgresDatabase.Options.patient(changeLogLimit: 1)
+        options.requestAge = 3_600
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: options)
+        for number in 0..<20 {
+            try await engine.write(Data(), key: CacheKey("\(number)"))
+            try await engine.database.trimmer.trim()
+        }
+        #expect(try await schema.sql("SELECT count(*) FROM emporium_changes") == "20")
+        engine.close()
+    }
+}
+#endif

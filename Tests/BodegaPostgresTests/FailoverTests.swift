@@ -1,0 +1,105 @@
+#if Postgres
+import Bodega
+import BodegaPostgres
+import Foundation
+import PostgresTesting
+import Testing
+
+/// A primary and a standby, of which the primary is lost under load.
+@Suite("A failover", .timeLimit(.minutes(15)))
+struct FailoverTests {
+
+    /// Two engines as two programs have them, each with connections of its own.
+    private func engines(on servers: [PostgresServer]) async throws -> [PostgresStorageEngine] {
+        let url = PostgresServer.url(of: servers)
+        // The time that a busy machine may take to promote a standby.
+        let options = PostgresDatabase.Options(maximumConnections: 4, timeout: 180)
+        return [
+            try await PostgresStorageEngine(connecting: url, collection: "load", options: options),
+            try await PostgresStorageEngine(connecting: url, collection: "load", options: options),
+        ]
+    }
+
+    @Test("loses nothing that was acknowledged, with synchronous replication, and clients go on by themselves")
+    func synchronous() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: true)
+        let engines = try await engines(on: [primary, standby])
+        let load = Load(on: engines, writersPerEngine: 3)
+        try await load.waitForRounds(20)
+        try await primary.kill()
+        try await standby.promote()
+        try await load.waitForRounds(20)
+        try await load.end()
+        for engine in engines {
+            let found = try await load.found(in: engine, upTo: load.rounds)
+            #expect(found.allSatisfy { $0.allSatisfy { $0 } })
+        }
+        let (one, other) = (try await engines[0].fetchAll(), try await engines[1].fetchAll())
+        #expect(one.map(\.key) == other.map(\.key))
+        #expect(one.map(\.data) == other.map(\.data))
+        let count = load.rounds.indices.reduce(0) { count, writer in
+            count + (0..<load.rounds[writer]).reduce(0) { $0 + Load.keys(writer, $1).count }
+        }
+        #expect(one.count == count)
+        #expect(try await standby.sql("SELECT count(*) FROM emporium_items") == "\(count)")
+    }
+
+    @Test("without it loses at most what the standby had not received: the last rounds of each writer")
+    func asynchronous() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: false)
+        let engines = try await engines(on: [primary, standby])
+        // More than what is on its way between the servers when one of them is lost.
+        let load = Load(on: engines, writersPerEngine: 2, size: 100_000)
+        try await load.waitForRounds(4)
+
+        let safe = load.rounds
+        let position = try await primary.sql("SELECT pg_current_wal_flush_lsn()")
+        try await waitUntil("the standby had replayed the first rounds") {
+            try await standby.sql("SELECT pg_last_wal_replay_lsn() >= '\(position)'") == "t"
+        }
+        try await standby.pause()
+        try await load.waitForRounds(20)
+        try await primary.kill()
+        let acknowledged = load.rounds
+        try await standby.resume()
+        try await standby.promote()
+        try await load.waitForRounds(4)
+        try await load.end()
+
+        let found = try await load.found(in: engines[0], upTo: load.rounds)
+        var lost = 0
+        for (writer, rounds) in found.enumerated() {
+            let kept = rounds.prefix { $0 }.count
+            #expect(kept >= safe[writer], "What the standby had replayed is there.")
+            let missing = rounds.indices.filter { !rounds[$0] }
+            lost += missing.count
+            #expect(missing == Array(kept..<(kept + missing.count)), "Only the end is lost.")
+            // A round that was under way was acknowledged a moment after the count, or repeated on the standby.
+            #expect(missing.allSatisfy { $0 <= acknowledged[writer] }, "What was acknowledged since is there.")
+        }
+        #expect(lost > 0, "The standby was stopped, so the test is one of a loss.")
+        let (one, other) = (try await engines[0].fetchAll(), try await engines[1].fetchAll())
+        #expect(one.map(\.key) == other.map(\.key))
+        #expect(one.map(\.data) == other.map(\.data))
+    }
+
+    @Test("is not taken for one while the primary only restarts")
+    func restart() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: false)
+        let engines = try await engines(on: [standby, primary])
+        let load = Load(on: engines, writersPerEngine: 2)
+        try await load.waitForRounds(5)
+        for shutdown in [PostgresServer.Shutdown.fast, .immediate] {
+            try await primary.restart(shutdown)
+            try await load.waitForRounds(5)
+        }
+        try await load.end()
+        let found = try await load.found(in: engines[0], upTo: load.rounds)
+        #expect(found.allSatisfy { $0.allSatisfy { $0 } })
+        #expect(try await standby.sql("SELECT pg_is_in_recovery()") == "t")
+    }
+}
+#endif

@@ -1,0 +1,123 @@
+#if Postgres
+import Bodega
+import Foundation
+import PostgresTesting
+import Testing
+
+@testable import BodegaPostgres
+
+@Suite(.timeLimit(.minutes(10)))
+struct LaneTests {
+
+    private static let echo = Statement("echo", "SELECT $1::bigint")
+    /// Fails only when its transaction is about to be committed.
+    private static let late = Statement("late", "INSERT INTO late VALUES (1), (1) RETURNING 1")
+
+    private func echo(_ number: Int64) -> Command {
+        var parameters = Parameters()
+        parameters.append(number)
+        return Command(Self.echo, parameters)
+    }
+
+    private func pool(limit: Int = 1) async throws -> SessionPool {
+        let schema = try await Schemas.shared.schema()
+        try await schema.sql("CREATE TABLE late (number int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+        return SessionPool(target: try ConnectionTarget(schema.url), limit: limit, connectTimeout: 120)
+    }
+
+    @Test func `A transaction that can't be committed leaves each answer with whom it is for`() async throws {
+        let lane = ReadLane(pool: try await pool())
+        _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<2_000 {
+                group.addTask {
+                    if number % 50 == 0 {
+                        // What it answers is gone when the transaction fails, which no read would notice.
+                        _ = try await lane.run(ReadLane.Read(Command(Self.late), until: .after(240)))
+                    } else {
+                        let answer = try await lane.run(ReadLane.Read(echo(Int64(number)), until: .after(240)))
+                        #expect(try answer.number(0, 0) as Int64 == Int64(number))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        lane.close()
+    }
+
+    @Test func `A session whose transaction can't be committed says so and goes on`() async throws {
+        let session = try await pool().makeSession(until: .after(120))
+        for number in 0..<3 {
+            let failure = await #expect(throws: PostgresFailure.self) {
+                _ = try await session.run(Command(Self.late), patience: 120)
+            }
+            #expect(failure?.code == "23505")
+            let answer = try await session.run(echo(Int64(number)), patience: 120)
+            #expect(try answer.number(0, 0) as Int64 == Int64(number))
+        }
+    }
+
+    @Test func `A read whose statement the server has forgotten is prepared again`() async throws {
+        let lane = ReadLane(pool: try await pool())
+        for number in 0..<3 {
+            let answer = try await lane.run(ReadLane.Read(echo(Int64(number)), until: .after(240)))
+            #expect(try answer.number(0, 0) as Int64 == Int64(number))
+            _ = try await lane.run(ReadLane.Read(Command(Statement("DEALLOCATE ALL")), until: .after(240)))
+        }
+        lane.close()
+    }
+
+    @Test func `A read that asks for less time than those before it gets no more`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let lane = ReadLane(pool: SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 120))
+        _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
+        let awake = "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(900)' AND state = 'active'"
+        #expect(try await schema.sql(awake) == "0")
+        let sleep = Task {
+            try await lane.run(ReadLane.Read(Command(Statement("SELECT pg_sleep(900)")), until: .after(900)))
+        }
+        try await waitUntil("the server was busy") { try await schema.sql(awake) == "1" }
+        let failure = await #expect(throws: PostgresFailure.self) {
+            try await lane.run(ReadLane.Read(echo(1), until: .after(1)))
+        }
+        #expect(failure?.kind == .timedOut)
+        _ = await sleep.result
+        lane.close()
+    }
+
+    @Test func `When the server dies under many reads, each of them ends`() async throws {
+        let server = try await PostgresServer.launch()
+        let engine = try await PostgresStorageEngine(
+            connecting: server.url(), collection: "notes", options: .init(connectTimeout: 5, timeout: 5))
+        try await engine.write(Data("1".utf8), key: CacheKey("a"))
+        for round in 0..<3 {
+            try await waitUntil("the server answered") { (try? await engine.fetch(key: CacheKey("a"))) != nil }
+            let started = Locked(0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        // Until the first failure.
+                        while (try? await engine.fetch(key: CacheKey("a"))) != nil { started.withLock { $0 += 1 } }
+                    }
+                }
+                try await waitUntil("reads were under way") { started.withLock { $0 > 500 } }
+                try await server.kill()
+                try await group.waitForAll()
+            }
+            if round < 2 { try await server.start() }
+        }
+    }
+
+    @Test func `Who waits for a connection with no time left is told so`() async throws {
+        let pool = try await pool()
+        try await pool.withSession(until: .after(120)) { _ in
+            for _ in 0..<200 {
+                let failure = await #expect(throws: PostgresFailure.self) {
+                    try await pool.withSession(until: .after(0)) { _ in }
+                }
+                #expect(failure?.kind == .poolExhausted)
+            }
+        }
+    }
+}
+#endif

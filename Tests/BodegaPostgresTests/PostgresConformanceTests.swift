@@ -1,0 +1,123 @@
+#if Postgres
+import Bodega
+import BodegaTesting
+import Foundation
+import PostgresTesting
+import TestSupport
+import Testing
+
+@testable import BodegaPostgres
+
+/// The engine for tests that all engines pass.
+enum Engines {
+
+    static let all = [postgres]
+
+    /// Between two other collections, whose items it must not see.
+    static let postgres = {
+        var configuration = StorageEngineConformance.Configuration("PostgreSQL") { workspace in
+            let place = try await Schemas.shared.schema(of: workspace)
+            let options = PostgresDatabase.Options.patient()
+            let database = try await PostgresDatabase(connecting: place.url, options: options)
+            for name in ["before", "after"] {
+                let other = try await database.collection(named: name)
+                try await other.write(Data("of another collection".utf8), key: CacheKey("a"))
+            }
+            return try await database.collection(named: workspace.identifier, now: workspace.clock.now)
+        }
+        configuration.refuseOperation = { _, workspace in
+            // The key is a byte for the kind and "refused".
+            try await Schemas.shared.schema(of: workspace).sql(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+                CREATE TRIGGER refusal BEFORE INSERT ON emporium_items FOR EACH ROW
+                WHEN (NEW.key = '\\x0072656675736564') EXECUTE FUNCTION refuse();
+                """
+            )
+            return .write(key: CacheKey("refused"), data: Data())
+        }
+        configuration.breakStorage = { _, workspace in
+            try await Schemas.shared.schema(of: workspace).sql("DROP TABLE emporium_items")
+        }
+        configuration.discard = { workspace in
+            try await Schemas.shared.schema(of: workspace).drop()
+        }
+        return configuration
+    }()
+}
+
+extension PostgresDatabase.Options {
+    /// Fewer connections and longer times than usual, because the machine may be busy.
+    static func patient(
+        maximumConnections: Int = 4,
+        partitions: Int = 8,
+        changeLogLimit: Int = 100_000
+    ) -> PostgresDatabase.Options {
+        var options = PostgresDatabase.Options(
+            maximumConnections: maximumConnections,
+            connectTimeout: 120,
+            timeout: 240,
+            partitions: partitions,
+            changeLogLimit: changeLogLimit
+        )
+        // Otherwise no test would see a log trimmed.
+        options.requestAge = 0
+        return options
+    }
+}
+
+/// Schemas of one database, each with tables of its own, which are made faster than databases.
+actor Schemas {
+    static let shared = Schemas()
+
+    struct Schema: Sendable {
+        let name: String
+        let database: PostgresServer.Database
+
+        var url: String { database.url + "?options=-csearch_path%3D\(name)" }
+
+        @discardableResult
+        func sql(_ text: String) async throws -> String {
+            try await database.sql("SET search_path TO \(name); \(text)")
+        }
+
+        func drop() async throws {
+            try await database.sql("SET client_min_messages TO error; DROP SCHEMA \(name) CASCADE")
+        }
+    }
+
+    private let database = Task { try await PostgresServer.shared().makeDatabase() }
+    private var schemas: [String: Task<Schema, any Error>] = [:]
+
+    func schema(of workspace: StorageEngineConformance.Workspace) async throws -> Schema {
+        try await schema(named: workspace.identifier)
+    }
+
+    func schema(named name: String = "s" + UUID().uuidString.lowercased().filter { $0 != "-" }) async throws -> Schema {
+        let making =
+            schemas[name]
+            ?? Task { [database] in
+                let database = try await database.value
+                try await database.sql("CREATE SCHEMA \(name)")
+                return Schema(name: name, database: database)
+            }
+        schemas[name] = making
+        return try await making.value
+    }
+}
+
+@Test(.timeLimit(.minutes(10)), arguments: Engines.all.flatMap(StorageEngineConformance.checks(for:)))
+func `The PostgreSQL engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+    try await check.run()
+}
+
+private let modelTests: [StorageEngineModelTest] = {
+    print("model test: EMPORIUM_SEED=\(Seed.current)")
+    return Engines.all.map { StorageEngineModelTest($0, seed: Seed.current, steps: 3_000) }
+}()
+
+@Test(.timeLimit(.minutes(10)), arguments: modelTests)
+func `The PostgreSQL engine and a dictionary agree after any operations`(_ test: StorageEngineModelTest) async throws {
+    try await test.run()
+}
+#endif

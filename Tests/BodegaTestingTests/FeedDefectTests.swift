@@ -1,0 +1,53 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(30))) struct `Every check of change feeds can fail` {
+
+    /// The engine with a defect, on media that outlive it.
+    static func configuration(_ defect: FeedDefect?) -> StorageEngineConformance.Configuration {
+        let media = Locked<[String: MemoryStorageEngine]>([:])
+        var configuration = StorageEngineConformance.Configuration(
+            defect?.rawValue ?? "without a defect", capabilities: [.all, .shared]
+        ) { workspace in
+            let medium = media.withLock { media in
+                let medium = media[workspace.identifier] ?? MemoryStorageEngine(now: workspace.clock.now)
+                media[workspace.identifier] = medium
+                return medium
+            }
+            guard defect == .forgetsItsHistoryAtReopening else { return DefectiveFeed(medium, defect: defect) }
+            return DefectiveFeed(MemoryStorageEngine(items: try await medium.fetchAll()), defect: defect)
+        }
+        configuration.refuseOperation = { _, _ in DefectiveFeed.refused }
+        configuration.discard = { workspace in media.withLock { $0[workspace.identifier] = nil } }
+        if defect != nil { configuration.patience = .seconds(3) }
+        return configuration
+    }
+
+    @Test(arguments: StorageEngineConformance.changeFeedChecks(for: configuration(nil)))
+    func `The feed passes without a defect`(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
+    @Test(arguments: FeedDefect.allCases)
+    func `A defect is found by the check that is there for it`(_ defect: FeedDefect) async throws {
+        let check = StorageEngineConformance.Case(check: defect.check, configuration: Self.configuration(defect))
+        let failure = try #require(await #expect(throws: ConformanceFailure.self) { try await check.run() })
+        #expect(failure.violations.allSatisfy { $0.contract == defect.check.name })
+        #expect(!failure.violations.isEmpty)
+    }
+
+    @Test func `There is a defect for each check`() {
+        #expect(Set(FeedDefect.allCases.map(\.check)) == Set(StorageEngineConformance.Check.changeFeeds))
+    }
+
+    @Test func `An engine without a feed does not pass`() async throws {
+        let configuration = StorageEngineConformance.Configuration("no feed") { workspace in
+            FaultInjectingStorageEngine(MemoryStorageEngine(now: workspace.clock.now))
+        }
+        for check in StorageEngineConformance.changeFeedChecks(for: configuration) {
+            await #expect(throws: ConformanceFailure.self) { try await check.run() }
+        }
+    }
+}

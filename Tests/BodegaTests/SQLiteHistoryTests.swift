@@ -1,0 +1,217 @@
+import Dispatch
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Bodega
+
+/// The log of an SQLite file's changes.
+@Suite(.timeLimit(.minutes(30))) struct SQLiteHistoryTests {
+
+    private let folder = TemporaryFolder()
+    private let a = CacheKey("a")
+    private let b = CacheKey("b")
+    private let data = Data("data".utf8)
+
+    private func open() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
+
+    /// Uses the file as a program does that knows nothing of us.
+    private func foreign(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+        try DatabaseQueue(path: folder.file("data.sqlite3").path).write {
+            try $0.execute(sql: sql, arguments: arguments)
+        }
+    }
+
+    private func schema() throws -> [String] {
+        try DatabaseQueue(path: folder.file("data.sqlite3").path).read {
+            try String.fetchAll($0, sql: "SELECT name FROM sqlite_master ORDER BY name")
+        }
+    }
+
+    @Test("Who asks for no history pays nothing: the schema is as it was")
+    func nothingForNothing() async throws {
+        let engine = try open()
+        try await engine.write(data, key: a)
+        let signals = engine.changeSignals()
+        try await engine.remove(key: a)
+        #expect(try schema() == ["data", "sqlite_autoindex_data_1"])
+        _ = signals
+        _ = try await engine.fetchCursor()
+        #expect(
+            try schema() == [
+                "data", "emporium_changes_data", "emporium_changes_data_deleted",
+                "emporium_changes_data_insert_replaced",
+                "emporium_changes_data_inserted", "emporium_changes_data_inserting",
+                "emporium_changes_data_update_replaced", "emporium_changes_data_updated",
+                "emporium_changes_data_updating", "sqlite_autoindex_data_1",
+            ])
+        #expect(try await engine.collectionNames() == [])
+        #expect(try await engine.examine().isEmpty)
+        try await engine.endHistory()
+        #expect(try schema() == ["data", "sqlite_autoindex_data_1"])
+        try await engine.endHistory()
+    }
+
+    @Test("A history that was ended begins anew when somebody asks")
+    func ended() async throws {
+        let (engine, other) = (try open(), try open())
+        let cursor = try await engine.fetchCursor()
+        try await other.endHistory()
+        try await engine.write(data, key: a)
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        var feed = engine.changes(since: cursor).makeAsyncIterator()
+        guard case .snapshot(let snapshot)? = try await feed.next() else { throw StorageError(.damaged, "No snapshot") }
+        #expect(snapshot.items.map(\.key) == [a])
+        try await engine.write(data, key: b)
+        let delta = try #require(await engine.fetchChanges(since: snapshot.cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [b] && delta.changes[0].origin != nil)
+    }
+
+    @Test("A cursor tells each change after it once, in order, and by whom")
+    func order() async throws {
+        let (engine, mine) = (try open(), StorageOrigin())
+        try await engine.write(data, key: a)
+        let cursor = try await engine.fetchCursor()
+        try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: b) }
+        try await engine.apply([.write(key: a, data: data), .remove(key: CacheKey("absent")), .removeAll])
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [b, a, a, b])
+        #expect(delta.changes.map(\.kind) == [.written, .written, .removed, .removed])
+        #expect(delta.changes.map { $0.origin == mine } == [true, false, false, false])
+        #expect(delta.changes.allSatisfy { $0.origin != nil } && delta.isComplete)
+        #expect(try await engine.fetchChanges(since: delta.cursor, besides: nil)?.changes == [])
+    }
+
+    @Test("What a program writes that knows nothing of us is told, with the keys as we know them")
+    func foreignWrites() async throws {
+        let engine = try open()
+        try await engine.write(data, key: a)
+        let cursor = try await engine.fetchCursor()
+        let row = "(key, value, createdAt, updatedAt) VALUES (?, x'00', '2024-01-01', '2024-01-01')"
+        try foreign("REPLACE INTO data \(row)", ["a"])
+        try foreign("INSERT OR REPLACE INTO data \(row)", ["b"])
+        try foreign("UPDATE data SET value = x'01' WHERE key = 'b'")
+        try foreign("UPDATE data SET key = 'c' WHERE key = 'b'")
+        try foreign("DELETE FROM data")
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let told = delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
+        #expect(
+            told == ["written a", "written b", "written b", "removed b", "written c", "removed a", "removed c"])
+        #expect(delta.changes.allSatisfy { $0.origin == nil && $0.key.kind == .hashed })
+    }
+
+    @Test("Keys of each kind are told, and an item that only moves to another row is not")
+    func kinds() async throws {
+        let engine = try open()
+        let (hashed, verbatim) = (CacheKey("k"), CacheKey(verbatim: "k"))
+        let cursor = try await engine.fetchCursor()
+        try await engine.write(data, key: verbatim)
+        try await engine.write(data, key: hashed)
+        try await engine.write(data, key: verbatim)
+        try await engine.remove(key: verbatim)
+        try foreign("UPDATE data SET kind = NULL")
+        try await engine.write(data, key: verbatim)
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [verbatim, hashed, verbatim, verbatim, hashed, hashed, verbatim])
+        #expect(delta.changes.map { $0.kind == .written } == [true, true, true, false, true, false, true])
+    }
+
+    private static let values = "VALUES ('k', x'00', '', '')"
+
+    @Test(
+        "An item that another program replaces by one of another key or kind is told as removed, once",
+        arguments: [
+            ("REPLACE INTO data (key, value, createdAt, updatedAt) \(values)", ["verbatim k", "hashed k"]),
+            ("INSERT INTO data (key, value, createdAt, updatedAt) \(values) ON CONFLICT DO NOTHING", []),
+            (
+                "REPLACE INTO data (rowid, key, value, createdAt, updatedAt) VALUES (1, 'm', x'00', '', '')",
+                ["verbatim k", "hashed m"]
+            ),
+            (
+                "REPLACE INTO data (rowid, key, value, createdAt, updatedAt) VALUES (2, 'k', x'00', '', '')",
+                ["hashed l", "verbatim k", "hashed k"]
+            ),
+            ("UPDATE OR REPLACE data SET key = 'k' WHERE key = 'l'", ["hashed l", "verbatim k", "hashed k"]),
+            ("UPDATE OR REPLACE data SET rowid = 1 WHERE key = 'l'", ["verbatim k", "hashed l"]),
+            ("UPDATE OR REPLACE data SET _rowid_ = 1 WHERE key = 'l'", ["verbatim k", "hashed l"]),
+            ("UPDATE data SET rowid = 7, kind = 2", ["verbatim k", "url k"]),
+        ], [false, true])
+    func replaced(change: (sql: String, expected: [String]), isRecursive: Bool) async throws {
+        let engine = try open()
+        try await engine.write(data, key: CacheKey(verbatim: "k"))
+        if !change.sql.hasPrefix("UPDATE data") { try await engine.write(data, key: CacheKey("l")) }
+        let cursor = try await engine.fetchCursor()
+        let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path)
+        try await queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA recursive_triggers = \(isRecursive)")
+            try db.execute(sql: change.sql)
+        }
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let told = delta.changes.map { "\($0.key.kind.rawValue) \($0.key.rawValue)" }
+        #expect(told.sorted() == change.expected.sorted())
+        #expect(delta.changes.filter { $0.kind == .written }.count == min(1, told.count))
+        #expect(delta.changes.last?.kind != .removed)
+        // What gave way leaves nothing behind that is told later.
+        let now = try await engine.fetchCursor()
+        try await engine.write(data, key: CacheKey("k"))
+        let next = try #require(await engine.fetchChanges(since: now, besides: nil))
+        #expect(next.changes.map(\.kind) == [.written])
+    }
+
+    @Test("A table that another program made anew as Bodega knows it gets what it lacks before the triggers")
+    func tableOfBodega() async throws {
+        let engine = try open()
+        _ = try await engine.fetchCursor()
+        try foreign("DROP TABLE data")
+        try foreign(
+            "CREATE TABLE data (key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, createdAt TEXT NOT NULL, "
+                + "updatedAt TEXT NOT NULL)")
+        let cursor = try await engine.fetchCursor()
+        try foreign("INSERT INTO data VALUES ('a', x'00', '', '', NULL)")
+        try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('b', x'00', '', '')")
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil)?.changes.map(\.key) == [a, b])
+    }
+
+    @Test("A write under way when the history is asked for the first time is known as one's own")
+    func firstRequest() async throws {
+        _ = try await open().fetchCursor()
+        let child = try Child("say-cursor", folder.path)
+        _ = await child.lines()
+        let engine = try open()
+        let (started, continuation) = AsyncStream.makeStream(of: Void.self)
+        let release = DispatchSemaphore(value: 0)
+        let writing = Task { [data, a] in
+            try await engine.core.write(engine.change { [.write(key: a, data: data)] }) { [table = engine.table] db in
+                continuation.yield()
+                release.wait()
+                try table.write(data, key: a, at: Date(), in: db)
+            }
+        }
+        for await _ in started { break }
+        let asking = Task { try await engine.fetchCursor() }
+        while !engine.core.authorship.isKept(engine.table) { await Task.yield() }
+        for _ in 0..<100 { _ = try await engine.fetchCount() }
+        release.signal()
+        try await writing.value
+        let cursor = try await asking.value
+        try await engine.write(data, key: b)
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        #expect(delta.changes.map(\.key).last == b && delta.changes.allSatisfy { $0.origin != nil })
+    }
+
+    @Test("What was rolled back is nobody's change")
+    func rolledBack() async throws {
+        let (engine, mine) = (try open(), StorageOrigin())
+        let cursor = try await engine.fetchCursor()
+        try foreign("CREATE TRIGGER t BEFORE INSERT ON data WHEN NEW.key = 'b' BEGIN SELECT RAISE(ABORT, 'no'); END")
+        await #expect(throws: StorageError.self) {
+            try await StorageOrigin.$current.withValue(mine) {
+                try await engine.write([(a, data), (b, data)])
+            }
+        }
+        try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('x', x'00', '', '')")
+        let delta = try #require(await engine.fetchChanges(since: cursor, besides: mine))
+        #expect(delta.changes == [StorageChange(key: CacheKey("x"), kind: .written)])
+    }
+}

@@ -1,0 +1,54 @@
+import Bodega
+import Testing
+
+@testable import Boutique
+
+/// What a store makes of what a history tells.
+@Suite struct HistoryNewsTests {
+
+    private let own = StorageOrigin()
+
+    /// Changes as text: a key and `+` or `-`, with `!` behind it if it is an own one.
+    private func changes(_ texts: String...) -> [StorageChange] {
+        texts.map { text in
+            StorageChange(
+                key: CacheKey(String(text.prefix(1))),
+                kind: text.contains("+") ? .written : .removed,
+                origin: text.contains("!") ? own : nil
+            )
+        }
+    }
+
+    private func news(_ parts: [StorageChange]...) -> HistoryNews {
+        var news = HistoryNews(since: StorageCursor(rawValue: "0"))
+        for (number, changes) in parts.enumerated() {
+            let cursor = StorageCursor(rawValue: "\(number + 1)")
+            news.add(StorageDelta(changes: changes, cursor: cursor, isComplete: false), readBy: own)
+        }
+        return news
+    }
+
+    @Test("What others have changed is told apart by the last own changes, also where a history leaves these out")
+    func parts() {
+        let one = news(changes("a+", "b+!", "c+", "d+!", "d-!", "e+"))
+        #expect(one.othersAroundOwn.before == changes("a+", "c+"))
+        #expect(one.othersAroundOwn.after == changes("e+"))
+        let leftOut = news(changes("a+"), [], changes("c+"), changes("d-"))
+        #expect(leftOut.othersAroundOwn.before == changes("a+"))
+        #expect(leftOut.othersAroundOwn.after == changes("c+", "d-"))
+        #expect(!news([], changes("a+!")).concernsOthers)
+    }
+
+    @Test("Own operations that have changed nothing are before those of others")
+    func nothing() {
+        #expect(news(changes("a+", "b-")).othersAroundOwn.before.isEmpty)
+        #expect(news(changes("a+", "b-")).othersAroundOwn.after == changes("a+", "b-"))
+    }
+
+    @Test("Removing and then writing leads to the same items in the same order as the changes one by one")
+    func outcome() {
+        let outcome = HistoryOutcome(changes("a+", "b+", "a-", "c-", "b+", "a+", "d+", "d-", "c+"))
+        #expect(outcome.removed == ["a", "c", "d"].map { CacheKey($0) })
+        #expect(outcome.written == ["b", "a", "c"].map { CacheKey($0) })
+    }
+}

@@ -1,0 +1,84 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import SharedStores
+import TestSupport
+import Testing
+
+/// Stores that change the same data at random: all end equal to it, and each is told of every change once.
+@MainActor
+@Suite(.timeLimit(.minutes(10))) struct SharedStoreTests {
+
+    /// Changes the data of engines that share it, through a store on each.
+    private func run(_ engines: [any StorageEngine], seed: UInt64, rounds: Int) async throws {
+        let names = Array(["A", "B", "C"].prefix(engines.count))
+        var visitors: [Visitor] = []
+        for (number, engine) in engines.enumerated() {
+            visitors.append(
+                try await Visitor(
+                    names[number], on: engine, seed: seed &+ UInt64(number), removesAll: seed.isMultiple(of: 3)))
+        }
+        let changes = visitors.map { visitor in Task { try await visitor.change(rounds: rounds) } }
+        for change in changes { try await change.value }
+        for visitor in visitors { try await visitor.end() }
+        for (visitor, engine) in zip(visitors, engines) {
+            try await visitor.await(endsOf: names)
+            let problems = try await visitor.problems(engine)
+            #expect(problems.isEmpty, "EMPORIUM_SEED=\(seed): \(problems.joined(separator: "\n"))")
+        }
+    }
+
+    @Test("In memory")
+    func memory() async throws {
+        print("stores that share memory: EMPORIUM_SEED=\(Seed.current)")
+        for round in 0..<50 {
+            let engine = MemoryStorageEngine()
+            try await run([engine, engine, engine], seed: Seed.current &+ UInt64(round), rounds: 20)
+        }
+    }
+
+    @Test("In one SQLite file, through one engine and through several", arguments: [1, 3])
+    func sqlite(engineCount: Int) async throws {
+        print("stores that share a file: EMPORIUM_SEED=\(Seed.current)")
+        for round in 0..<20 {
+            let folder = TemporaryFolder()
+            let opened = try (0..<engineCount).map { _ in
+                try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+            }
+            let engines = (0..<3).map { opened[$0 % engineCount] }
+            try await run(engines, seed: Seed.current &+ UInt64(round), rounds: 20)
+        }
+    }
+
+    @Test("In one SQLite file, from two processes")
+    func processes() async throws {
+        print("processes that share a file: EMPORIUM_SEED=\(Seed.current)")
+        for round in 0..<5 {
+            let folder = TemporaryFolder()
+            let seed = Seed.current &+ UInt64(round)
+            var children: [(child: Child, input: Pipe)] = []
+            for name in ["A", "B"] {
+                let input = Pipe()
+                let child = try Child(["visit", folder.path, name, "\(seed)", "60"], input: input)
+                children.append((child, input))
+            }
+            func all(_ word: String) async throws {
+                for (_, input) in children { try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
+                for (child, _) in children { #expect(await child.nextLine() == word) }
+            }
+            for (child, _) in children { #expect(await child.nextLine() == "opened") }
+            let engine = try SQLiteStorageEngine(opening: folder.directory)
+            let start = try await engine.fetchCursor()
+            try await all("changed")
+            try await all("ended")
+            let changes = try #require(await engine.fetchChanges(since: start, besides: nil)).changes
+            for (child, _) in children {
+                let told = Int(await child.nextLine() ?? "") ?? 0
+                let problems = await child.lines()
+                #expect(problems.isEmpty, "EMPORIUM_SEED=\(seed): \(problems.joined(separator: "\n"))")
+                #expect(told > 0 && told < changes.count, "EMPORIUM_SEED=\(seed): \(told) of \(changes.count)")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Who runs the server: this user or, as PostgreSQL refuses to be run by root, the user `nobody`.
+struct Account: Sendable {
+    /// What a command begins with, so that it runs as this user.
+    private let prefix: [String]
+    /// Whom files of the server must belong to, if not to this user.
+    private let owner: (user: uid_t, group: gid_t)?
+
+    /// Finds out how to run programs without the rights of root.
+    ///
+    /// - Throws: A ``PostgresServerError`` if this process is root's and can't give its rights up.
+    init() throws {
+        guard geteuid() == 0 else {
+            (prefix, owner) = ([], nil)
+            return
+        }
+        guard let nobody = getpwnam("nobody")?.pointee else {
+            throw PostgresServerError(
+                "PostgreSQL refuses to run as root, and there is no user \"nobody\" to run it as.")
+        }
+        owner = (nobody.pw_uid, nobody.pw_gid)
+        if let program = Self.find("setpriv") {
+            prefix = [program, "--reuid=\(nobody.pw_uid)", "--regid=\(nobody.pw_gid)", "--clear-groups", "--"]
+        } else if let program = Self.find("sudo") {
+            prefix = [program, "-n", "-u", "nobody", "--"]
+        } else {
+            throw PostgresServerError(
+                "PostgreSQL refuses to run as root. Run the tests as another user, or install setpriv or sudo.")
+        }
+    }
+
+    /// A command that runs as this user.
+    func command(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL) -> Command
+    {
+        guard let first = prefix.first else {
+            return Command(program, arguments, environment: environment, in: folder)
+        }
+        let rest = prefix.dropFirst() + [program.path] + arguments
+        return Command(URL(fileURLWithPath: first), Array(rest), environment: environment, in: folder)
+    }
+
+    /// Whether this user can get into a folder, as far as the rights of the folder and those above tell.
+    func canEnter(_ folder: URL) -> Bool {
+        guard let owner else { return true }
+        var path = folder.resolvingSymlinksInPath()
+        while true {
+            var status = stat()
+            guard stat(path.path, &status) == 0 else { return false }
+            let needed = status.st_uid == owner.user ? S_IXUSR : S_IXOTH
+            if status.st_mode & needed == 0 { return false }
+            if path.path == "/" { return true }
+            path.deleteLastPathComponent()
+        }
+    }
+
+    /// Gives a folder to this user, and nobody else a right to it.
+    func own(_ folder: URL) throws {
+        if let owner, chown(folder.path, owner.user, owner.group) != 0 {
+            throw PostgresServerError("\(folder.path) could not be given to the server's user: \(errno)")
+        }
+        if chmod(folder.path, 0o700) != 0 {
+            throw PostgresServerError("\(folder.path) could not be made private: \(errno)")
+        }
+    }
+
+    private static func find(_ name: String) -> String? {
+        ["/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin"].map { "\($0)/\(name)" }
+            .first(where: FileManager.default.isExecutableFile)
+    }
+}

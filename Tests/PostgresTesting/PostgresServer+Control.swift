@@ -1,0 +1,102 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension PostgresServer {
+    /// How a server is asked to stop.
+    package enum Shutdown: Sendable {
+        /// Connections are closed, transactions rolled back, everything is written.
+        case fast
+        /// As after a crash: connections break, and the next start recovers.
+        case immediate
+    }
+
+    /// Stops it and waits for its end. ``start()`` starts it again, on the same port.
+    package func stop(_ shutdown: Shutdown = .fast) async throws {
+        try signal(SIGCONT)
+        try signal(shutdown == .fast ? SIGINT : SIGQUIT, withChildren: false)
+        try await waitUntil("the server stopped. \(lastWords)") { !isRunning }
+    }
+
+    /// Stops it and starts it again.
+    package func restart(_ shutdown: Shutdown = .fast) async throws {
+        try await stop(shutdown)
+        try await start()
+    }
+
+    /// Kills all its processes at once with SIGKILL, as if the machine were lost, and waits for their end.
+    package func kill() async throws {
+        // Stopped first, so that no process is added while they are killed.
+        try signal(SIGSTOP, withChildren: false)
+        let processes = try processIdentifiers()
+        let sharedMemory = try sharedMemoryIdentifier()
+        for process in processes { _ = Self.send(SIGKILL, process) }
+        try await waitUntil("all processes of the server were gone") {
+            try !isRunning && processes.allSatisfy { try !ProcessTable.isRunning($0) }
+        }
+        // These would tell the next start, and the watchdog, that a process which may be anybody's by then is the server.
+        if let sharedMemory { shmctl(sharedMemory, IPC_RMID, nil) }
+        try FileManager.default.removeItem(at: folder.processFile)
+    }
+
+    /// Stops all its processes with SIGSTOP: connections stay open, the system accepts new ones, and nobody answers.
+    package func pause() throws {
+        try signal(SIGSTOP)
+    }
+
+    /// Lets its processes go on after ``pause()``.
+    package func resume() throws {
+        try signal(SIGCONT)
+    }
+
+    private func signal(_ number: Int32, withChildren: Bool = true) throws {
+        let main = try mainProcess()
+        // The main process first, so that no child is added that would be missed.
+        for process in [main] + (withChildren ? try ProcessTable.children(of: main) : []) {
+            // A child may have ended meanwhile.
+            if !Self.send(number, process), process == main {
+                throw PostgresServerError("The server could not be sent signal \(number): \(errno)")
+            }
+        }
+    }
+
+    private func processIdentifiers() throws -> [Int32] {
+        let main = try mainProcess()
+        return try [main] + ProcessTable.children(of: main)
+    }
+
+    private func mainProcess() throws -> Int32 {
+        guard isRunning, let first = try processLines().first, let process = Int32(first) else {
+            throw PostgresServerError("The server is not running.")
+        }
+        return process
+    }
+
+    /// What the main process notes about itself, see https://www.postgresql.org/docs/current/storage-file-layout.html
+    private func processLines() throws -> [Substring] {
+        try String(contentsOf: folder.processFile, encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    private func sharedMemoryIdentifier() throws -> Int32? {
+        let lines = try processLines()
+        guard lines.count > 6 else { return nil }
+        return lines[6].split(separator: " ").last.flatMap { Int32($0) }
+    }
+
+    private static func send(_ number: Int32, _ process: Int32) -> Bool {
+        #if canImport(Darwin)
+        Darwin.kill(process, number) == 0
+        #elseif canImport(Glibc)
+        Glibc.kill(process, number) == 0
+        #elseif canImport(Musl)
+        Musl.kill(process, number) == 0
+        #endif
+    }
+}

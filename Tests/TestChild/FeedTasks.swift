@@ -1,0 +1,104 @@
+import Bodega
+import Foundation
+import GRDB
+
+/// Writes items one by one, the number of each in it, and says when each is written.
+///
+/// Arguments: path of the folder, prefix of the keys, how many, 0 for no end.
+func writeNumbers(_ arguments: [String]) async throws {
+    let engine = try open("sqlite", arguments[0], .relaxed)
+    let count = Int(arguments[2]) ?? 0
+    say("opened")
+    for number in 0..<(count == 0 ? Int.max : count) {
+        let key = CacheKey(verbatim: "\(arguments[1]) \(number)")
+        try await engine.write(Data("\(number)".utf8), key: key)
+        say(key.rawValue)
+    }
+}
+
+/// What a follower has been told, and up to where: kept together, so that neither is without the other.
+private struct Told: Codable {
+    var cursor: StorageCursor
+    var changes: [String] = []
+}
+
+/// Follows a collection, and keeps what it is told in a file, from which it goes on when it is started again; until the
+/// item "end" is written. Without the file it begins at the present.
+///
+/// Arguments: path of the folder, path of the file.
+func follow(_ arguments: [String]) async throws {
+    guard let engine = try open("sqlite", arguments[0]) as? SQLiteStorageEngine else { return }
+    let file = URL(fileURLWithPath: arguments[1])
+    var told = Told(cursor: try await engine.fetchCursor())
+    if FileManager.default.fileExists(atPath: file.path) {
+        told = try JSONDecoder().decode(Told.self, from: Data(contentsOf: file))
+    }
+    try JSONEncoder().encode(told).write(to: file, options: .atomic)
+    say("following")
+    for try await news in engine.changes(since: told.cursor) {
+        switch news {
+        case .snapshot: told.changes.append("snapshot")
+        case .changes(let delta): told.changes += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
+        }
+        told.cursor = news.cursor
+        try JSONEncoder().encode(told).write(to: file, options: .atomic)
+        say("told \(told.changes.count)")
+        if told.changes.last == "written end" { return }
+    }
+}
+
+/// Writes rows as a program does that knows nothing of us, each in a transaction of its own, and says each.
+///
+/// Arguments: path of the folder, journal mode, prefix of the keys, how many.
+func writeRows(_ arguments: [String]) throws {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(60)
+    let queue = try DatabaseQueue(path: arguments[0] + "/data.sqlite3", configuration: configuration)
+    try queue.writeWithoutTransaction { db in
+        let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(arguments[1])")
+        precondition(mode == arguments[1], "The journal mode is \(mode ?? "unknown").")
+        for number in 0..<(Int(arguments[3]) ?? 0) {
+            try db.execute(
+                sql: "INSERT INTO data (key, value, createdAt, updatedAt) VALUES (?, x'00', ?2, ?2)",
+                arguments: ["\(arguments[2]) \(number)", "2024-01-01 00:00:00.000"])
+            say("\(arguments[2]) \(number)")
+        }
+    }
+}
+
+/// Says the present cursor.
+///
+/// Arguments: path of the folder.
+func sayCursor(_ arguments: [String]) async throws {
+    guard let engine = try open("sqlite", arguments[0]) as? SQLiteStorageEngine else { return }
+    say(try await engine.fetchCursor().rawValue)
+}
+
+/// Says how many descriptors listen to the system while somebody listens for changes, and then waits until there are none.
+///
+/// Arguments: path of the folder.
+func countDescriptors(_ arguments: [String]) async throws {
+    guard let engine = try open("sqlite", arguments[0]) as? SQLiteStorageEngine else { return }
+    _ = try await engine.fetchCursor()
+    func count() throws -> Int {
+        let folder = "/proc/self/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+            // One that is closed meanwhile leads nowhere.
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+            return target?.contains("inotify") ?? false
+        }.count
+    }
+    for round in 0..<3 {
+        var signals = [engine.changeSignals(), engine.changeSignals()]
+        for signal in signals { for await _ in signal { break } }
+        try await engine.write(Data(), key: CacheKey("\(round)"))
+        say("\(try count())")
+        signals = []
+        let deadline = ContinuousClock.now + .seconds(120)
+        while try count() > 0 {
+            if ContinuousClock.now > deadline { fatalError("Descriptors stay open.") }
+            await Task.yield()
+        }
+    }
+    say("done")
+}

@@ -1,0 +1,20 @@
+// Dispatch has sources for events of files on Apple's platforms only. Elsewhere it has no more of
+// them than the set of events.
+
+import Dispatch
+
+public let O_EVTONLY: Int32 = 0x8000
+
+public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {
+    var handle: Int32 { get }
+    var data: DispatchSource.FileSystemEvent { get }
+    var mask: DispatchSource.FileSystemEvent { get }
+}
+
+extension DispatchSource {
+    public class func makeFileSystemObjectSource(
+        fileDescriptor: Int32,
+        eventMask: FileSystemEvent,
+        queue: DispatchQueue? = nil
+    ) -> any DispatchSourceFileSystemObject { declarationOnly() }
+}
