@@ -18,7 +18,7 @@
 /// A change names its key and holds no data. Who reads what is stored under the key, after being told of the change, gets
 /// the item as this change or a later one left it.
 ///
-/// ``MemoryStorageEngine`` is such an engine.
+/// ``MemoryStorageEngine`` and ``SQLiteStorageEngine`` are such engines, and so is that of the module BodegaPostgres.
 public protocol ObservableStorageEngine: StorageEngine {
 
     /// The place in the history that is reached now.
