@@ -111,6 +111,21 @@ func `The PostgreSQL engine keeps the contract`(_ check: StorageEngineConformanc
     try await check.run()
 }
 
+@Test(
+    .timeLimit(.minutes(10)),
+    arguments: Engines.all.map(sharing).flatMap(StorageEngineConformance.changeFeedChecks(for:)))
+func `The change feed of PostgreSQL keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+    try await check.run()
+}
+
+private func sharing(
+    _ configuration: StorageEngineConformance.Configuration
+) -> StorageEngineConformance.Configuration {
+    var configuration = configuration
+    configuration.capabilities.insert(.shared)
+    return configuration
+}
+
 private let modelTests: [StorageEngineModelTest] = {
     print("model test: EMPORIUM_SEED=\(Seed.current)")
     return Engines.all.map { StorageEngineModelTest($0, seed: Seed.current, steps: 3_000) }

@@ -1,8 +1,14 @@
 /// Hands signals of changes to all who wait for them. Signals that nobody has taken yet are one.
 package final class ChangeSignals: Sendable {
 
+    private struct Listener: Sendable {
+        let stream: AsyncStream<Void>.Continuation
+        /// Who makes the changes that he need not be told of.
+        let origin: StorageOrigin?
+    }
+
     private struct State: Sendable {
-        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var lastNumber = 0
         var isFinished = false
     }
@@ -18,16 +24,18 @@ package final class ChangeSignals: Sendable {
     }
 
     deinit {
-        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+        for listener in state.withLock({ $0.listeners.values }) { listener.stream.finish() }
     }
 
     /// A stream of a signal at once, and of those to come; an empty one after the end.
-    package func stream() -> AsyncStream<Void> {
+    ///
+    /// - Parameter origin: Who makes the changes that need not be told.
+    package func stream(besides origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Int? in
             if state.isFinished { return nil }
             state.lastNumber += 1
-            state.listeners[state.lastNumber] = continuation
+            state.listeners[state.lastNumber] = Listener(stream: continuation, origin: origin)
             // Before any end.
             continuation.yield()
             return state.lastNumber
@@ -51,9 +59,14 @@ package final class ChangeSignals: Sendable {
     /// Whether somebody listens.
     package var areHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// Signals to all who listen.
-    package func send() {
-        for listener in state.withLock({ $0.listeners.isEmpty ? [] : Array($0.listeners.values) }) { listener.yield() }
+    /// Signals to those who listen.
+    ///
+    /// - Parameter origin: Who has made the only change that there is to tell of; `nil` if there may be others.
+    package func send(changeBy origin: StorageOrigin? = nil) {
+        let listeners = state.withLock { state in
+            state.listeners.values.filter { origin == nil || $0.origin != origin }
+        }
+        for listener in listeners { listener.stream.yield() }
     }
 
     /// Ends all streams, those to come too.
@@ -63,6 +76,6 @@ package final class ChangeSignals: Sendable {
             state.isFinished = true
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener.stream.finish() }
     }
 }

@@ -62,8 +62,8 @@ extension StorageEngineConformance {
         /// The number of items to write, read and remove with one call; by default 120,000.
         public var largestBatch = 120_000
 
-        /// How long to wait, at most, for what an engine should do soon, such as telling a change; by default a minute.
-        public var patience = Duration.seconds(60)
+        /// How long to wait, at most, for what an engine should do soon, such as telling a change; by default ten minutes.
+        public var patience = Duration.seconds(600)
 
         /// Prepares a failure: makes the engine refuse an operation from then on, and returns that operation.
         ///

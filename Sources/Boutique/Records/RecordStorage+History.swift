@@ -24,6 +24,12 @@ extension RecordStorage {
         }
     }
 
+    /// Signals that others may have changed something. `nil` if the engine can't tell.
+    func changeSignals() -> AsyncStream<Void>? {
+        if let engine = engine as? any CommitTellingStorageEngine { return engine.changeSignals(besides: origin) }
+        return observableEngine?.changeSignals()
+    }
+
     /// Reads what has changed since a place in the engine's history.
     ///
     /// - Returns: `nil` if the history does not reach back to it.

@@ -69,29 +69,37 @@ extension RecordStorage {
             }
         }
         written.map = places.map
+        let commit: StorageCommit?
         do {
-            try await apply(written.prepared)
+            commit = try await apply(written.prepared)
         } catch {
             written.outcome = .failure(error)
             return written
         }
         guard let cursor else { return written }
         do {
-            written.news = .success(try await fetchNews(since: cursor))
+            written.news = .success(try await fetchNews(since: cursor, of: commit))
         } catch {
             written.news = .failure(error)
         }
         return written
     }
 
-    private func apply(_ prepared: [Result<PreparedOperation<Item>, any Error>]) async throws {
+    /// What the history tells after a commit of the store itself.
+    private func fetchNews(since cursor: StorageCursor, of commit: StorageCommit?) async throws -> HistoryNews? {
+        // What others do from now on is signalled.
+        if let commit, commit.before == cursor { return HistoryNews(since: commit.after) }
+        return try await fetchNews(since: cursor)
+    }
+
+    private func apply(_ prepared: [Result<PreparedOperation<Item>, any Error>]) async throws -> StorageCommit? {
         var records: [StorageOperation] = []
         if prepared.count == 1, case .success(let operation) = prepared[0] {
             records = operation.records
         } else {
             for case .success(let operation) in prepared { records += operation.records }
         }
-        if !records.isEmpty { try await apply(records) }
+        return records.isEmpty ? nil : try await apply(records)
     }
 
     /// Finds out what is to be written for an operation. If it throws, the places are as before.

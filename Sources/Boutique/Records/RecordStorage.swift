@@ -16,7 +16,14 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     }
 
     /// Applies operations as the store's own.
-    func apply(_ operations: [StorageOperation]) async throws {
-        try await StorageOrigin.$current.withValue(origin) { try await engine.apply(operations) }
+    ///
+    /// - Returns: Where in the engine's history they are, if that is known.
+    @discardableResult
+    func apply(_ operations: [StorageOperation]) async throws -> StorageCommit? {
+        try await StorageOrigin.$current.withValue(origin) {
+            if let engine = engine as? any CommitTellingStorageEngine { return try await engine.commit(operations) }
+            try await engine.apply(operations)
+            return nil
+        }
     }
 }

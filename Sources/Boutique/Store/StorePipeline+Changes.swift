@@ -7,7 +7,7 @@ extension StorePipeline {
     ///
     /// - Returns: The task that follows. It ends with the pipeline.
     nonisolated func followChanges() -> Task<Void, Never>? {
-        records.observableEngine.map { follow($0.changeSignals()) }
+        records.changeSignals().map { follow($0) }
     }
 
     /// Shows what others have changed, at each of some signals.

@@ -156,10 +156,14 @@ package final class SQLiteFile: Sendable {
     /// - Parameters:
     ///   - change: What is changed, and by whom, for those who follow the changes.
     ///   - work: Changes the file. It may run more than once.
-    func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws {
-        let (work, committed, failed) = followed(change, work)
+    /// - Returns: Where it is in the history, if that is known.
+    @discardableResult
+    func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws -> StorageCommit? {
+        let span = Locked<SQLiteSignature.Span?>(nil)
+        let (work, committed, failed) = followed(change, work) { made in span.withLock { $0 = made } }
         do {
             try await writable().commits.commit(work, committed: committed)
+            return span.withLock { $0 }.map { StorageCommit(before: $0.before.cursor, after: $0.after.cursor) }
         } catch {
             failed()
             throw StorageError.sqlite(error, file: url)
@@ -195,7 +199,7 @@ package final class SQLiteFile: Sendable {
         _ work: @escaping SQLiteGroupCommit.Work,
         committed afterwards: @escaping @Sendable () -> Void
     ) throws {
-        let (work, committed, failed) = followed(change, planning: plan, work)
+        let (work, committed, failed) = followed(change, planning: plan, work) { _ in }
         do {
             try writable().commits.commitHere(work) {
                 committed()
@@ -211,7 +215,8 @@ package final class SQLiteFile: Sendable {
     private func followed(
         _ change: SQLiteChange,
         planning plan: SQLiteGroupCommit.Work? = nil,
-        _ work: @escaping SQLiteGroupCommit.Work
+        _ work: @escaping SQLiteGroupCommit.Work,
+        located: @escaping @Sendable (SQLiteSignature.Span?) -> Void
     ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, failed: @Sendable () -> Void) {
         let outcome = Locked(Outcome())
         return (
@@ -226,7 +231,9 @@ package final class SQLiteFile: Sendable {
             },
             { [changes, watch] in
                 let outcome = outcome.withLock { $0 }
-                watch.committed(change.table, end: outcome.signature?.settle())
+                let span = outcome.signature?.settle()
+                watch.committed(change.table, span)
+                located(span)
                 changes.post(change, effects: outcome.effects)
             },
             { outcome.withLock { $0.takeSignature() }?.drop() }

@@ -88,8 +88,12 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
-        if operations.isEmpty { return }
-        try await core.write(change { operations }) { [table, date = now()] db in
+        _ = try await commit(operations)
+    }
+
+    package func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {
+        if operations.isEmpty { return nil }
+        return try await core.write(change { operations }) { [table, date = now()] db in
             try table.apply(operations, at: date, in: db)
         }
     }

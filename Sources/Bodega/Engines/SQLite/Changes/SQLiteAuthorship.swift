@@ -78,10 +78,19 @@ final class SQLiteSignature: Sendable {
 
     private struct State: Sendable {
         var note: Int?
-        var end: SQLiteLogPosition?
+        var span: Span?
     }
 
     private let state = Locked(State())
+
+    /// From where to where in the log a change reaches.
+    struct Span: Sendable {
+        /// The last row before it.
+        let before: SQLiteLogPosition
+        /// Its own last row, the same if it has changed nothing.
+        let after: SQLiteLogPosition
+        let author: StorageOrigin
+    }
 
     private init(of change: SQLiteChange, in authorship: SQLiteAuthorship) {
         self.authorship = authorship
@@ -92,7 +101,7 @@ final class SQLiteSignature: Sendable {
 
     /// Carries a change out, inside of a transaction, and notes what it adds to the log if somebody wants to know.
     ///
-    /// - Returns: `nil` if nobody wants to know, or nothing is added.
+    /// - Returns: `nil` if nobody wants to know, or there is no log.
     static func sign(
         _ change: SQLiteChange,
         in authorship: SQLiteAuthorship,
@@ -117,10 +126,14 @@ final class SQLiteSignature: Sendable {
             authorship.withOrigins(of: table) { $0.forget(without: proof) }
         }
         try work()
-        guard let after = try log.endIfThere(in: db), after.number > before.number else { return false }
-        let note = SQLiteOrigins.Note(first: before.number + 1, last: after, origin: origin)
-        let id = authorship.withOrigins(of: table) { $0.note(note) }
-        state.withLock { $0 = State(note: id, end: after) }
+        guard let after = try log.endIfThere(in: db), after.number >= before.number else { return false }
+        let span = Span(before: before, after: after, author: origin)
+        var id: Int?
+        if after != before {
+            let note = SQLiteOrigins.Note(first: before.number + 1, last: after, origin: origin)
+            id = authorship.withOrigins(of: table) { $0.note(note) }
+        }
+        state.withLock { $0 = State(note: id, span: span) }
         return true
     }
 
@@ -137,12 +150,12 @@ final class SQLiteSignature: Sendable {
 
     /// The change was committed.
     ///
-    /// - Returns: The log's end behind it, if it is known.
-    func settle() -> SQLiteLogPosition? {
+    /// - Returns: From where to where it reaches, if that is known.
+    func settle() -> Span? {
         state.withLock { state in
             if let note = state.note { authorship.withOrigins(of: table) { $0.settle(note) } }
             state.note = nil
-            return state.end
+            return state.span
         }
     }
 

@@ -1,6 +1,6 @@
 import GRDB
 
-extension SQLiteStorageEngine: ObservableStorageEngine {
+extension SQLiteStorageEngine: CommitTellingStorageEngine {
 
     private var history: SQLiteHistory { SQLiteHistory(of: table, in: core) }
 
@@ -41,6 +41,10 @@ extension SQLiteStorageEngine: ObservableStorageEngine {
     /// milliseconds. All this is done only as long as there are such streams.
     public func changeSignals() -> AsyncStream<Void> {
         core.watch.signals(for: table)
+    }
+
+    package func changeSignals(besides origin: StorageOrigin) -> AsyncStream<Void> {
+        core.watch.signals(for: table, besides: origin)
     }
 
     /// Makes sure that it is known who in this process writes what.

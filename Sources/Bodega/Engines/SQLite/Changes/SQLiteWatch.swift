@@ -45,7 +45,9 @@ final class SQLiteWatch: Sendable {
     }
 
     /// A stream of a signal at once, and of those to come.
-    func signals(for table: SQLiteTable) -> AsyncStream<Void> {
+    ///
+    /// - Parameter origin: Who makes the changes that need not be told.
+    func signals(for table: SQLiteTable, besides origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let signals = state.withLock { state in
             if let followed = state.followed[table.name] { return followed.signals }
             let signals = ChangeSignals(silenced: { [weak self] in self?.watchIfHeard() })
@@ -53,21 +55,23 @@ final class SQLiteWatch: Sendable {
             if state.isClosed { signals.finish() }
             return signals
         }
-        let stream = signals.stream()
+        let stream = signals.stream(besides: origin)
         watchIfHeard()
         return stream
     }
 
     /// Notes a commit to a table through the same file.
     ///
-    /// - Parameter end: The end of the table's log behind it, if that is known.
-    func committed(_ table: SQLiteTable, end: SQLiteLogPosition?) {
-        let signals = state.withLock { state -> ChangeSignals? in
-            guard let followed = state.followed[table.name] else { return nil }
-            if let end { state.followed[table.name]?.end = end }
-            return followed.signals
+    /// - Parameter span: From where to where in the table's log it reaches, if that is known.
+    func committed(_ table: SQLiteTable, _ span: SQLiteSignature.Span?) {
+        let (signals, author) = state.withLock { state -> (ChangeSignals?, StorageOrigin?) in
+            guard let followed = state.followed[table.name] else { return (nil, nil) }
+            guard let span else { return (followed.signals, nil) }
+            state.followed[table.name]?.end = span.after
+            // All before it has been signalled to everybody.
+            return (followed.signals, followed.end == span.before ? span.author : nil)
         }
-        signals?.send()
+        signals?.send(changeBy: author)
     }
 
     /// Ends all streams.
