@@ -15,8 +15,9 @@ extension Array where Element: Sendable {
         smallestPart: Int = 256,
         _ transform: @escaping @Sendable (ArraySlice<Element>, (consuming Result) -> Void) -> Void
     ) async -> [Result] {
-        let cores = ProcessInfo.processInfo.activeProcessorCount
-        if count < smallestPart * 2 || cores == 1 {
+        // The system is asked only if it matters, because on Linux it reads files to find out.
+        let cores = count < smallestPart * 2 ? 1 : ProcessInfo.processInfo.activeProcessorCount
+        if cores == 1 {
             var results: [Result] = []
             results.reserveCapacity(count)
             transform(self[...]) { results.append($0) }

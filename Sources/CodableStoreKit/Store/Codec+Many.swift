@@ -48,9 +48,10 @@ extension Codec {
 
     /// Does something for places from 0, in parts.
     private static func concurrently(_ count: Int, _ body: (Range<Int>) -> Void) {
-        let cores = ProcessInfo.processInfo.activeProcessorCount
         // Objects of a class may share more with the thread that asks for them than values do.
-        if count < smallestPart * 2 || cores == 1 || Object.self is AnyObject.Type { return body(0..<count) }
+        if count < smallestPart * 2 || Object.self is AnyObject.Type { return body(0..<count) }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        if cores == 1 { return body(0..<count) }
         // Several parts a core, so that none waits long for the others at the end.
         let size = max(smallestPart, count / (cores * 4) + 1)
         // All parts have ended when this returns.
