@@ -52,6 +52,7 @@ private final class CountingEngine: CommitTellingStorageEngine {
     func fetchSnapshot() async throws -> StorageSnapshot { try await base.fetchSnapshot() }
 
     func write(_ data: Data, key: CacheKey) async throws { try await base.write(data, key: key) }
+    func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws { try await base.write(dataAndKeys) }
     func read(key: CacheKey) async -> Data? { await base.read(key: key) }
     func remove(key: CacheKey) async throws { try await base.remove(key: key) }
     func removeAllData() async throws { try await base.removeAllData() }
