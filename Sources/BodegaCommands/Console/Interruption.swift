@@ -44,16 +44,23 @@ package final class Interruption: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [weak self] in
                 guard let self, self.status == nil else {
-                    _ = signal(number, SIG_DFL)
-                    // To the process, because this thread of Dispatch's blocks the signal.
-                    _ = kill(getpid(), number)
-                    return
+                    return Self.endProcess(by: number)
                 }
                 self.interrupt(status)
             }
             source.resume()
             state.withLock { $0.sources.append(source) }
         }
+    }
+
+    private static func endProcess(by number: Int32) {
+        _ = signal(number, SIG_DFL)
+        // To this thread alone: what is sent to the process, Dispatch may take for news. Its threads block signals.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
     }
 
     /// Asks the command to end.

@@ -21,12 +21,12 @@ final class Interruption {
     init(
         by numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP],
         cleanUp: @escaping @Sendable () throws -> Void,
-        // To the process, as threads of Dispatch block signals that are sent to them alone.
-        end: @escaping @Sendable (Int32) -> Void = { kill(getpid(), $0) }
+        end: @escaping @Sendable (Int32) -> Void = Interruption.endProcess(by:)
     ) {
         let lock = NSLock()
         self.lock = lock
         self.numbers = numbers
+        let watched = DispatchGroup()
         sources = numbers.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -40,9 +40,13 @@ final class Interruption {
                 signal(number, SIG_DFL)
                 end(number)
             }
+            watched.enter()
+            source.setRegistrationHandler { watched.leave() }
             source.resume()
             return source
         }
+        // Until then signals are ignored.
+        watched.wait()
     }
 
     /// Does something, unless the program is being interrupted: then it doesn't return, as the process is about to end.
@@ -58,5 +62,15 @@ final class Interruption {
             for source in sources { source.cancel() }
             for number in numbers { signal(number, SIG_DFL) }
         }
+    }
+
+    /// Ends the process by a signal that is not ignored.
+    private static func endProcess(by number: Int32) {
+        // To this thread alone: what is sent to the process, Dispatch may take for news. Its threads block signals.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
     }
 }
