@@ -44,6 +44,7 @@ let package = Package(
             name: "Bodega",
             dependencies: [
                 "CLinuxFileSystem",
+                "CSQLiteConfiguration",
                 "RecordCoder",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -53,6 +54,7 @@ let package = Package(
             ]
         ),
         .target(name: "CLinuxFileSystem"),
+        .target(name: "CSQLiteConfiguration"),
         .target(name: "RecordCoder"),
         .target(
             name: "BodegaPostgres",
@@ -207,7 +209,10 @@ let swift5Targets: Set = [
     "CompatibilityChild",
 ]
 
-for target in package.targets where target.type != .system && target.name != "CLinuxFileSystem" {
+/// What is written in C.
+let targetsInC: Set = ["CLinuxFileSystem", "CSQLiteConfiguration"]
+
+for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

@@ -214,4 +214,31 @@ import Testing
         let delta = try #require(await engine.fetchChanges(since: cursor, besides: mine))
         #expect(delta.changes == [StorageChange(key: CacheKey("x"), kind: .written)])
     }
+
+    @Test("A log that was missing only in a transaction that was rolled back is not taken for missing later")
+    func missingInTransaction() async throws {
+        struct Refusal: Error {}
+        let (engine, mine) = (try open(), StorageOrigin())
+        let cursor = try await engine.fetchCursor()
+        let (core, table, change) = (engine.core, engine.table, engine.change { [] })
+        let schema = Locked(0)
+        await #expect(throws: StorageError.self) {
+            try await core.writeUnfollowed { db in
+                try table.log.remove(in: db)
+                _ = try SQLiteSignature.sign(change, in: core.authorship, db) {}
+                try schema.withLock { $0 = try SQLiteChangeLog.schemaVersion(in: db) }
+                throw Refusal()
+            }
+        }
+        // Another program brings the schema to the same version.
+        var count = 0
+        while try await core.readMany(SQLiteChangeLog.schemaVersion(in:)) < schema.withLock({ $0 }) {
+            try foreign("CREATE TABLE t\(count) (x)")
+            count += 1
+        }
+        #expect(try await core.readMany(SQLiteChangeLog.schemaVersion(in:)) == schema.withLock { $0 })
+        try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: a) }
+        #expect(try await engine.fetchChanges(since: cursor, besides: mine)?.changes == [])
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil)?.changes.map(\.origin) == [mine])
+    }
 }

@@ -5,59 +5,71 @@ extension SQLiteTable {
 
     /// Applies operations in order, inside of a transaction.
     func apply(_ operations: [StorageOperation], at date: Date, in db: Database) throws {
-        var writer = try Writer(table: self, db: db, date: date)
-        for operation in operations {
-            switch operation {
-            case .write(let key, let data): try writer.write(data, key: key)
-            case .remove(let key): try writer.remove(key)
-            case .removeAll: try removeAll(in: db)
+        let removesAll = operations.contains { if case .removeAll = $0 { true } else { false } }
+        try writing(removesAll ? .max : operations.count, at: date, in: db) { writer in
+            for operation in operations {
+                switch operation {
+                case .write(let key, let data): try writer.write(data, key: key)
+                case .remove(let key): try writer.remove(key)
+                case .removeAll: try writer.removeAll()
+                }
             }
         }
     }
 
     /// Writes items in order, inside of a transaction.
     func write(_ items: [(key: CacheKey, data: Data)], at date: Date, in db: Database) throws {
-        var writer = try Writer(table: self, db: db, date: date)
-        for (key, data) in items { try writer.write(data, key: key) }
+        try writing(items.count, at: date, in: db) { writer in
+            for (key, data) in items { try writer.write(data, key: key) }
+        }
     }
 
     /// Writes an item, inside of a transaction.
     func write(_ data: Data, key: CacheKey, at date: Date, in db: Database) throws {
-        var writer = try Writer(table: self, db: db, date: date)
-        try writer.write(data, key: key)
+        try writing(1, at: date, in: db) { try $0.write(data, key: key) }
     }
 
     /// Writes items with their dates in order, inside of a transaction.
     func write(_ items: [StorageItem], in db: Database) throws {
-        var writer = try Writer(table: self, db: db)
-        for item in items { try writer.write(item) }
+        try writing(items.count, at: nil, in: db) { writer in
+            for item in items { try writer.write(item) }
+        }
     }
 
-    /// Removes all items, inside of a transaction.
-    func removeAll(in db: Database) throws {
-        try db.execute(sql: "DELETE FROM \(name)")
+    /// Changes the table, which nothing else does, because every change must go to the log.
+    ///
+    /// - Parameters:
+    ///   - count: About how many rows are changed.
+    ///   - date: The date of all writes, `nil` if each item has its own.
+    private func writing(
+        _ count: Int,
+        at date: Date?,
+        in db: Database,
+        _ body: (inout Writer) throws -> Void
+    ) throws {
+        try SQLiteLogWriter.replacingTriggers(of: self, ifWorthFor: count, in: db) { log in
+            var writer = try Writer(table: self, db: db, log: log, date: date)
+            try body(&writer)
+        }
     }
 
     /// The prepared statements for the operations of one transaction.
-    struct Writer {
+    ///
+    /// Where it is given a log, no triggers run, and each statement is logged here as they would do it.
+    private struct Writer {
         private let table: SQLiteTable
         private let db: Database
+        private let log: SQLiteLogWriter?
         private let upsert: SQLiteStatement
         private var boundKind: Int?
 
-        init(table: SQLiteTable, db: Database, date: Date) throws {
+        init(table: SQLiteTable, db: Database, log: SQLiteLogWriter?, date: Date?) throws {
             self.table = table
             self.db = db
-            self.upsert = try SQLiteStatement(table.upsert, in: db)
+            self.log = log
+            self.upsert = try SQLiteStatement(date == nil ? table.datedUpsert : table.upsert, in: db)
             // What all rows have in common is bound once.
-            try upsert.bindCopy(of: SQLiteDate.text(of: date), at: 3)
-        }
-
-        /// Prepares to write items that have dates.
-        init(table: SQLiteTable, db: Database) throws {
-            self.table = table
-            self.db = db
-            self.upsert = try SQLiteStatement(table.datedUpsert, in: db)
+            if let date { try upsert.bindCopy(of: SQLiteDate.text(of: date), at: 3) }
         }
 
         /// Writes an item with its dates.
@@ -97,19 +109,29 @@ extension SQLiteTable {
             }
         }
 
+        /// Removes all items.
+        func removeAll() throws {
+            try log?.addRemovalOfAll()
+            try db.execute(sql: "DELETE FROM \(table.name)")
+        }
+
         /// - Returns: `false` if the row belongs to a key of another kind.
         private mutating func upsert(_ data: Data, text: String, kind: Int) throws -> Bool {
             if boundKind != kind {
                 try upsert.bind(kind, at: 4)
                 boundKind = kind
             }
+            // A row of Bodega becomes another item if it gets a kind that it did not stand for.
+            if kind != 0 { try log?.addRemoval(of: text, where: "kind IS NULL") }
             defer { upsert.reset() }
-            return try upsert.bind(text, at: 1) {
+            let isWritten = try upsert.bind(text, at: 1) {
                 try upsert.bind(data, at: 2) {
                     _ = try upsert.step()
                     return upsert.changes > 0
                 }
             }
+            if isWritten { try log?.addWrite(of: text, kind: kind) }
+            return isWritten
         }
 
         private mutating func write(_ data: Data, text: String, kind: Int, orThrowFor key: CacheKey) throws {
@@ -120,12 +142,16 @@ extension SQLiteTable {
 
         /// Moves the key that is not hashed from its home to its detour. Its place in the order stays.
         private func clear(home: String) throws {
-            let occupant = SQLiteKey(SQLiteKey.key(text: home, kind: try kind(at: home)))
+            let key = SQLiteKey.key(text: home, kind: try kind(at: home))
+            let occupant = SQLiteKey(key)
+            // An item of a kind that only a newer version knows, which is another one at the detour, as far as we know.
+            if key.kind == .hashed { try log?.addRemoval(of: home, where: "1") }
             let move = try SQLiteStatement("UPDATE \(table.name) SET key = ?2 WHERE key = ?1", in: db)
             defer { move.reset() }
             try move.bind(home, at: 1) {
                 try move.bind(occupant.detour, at: 2) { _ = try move.step() }
             }
+            if key.kind == .hashed { try log?.addWrite(at: occupant.detour) }
         }
 
         private func kind(at text: String) throws -> Int? {
@@ -142,6 +168,7 @@ extension SQLiteTable {
 
         @discardableResult
         private func remove(text: String, where condition: String) throws -> Bool {
+            try log?.addRemoval(of: text, where: condition)
             let sql = "DELETE FROM \(table.name) WHERE key = ?1 AND (\(condition))"
             let statement = try SQLiteStatement(sql, in: db)
             defer { statement.reset() }

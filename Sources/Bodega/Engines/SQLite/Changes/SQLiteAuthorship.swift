@@ -143,9 +143,14 @@ final class SQLiteSignature: Sendable {
         if let without, try SQLiteChangeLog.schemaVersion(in: db) == without { return nil }
         let end = try log.endIfThere(in: db)
         if without == nil, end != nil { return end }
-        let schema = try end == nil ? SQLiteChangeLog.schemaVersion(in: db) : nil
-        authorship.withOrigins(of: table) { $0.schemaWithoutLog = schema }
-        return end
+        authorship.withOrigins(of: table) { $0.schemaWithoutLog = nil }
+        guard end == nil else { return end }
+        let schema = try SQLiteChangeLog.schemaVersion(in: db)
+        // Only then: the transaction may have changed the schema, and after a rollback, others use its version again.
+        db.afterNextTransaction { [authorship, table] _ in
+            authorship.withOrigins(of: table) { $0.schemaWithoutLog = schema }
+        }
+        return nil
     }
 
     /// The change was committed.

@@ -81,6 +81,31 @@ final class SQLiteChangeLog: Sendable {
         return try Set(found) == Set(triggers.map { "CREATE TRIGGER " + $0.definition }) && end(in: db) != nil
     }
 
+    /// Whether the log is kept, and is all that comes of a change to the collection's table, so that it is known beforehand
+    /// what the triggers will write.
+    ///
+    /// Other triggers would do more. Where a table refers to another, SQLite itself may change one when the other changes.
+    /// In a table that another program has made, keys may be equal in another way, or one row may give way to the next.
+    func isKeptAlone(in db: Database) throws -> Bool {
+        guard try isKept(in: db) else { return false }
+        let isAlone = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT (
+                    SELECT count(*) FROM main.sqlite_master
+                    WHERE type = 'trigger' AND tbl_name COLLATE NOCASE IN (?1, ?2)
+                ) = ?3 AND NOT EXISTS (
+                    SELECT 1 FROM main.sqlite_master
+                    WHERE type = 'table' AND (
+                        sql LIKE '%REFERENCES%' OR name = ?1 AND (sql LIKE '%COLLATE%' OR sql LIKE '%CONFLICT%')
+                    )
+                ) AND EXISTS (SELECT 1 FROM pragma_table_info(?1, 'main') WHERE name = 'key' AND type = 'TEXT')
+                """,
+            arguments: [plainTable, plainName, triggers.count]
+        )
+        return isAlone == true
+    }
+
     /// Begins the log, anew if it is not whole, inside of a transaction. Cursors of before are unknown to it.
     func begin(in db: Database) throws {
         try remove(in: db)

@@ -1,0 +1,9 @@
+#include "CSQLiteConfiguration.h"
+
+#include <sqlite3.h>
+
+int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isWanted) {
+    int isSo = -1;
+    int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, isWanted, &isSo);
+    return code == SQLITE_OK ? isSo : -1;
+}

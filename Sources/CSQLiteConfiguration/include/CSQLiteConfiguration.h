@@ -1,0 +1,12 @@
+// What Swift cannot call of SQLite, because it takes any number of arguments.
+#ifndef EMPORIUM_SQLITE_CONFIGURATION_H
+#define EMPORIUM_SQLITE_CONFIGURATION_H
+
+struct sqlite3;
+
+/// Says whether a connection runs the triggers of its files, which all do at first.
+///
+/// Returns whether it does now, or -1 if SQLite doesn't tell.
+int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isWanted);
+
+#endif
