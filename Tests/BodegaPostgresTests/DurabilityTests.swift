@@ -51,10 +51,22 @@ struct DurabilityTests {
     }
 
     @Test func `A transaction whose number is given again after a crash is not skipped`() async throws {
+        // The server may write what nobody waits for, beside something else, and give no number again. Not always.
+        for _ in 0..<20 {
+            guard let keys = try await keysAfterACrash() else { continue }
+            #expect(keys == [CacheKey("b")])
+            return
+        }
+        Issue.record("No number was given again, so nothing was tested.")
+    }
+
+    /// What a feed tells of a write whose transaction has a number that was given before, `nil` if it has another.
+    private func keysAfterACrash() async throws -> [CacheKey]? {
         // What nobody waits for is not written for long.
         let settings = ["wal_writer_delay": "10000", "autovacuum": "off"]
         let server = try await PostgresServer.launch(settings: settings)
         let engine = try await PostgresStorageEngine(connecting: server.url(), collection: "notes", options: .patient())
+        defer { engine.close() }
         _ = try await engine.fetchCursor()
         try await engine.write(Data("1".utf8), key: CacheKey("a"))
         try await server.sql("CHECKPOINT")
@@ -66,10 +78,8 @@ struct DurabilityTests {
         try await server.start()
         try await engine.write(Data("2".utf8), key: CacheKey("b"))
         let number = try await server.sql("SELECT max(transaction) FROM emporium_changes")
-        #expect(try #require(Int(number)) < last, "The control is that the number was given again.")
-        let delta = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
-        #expect(delta.changes.map(\.key) == [CacheKey("b")])
-        engine.close()
+        guard try #require(Int(number)) < last else { return nil }
+        return try #require(try await engine.fetchChanges(since: cursor, besides: nil)).changes.map(\.key)
     }
 
     @Test func `A copy of a database has a history of its own`() async throws {

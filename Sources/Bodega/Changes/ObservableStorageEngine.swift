@@ -15,6 +15,8 @@
 /// from the first time that somebody asks for it, and it is bounded: a cursor that is older than what is left of it, or
 /// that is of another history, gets a snapshot instead, and is told so.
 ///
+/// Writes of one key that follow each other in one batch, of which nobody can see any but the last, may be one change.
+///
 /// A change names its key and holds no data. Who reads what is stored under the key, after being told of the change, gets
 /// the item as this change or a later one left it.
 ///

@@ -55,9 +55,9 @@ final class SQLiteReader: Sendable {
             if session.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
             return try SQLiteFile.retryingWhileLocked(path, for: lockTimeout) {
                 while true {
-                    let current = try session.current ?? open()
-                    session.current = current
                     do {
+                        let current = try session.current ?? open()
+                        session.current = current
                         if let value = try current.read(isTransaction: isTransaction, body) { return value }
                     } catch let error as DatabaseError where Self.mayPass(error) {
                         try end(&session)

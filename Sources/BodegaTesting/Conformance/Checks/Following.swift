@@ -208,7 +208,8 @@ private struct RandomWriter {
     }
 
     mutating func change(_ engine: some StorageEngine) async throws {
-        let operations = (0..<Int.random(in: 1...4, using: &generator)).map { _ in operation() }
+        var written: Set<CacheKey> = []
+        let operations = (0..<Int.random(in: 1...4, using: &generator)).compactMap { _ in operation(&written) }
         if operations.count == 1, case .write(let key, let data) = operations[0] {
             try await engine.write(data, key: key)
         } else {
@@ -216,14 +217,17 @@ private struct RandomWriter {
         }
     }
 
-    private mutating func operation() -> StorageOperation {
+    /// The next operation of a batch, `nil` if it would write anew what the batch writes already: that may be one change.
+    private mutating func operation(_ written: inout Set<CacheKey>) -> StorageOperation? {
         let key = CacheKey("\(number)/\(Int.random(in: 0..<8, using: &generator))")
         if Int.random(in: 0..<3, using: &generator) > 0 {
+            guard written.insert(key).inserted else { return nil }
             present.insert(key)
             let data = bytes("\(steps.count)")
             steps.append((StorageChange(key: key, kind: .written), data))
             return .write(key: key, data: data)
         }
+        written.remove(key)
         if present.remove(key) != nil { steps.append((StorageChange(key: key, kind: .removed), Data())) }
         return .remove(key: key)
     }
