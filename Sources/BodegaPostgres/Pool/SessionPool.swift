@@ -99,11 +99,15 @@ final class SessionPool: Sendable {
 
     private func lend(until deadline: PostgresDeadline) async throws -> Session {
         try Task.checkCancellation()
-        if case .use(let session) = try await turn(until: deadline), session.isUsable { return session }
+        let (turn, hasWaited) = try await turn(until: deadline)
+        if case .use(let session) = turn, session.isUsable { return session }
         do {
             return try await makeSession(until: deadline)
         } catch {
             giveUpTurn()
+            // It is not the server that was slow if the turn came too late to connect.
+            let failure = error as? PostgresFailure
+            if hasWaited, failure?.kind == .cannotConnect, deadline.hasPassed { throw Self.isExhausted(limit) }
             throw error
         }
     }
@@ -145,7 +149,10 @@ final class SessionPool: Sendable {
 
     // MARK: Waiting
 
-    private func turn(until deadline: PostgresDeadline) async throws -> Turn {
+    /// Waits for a connection, or for the right to make one.
+    ///
+    /// - Returns: That, and whether others had all of them before.
+    private func turn(until deadline: PostgresDeadline) async throws -> (turn: Turn, hasWaited: Bool) {
         let (turn, number): (Turn?, UInt64) = try state.withLock { state in
             if state.isClosed { throw Self.isClosed }
             if let session = state.idle.popLast() { return (.use(session), 0) }
@@ -157,12 +164,13 @@ final class SessionPool: Sendable {
             state.coming.insert(state.nextNumber)
             return (nil, state.nextNumber)
         }
-        if let turn { return turn }
-        return try await withTaskCancellationHandler {
+        if let turn { return (turn, false) }
+        let later: Turn = try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { wait(number, until: deadline, $0) }
         } onCancel: {
             leave(number, CancellationError(), isCancellation: true)
         }
+        return (later, true)
     }
 
     private func wait(
