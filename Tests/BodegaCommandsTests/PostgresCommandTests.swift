@@ -43,6 +43,11 @@ struct PostgresCommandTests {
         #expect(await bodega("count", store).text == "0\n")
     }
 
+    @Test("watch shows what is inserted, updated or removed")
+    func watch() async throws {
+        try await WatchRun.expectChanges(of: try await PostgresServer.shared().makeDatabase().url)
+    }
+
     @Test(
         "a store is copied up and back without loss: keys of all kinds, bytes, order, dates", arguments: storeAddresses)
     func copies(address: @Sendable (URL) -> String) async throws {

@@ -5,84 +5,15 @@ import Foundation
 import TestSupport
 import Testing
 
-#if Postgres
-import PostgresTesting
-#endif
-
 @Suite("Watching", .timeLimit(.minutes(30)))
 struct WatchTests {
-
-    /// A run of `bodega watch` in this process, whose lines are awaited.
-    private final class Run: Sendable {
-        private let task: Task<Int32, Never>
-        private let interruption = Interruption()
-        private let sink = LineSink()
-        let errors = MemorySink()
-
-        init(_ arguments: String..., interval: String = "0.01", output: (any ByteSink)? = nil) async {
-            let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
-            var console = Console(input: MemorySource([]), output: output ?? sink, errors: errors) { 0 }
-            console.interruption = interruption
-            console.onReady = { continuation.finish() }
-            task = Task { [console, sink] in
-                let status = await Tool.run(["watch", "--interval", interval] + arguments, console: console)
-                continuation.finish()
-                sink.finish()
-                return status
-            }
-            for await _ in ready {}
-        }
-
-        /// The next line, without the time at its start.
-        func next() async -> String? {
-            await sink.next().map { String($0.dropFirst(26)) }
-        }
-
-        func nextRaw() async -> String? {
-            await sink.next()
-        }
-
-        func end() async -> Int32 {
-            interruption.interrupt(.interrupted)
-            return await task.value
-        }
-
-        var status: Int32 { get async { await task.value } }
-    }
 
     @Test("shows each key that is inserted, updated or removed, with the time", arguments: storeAddresses)
     func changes(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
-            let store = address(folder)
-            _ = await bodega("put", store, "a", input: [1])
-            let run = await Run(store)
-            _ = await bodega("put", store, "b", input: [1])
-            #expect(await run.next() == "inserted  b")
-            _ = await bodega("put", store, "a", input: [2])
-            #expect(await run.next() == "updated   a")
-            _ = await bodega("rm", store, "b")
-            #expect(await run.next() == "removed   b")
-            #expect(await run.end() == 0)
-            #expect(run.errors.text.isEmpty)
+            try await WatchRun.expectChanges(of: address(folder))
         }
     }
-
-    #if Postgres
-    @Test("shows what is inserted, updated or removed in a database")
-    func database() async throws {
-        let store = try await PostgresServer.shared().makeDatabase().url
-        _ = await bodega("put", store, "a", input: [1])
-        let run = await Run(store)
-        _ = await bodega("put", store, "b", input: [1])
-        #expect(await run.next() == "inserted  b")
-        _ = await bodega("put", store, "a", input: [2])
-        #expect(await run.next() == "updated   a")
-        _ = await bodega("rm", store, "b")
-        #expect(await run.next() == "removed   b")
-        #expect(await run.end() == 0)
-        #expect(run.errors.text.isEmpty)
-    }
-    #endif
 
     @Test("shows each change of a file that somebody follows, at once and in order, and leaves no trace")
     func history() async throws {
@@ -91,7 +22,7 @@ struct WatchTests {
         let (a, b) = (CacheKey("a"), CacheKey("b"))
         try await engine.write(Data([1]), key: a)
         _ = try await engine.fetchCursor()
-        let run = await Run(engine.file.path, interval: "86400")
+        let run = await WatchRun(engine.file.path, interval: "86400")
         try await engine.apply([
             .write(key: b, data: Data([1])), .remove(key: a), .write(key: b, data: Data([2])),
             .write(key: a, data: Data([2])),
@@ -108,7 +39,7 @@ struct WatchTests {
     func lateHistory() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
-        let run = await Run(engine.file.path)
+        let run = await WatchRun(engine.file.path)
         try await engine.write(Data([1]), key: CacheKey("a"))
         #expect(await run.next() == "inserted  a")
         _ = try await engine.fetchCursor()
@@ -126,7 +57,7 @@ struct WatchTests {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
             _ = await bodega("put", store, "a", input: [1])
-            let run = await Run(store, "--json")
+            let run = await WatchRun(store, "--json")
             _ = await bodega("put", store, "--verbatim", "b\n", input: [1])
             let date = try #require(
                 try await StorageAddress(parsing: store).openForReading().fetchDates(key: CacheKey(verbatim: "b\n")))
@@ -145,7 +76,7 @@ struct WatchTests {
         let input = Pipe()
         let child = try Child(["hold", "sqlite", folder.path], input: input)
         #expect(await child.nextLine() == "opened")
-        let run = await Run(folder.path + "/data.sqlite3")
+        let run = await WatchRun(folder.path + "/data.sqlite3")
         for key in ["x", "y"] {
             try input.fileHandleForWriting.write(contentsOf: Data("\(key)\n".utf8))
             #expect(await child.nextLine() == "written")
@@ -163,7 +94,7 @@ struct WatchTests {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
             _ = await bodega("put", store, "a", input: [1])
-            let run = await Run(store, output: AbandonedSink())
+            let run = await WatchRun(store, output: AbandonedSink())
             #expect(await run.status == 141)
         }
     }
@@ -172,9 +103,9 @@ struct WatchTests {
     func gone() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
-            #expect(await Run(store).status == 1)
+            #expect(await WatchRun(store).status == 1)
             _ = await bodega("put", store, "a", input: [1])
-            let run = await Run(store)
+            let run = await WatchRun(store)
             try FileManager.default.removeItem(at: folder.appendingPathComponent("store.db"))
             #expect(await run.status == 1)
             #expect(run.errors.text.hasPrefix("bodega: There is no store at "))
@@ -186,52 +117,6 @@ struct WatchTests {
     private final class AbandonedSink: ByteSink {
         func write(_ bytes: UnsafeRawBufferPointer) {}
         var isAbandoned: Bool { true }
-    }
-
-    /// Hands on whole lines, one by one.
-    private final class LineSink: ByteSink {
-        private struct State {
-            var lines: [String] = []
-            var isFinished = false
-            var waiting: CheckedContinuation<String?, Never>?
-        }
-
-        private let state = Locked(State())
-
-        func write(_ bytes: UnsafeRawBufferPointer) {
-            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") { add(String(line)) }
-        }
-
-        private func add(_ line: String) {
-            let waiting = state.withLock { state in
-                defer { state.waiting = nil }
-                if state.waiting == nil { state.lines.append(line) }
-                return state.waiting
-            }
-            waiting?.resume(returning: line)
-        }
-
-        /// The next line, `nil` when there is none any more.
-        func next() async -> String? {
-            await withCheckedContinuation { continuation in
-                let line = state.withLock { state -> String?? in
-                    if !state.lines.isEmpty { return .some(state.lines.removeFirst()) }
-                    if state.isFinished { return .some(nil) }
-                    state.waiting = continuation
-                    return nil
-                }
-                if let line { continuation.resume(returning: line) }
-            }
-        }
-
-        func finish() {
-            let waiting = state.withLock { state in
-                state.isFinished = true
-                defer { state.waiting = nil }
-                return state.waiting
-            }
-            waiting?.resume(returning: nil)
-        }
     }
 }
 #endif

@@ -57,11 +57,19 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
     /// What others do just before and just after the next change is made through it.
     let beforeWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
     let afterWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
+    /// What others do just before some items are read, each time something.
+    let beforeReading = Locked<[@Sendable () async throws -> Void]>([])
 
     init() { faulty = FaultInjectingStorageEngine(memory) }
 
     func fetch(key: CacheKey) async throws -> Data? { try await faulty.fetch(key: key) }
-    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] { try await faulty.fetch(keys: keys) }
+
+    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        let change = beforeReading.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if let change { try await StorageOrigin.$current.withValue(nil, operation: change) }
+        return try await faulty.fetch(keys: keys)
+    }
+
     func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await faulty.fetchAll() }
     func fetchKeys() async throws -> [CacheKey] { try await faulty.fetchKeys() }
     func fetchDates(key: CacheKey) async throws -> StorageDates? { try await faulty.fetchDates(key: key) }

@@ -1,4 +1,4 @@
-package import Boutique
+import Boutique
 
 /// An item that several stores change. Each write of one makes another version.
 package struct Visit: StorableItem, Identifiable, Equatable {

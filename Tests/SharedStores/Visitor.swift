@@ -1,6 +1,6 @@
 package import Bodega
 import BodegaTesting
-package import Boutique
+import Boutique
 
 /// Changes a store at random, together with others who have stores on the same data, and checks what it is told.
 ///

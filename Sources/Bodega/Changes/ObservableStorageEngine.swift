@@ -46,6 +46,24 @@ public protocol ObservableStorageEngine: StorageEngine {
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
 
+    /// Reads all changes after a place in the history, and what is stored under the changed keys behind the last of them.
+    ///
+    /// Who shows items, and goes on at the cursor, so shows each version once: an item that is read after the changes can be
+    /// newer than they are, and is then told again.
+    ///
+    /// The engines of this package read both at one moment. An engine that can't need not implement it: it is then read
+    /// again and again until nobody changes the items meanwhile, and if they go on and on, the result is `nil`.
+    ///
+    /// - Parameters:
+    ///   - cursor: The place.
+    ///   - origin: Who need not hear of what nobody but himself has changed, see ``fetchChanges(since:besides:)``. What is
+    ///     stored under keys that only he has written is left out.
+    /// - Returns: `nil` if only a snapshot tells.
+    /// - Throws: A ``StorageError`` if they could not be read.
+    func fetchChangedItems(
+        since cursor: StorageCursor, besides origin: StorageOrigin?
+    ) async throws -> StorageChangedItems?
+
     /// Signals that there may be changes: once at once, and then after each change, or after several.
     ///
     /// A signal can come for nothing, but none fails to come. It ends when the engine is closed; those of an engine that is

@@ -53,6 +53,47 @@ public struct StorageDelta: Hashable, Sendable {
     }
 }
 
+extension StorageDelta {
+
+    /// Adds the part that comes next.
+    package mutating func append(_ next: StorageDelta) {
+        changes += next.changes
+        cursor = next.cursor
+        isComplete = next.isComplete
+    }
+
+    /// The keys that others have written, each once.
+    package func keysWritten(besides origin: StorageOrigin?) -> Set<CacheKey> {
+        var keys: Set<CacheKey> = []
+        for change in changes where change.kind == .written && (origin == nil || change.origin != origin) {
+            keys.insert(change.key)
+        }
+        return keys
+    }
+}
+
+/// The changes between two places in a history, and what is stored under the changed keys at the second.
+public struct StorageChangedItems: Sendable {
+    /// All changes, in the order in which they took effect.
+    public var changes: [StorageChange]
+    /// The items under the keys that were written, as far as they still exist at the place behind the changes. In any order.
+    public var items: [(key: CacheKey, data: Data)]
+    /// The place behind the changes.
+    public var cursor: StorageCursor
+
+    /// Creates changed items.
+    ///
+    /// - Parameters:
+    ///   - changes: All changes, in the order in which they took effect.
+    ///   - items: The items under the keys that were written, as far as they still exist behind the changes.
+    ///   - cursor: The place behind the changes.
+    public init(changes: [StorageChange], items: [(key: CacheKey, data: Data)], cursor: StorageCursor) {
+        self.changes = changes
+        self.items = items
+        self.cursor = cursor
+    }
+}
+
 /// All items of a collection at one moment.
 public struct StorageSnapshot: Sendable {
     /// The items, in insertion order.

@@ -75,7 +75,7 @@ final class ChangeListener: Sendable {
             } catch {
                 bodegaLogger.debug("The connection for changes was lost.", metadata: ["error": "\(error)"])
                 let pause = outage.next()
-                guard (try? await current.clock.sleep(for: pause)) != nil else { return }
+                do { try await current.clock.sleep(for: pause) } catch { return }
             }
         }
     }

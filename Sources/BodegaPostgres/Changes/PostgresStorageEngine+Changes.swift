@@ -30,20 +30,44 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
     {
         guard let cursor = ChangeCursor(cursor) else { return nil }
-        var parameters = Parameters()
-        parameters.append(cursor.seen.utf8)
-        let commands = [
-            Command(ChangeStatements.begin), Command(ChangeStatements.stateSince(database.place), parameters),
-            changes(after: cursor),
-            Command(ChangeStatements.end),
-        ]
         let patience = database.options.timeout
         return try await database.perform { session in
+            let commands =
+                [Command(ChangeStatements.begin)] + self.changes(after: cursor) + [Command(ChangeStatements.end)]
             let answers = try await session.run(commands, patience: patience)
             try answers.requireAll(4)
-            let state = try Self.cursor(answers[1])
-            guard state.history == cursor.history, try answers[1].flag(0, 3) else { return nil }
-            return try Self.delta(answers[2], after: cursor, now: state, besides: origin)
+            return try Self.delta(answers[1...2], after: cursor, besides: origin)
+        }
+    }
+
+    public func fetchChangedItems(
+        since cursor: StorageCursor, besides origin: StorageOrigin?
+    ) async throws -> StorageChangedItems? {
+        // Nearly always this is all there is to tell, and takes one message.
+        guard let first = try await fetchChanges(since: cursor, besides: origin) else { return nil }
+        if first.isComplete, first.keysWritten(besides: origin).isEmpty {
+            return StorageChangedItems(changes: first.changes, items: [], cursor: first.cursor)
+        }
+        let patience = database.options.timeout
+        return try await database.perform { session in
+            _ = try await session.run(Command(ChangeStatements.begin), patience: patience)
+            let news = try await StorageDelta.whole(since: cursor) { cursor in
+                guard let cursor = ChangeCursor(cursor) else { return nil }
+                let answers = try await session.run(self.changes(after: cursor), patience: patience)
+                try answers.requireAll(2)
+                return try Self.delta(answers[...], after: cursor, besides: nil)
+            }
+            guard let news else {
+                _ = try await session.run(Command(ChangeStatements.end), patience: patience)
+                return nil
+            }
+            let keys = Array(news.keysWritten(besides: origin))
+            let commands = self.commands(of: keys, ItemStatements.dataOfMany) + [Command(ChangeStatements.end)]
+            let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
+            try answers.requireAll(commands.count)
+            let items = try Self.values(answers.dropLast()) { rows, row in try rows.data(row, 1) }
+            return StorageChangedItems(
+                changes: news.changes, items: items.map { (keys[$0.index], $0.value) }, cursor: news.cursor)
         }
     }
 
@@ -71,23 +95,30 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         ChangeCursor(history: try state.text(0, 0), seen: try state.text(0, 2))
     }
 
-    private func changes(after cursor: ChangeCursor) -> Command {
+    /// Asks for the state and the next changes.
+    private func changes(after cursor: ChangeCursor) -> [Command] {
+        var seen = Parameters()
+        seen.append(cursor.seen.utf8)
+        let state = Command(ChangeStatements.stateSince(database.place), seen)
         var parameters = Parameters()
         parameters.append(number)
         parameters.append(cursor.seen.utf8)
-        guard let part = cursor.part else { return Command(ChangeStatements.changes, parameters) }
+        guard let part = cursor.part else { return [state, Command(ChangeStatements.changes, parameters)] }
         parameters.append(part.upTo.utf8)
         parameters.append(part.lastChange)
-        return Command(ChangeStatements.changesUpTo, parameters)
+        return [state, Command(ChangeStatements.changesUpTo, parameters)]
     }
 
-    /// - Returns: `nil` if the log only says that everything was removed.
+    /// - Parameter answers: To what ``changes(after:)`` asks.
+    /// - Returns: `nil` if the log does not reach back, or only says that everything was removed.
     private static func delta(
-        _ rows: QueryResult,
+        _ answers: ArraySlice<QueryResult>,
         after cursor: ChangeCursor,
-        now state: ChangeCursor,
         besides origin: StorageOrigin?
     ) throws -> StorageDelta? {
+        let (first, rows) = (answers[answers.startIndex], answers[answers.startIndex + 1])
+        let state = try Self.cursor(first)
+        guard state.history == cursor.history, try first.flag(0, 3) else { return nil }
         var changes: [StorageChange] = []
         var isNews = origin == nil
         var removesAll = false

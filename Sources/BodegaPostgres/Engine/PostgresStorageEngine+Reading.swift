@@ -21,10 +21,7 @@ extension PostgresStorageEngine {
         _ value: (_ rows: QueryResult, _ row: Int) throws -> Value
     ) async throws -> [(index: Int, value: Value)] {
         if keys.isEmpty { return [] }
-        let commands = stride(from: 0, to: keys.count, by: Self.mostKeys).map { start in
-            let part = keys[start..<min(start + Self.mostKeys, keys.count)]
-            return statement.command(collection: number, part.map { ItemKey($0, in: shards) })
-        }
+        let commands = commands(of: keys, statement)
         let answers: [QueryResult]
         if keys.count <= Self.fewKeys {
             answers = [try await database.read(commands[0])]
@@ -37,18 +34,36 @@ extension PostgresStorageEngine {
             }
         }
         do {
-            var found: [(index: Int, value: Value)] = []
-            found.reserveCapacity(answers.reduce(0) { $0 + $1.count })
-            for (part, answer) in answers.enumerated() {
-                for row in 0..<answer.count {
-                    let place: Int64 = try answer.number(row, 0)
-                    found.append((part * Self.mostKeys + Int(place) - 1, try value(answer, row)))
-                }
-            }
-            return found.sorted { $0.index < $1.index }
+            return try Self.values(answers[...], value)
         } catch {
             throw StorageError.postgres(error)
         }
+    }
+
+    /// Asks for the rows of some keys; of many with several commands.
+    func commands(of keys: [CacheKey], _ statement: KeyedStatement) -> [Command] {
+        stride(from: 0, to: keys.count, by: Self.mostKeys).map { start in
+            let part = keys[start..<min(start + Self.mostKeys, keys.count)]
+            return statement.command(collection: number, part.map { ItemKey($0, in: shards) })
+        }
+    }
+
+    /// Takes values from the answers to ``commands(of:_:)``.
+    ///
+    /// - Returns: The values with the indices of their keys, in the order of the keys.
+    static func values<Value>(
+        _ answers: ArraySlice<QueryResult>,
+        _ value: (_ rows: QueryResult, _ row: Int) throws -> Value
+    ) throws -> [(index: Int, value: Value)] {
+        var found: [(index: Int, value: Value)] = []
+        found.reserveCapacity(answers.reduce(0) { $0 + $1.count })
+        for (part, answer) in answers.enumerated() {
+            for row in 0..<answer.count {
+                let place: Int64 = try answer.number(row, 0)
+                found.append((part * mostKeys + Int(place) - 1, try value(answer, row)))
+            }
+        }
+        return found.sorted { $0.index < $1.index }
     }
 
     /// How long a server may be silent while it works at some items, in seconds.

@@ -1,4 +1,5 @@
 import Bodega
+import Foundation
 
 /// What an engine's history tells from one place in it to another.
 struct HistoryNews: Sendable {
@@ -14,11 +15,38 @@ struct HistoryNews: Sendable {
     /// The changes in their order: own ones and those of others by turns.
     private(set) var parts: [Part] = []
     /// The place behind them.
-    private(set) var cursor: StorageCursor
+    let cursor: StorageCursor
+    /// The records that others have written, as they are at that place.
+    let items: [(key: CacheKey, data: Data)]
 
-    /// Nothing so far.
-    init(since cursor: StorageCursor) {
+    /// Own changes only.
+    init(ownUpTo cursor: StorageCursor) {
         self.cursor = cursor
+        items = []
+        addOwn()
+    }
+
+    /// Takes what was read.
+    ///
+    /// - Parameters:
+    ///   - news: The changes, and what is stored under their keys. If all of them are own ones, they may be left out.
+    ///   - start: The place before them.
+    ///   - origin: Who makes the own ones.
+    init(_ news: StorageChangedItems, since start: StorageCursor, readBy origin: StorageOrigin) {
+        cursor = news.cursor
+        items = news.items
+        if news.changes.isEmpty, cursor != start { addOwn() }
+        var others: [StorageChange] = []
+        for change in news.changes {
+            if change.origin != origin {
+                others.append(change)
+                continue
+            }
+            add(others)
+            others = []
+            addOwn()
+        }
+        add(others)
     }
 
     /// Whether others have changed anything.
@@ -34,38 +62,6 @@ struct HistoryNews: Sendable {
     var othersAroundOwn: (before: [StorageChange], after: [StorageChange]) {
         let own = parts.lastIndex { if case .own = $0 { true } else { false } } ?? parts.startIndex
         return (parts[..<own].flatMap(\.changes), parts[own...].flatMap(\.changes))
-    }
-
-    /// Adds what was read next.
-    ///
-    /// - Parameters:
-    ///   - delta: The changes. If all of them are own ones, they may be left out.
-    ///   - origin: Who makes the own ones.
-    mutating func add(_ delta: StorageDelta, readBy origin: StorageOrigin) {
-        if delta.changes.isEmpty, delta.cursor != cursor { addOwn() }
-        var others: [StorageChange] = []
-        for change in delta.changes {
-            if change.origin != origin {
-                others.append(change)
-                continue
-            }
-            add(others)
-            others = []
-            addOwn()
-        }
-        add(others)
-        cursor = delta.cursor
-    }
-
-    /// Adds what follows.
-    mutating func add(_ more: HistoryNews) {
-        for part in more.parts {
-            switch part {
-            case .own: addOwn()
-            case .others(let changes): add(changes)
-            }
-        }
-        cursor = more.cursor
     }
 
     private mutating func addOwn() {

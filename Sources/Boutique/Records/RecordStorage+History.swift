@@ -34,14 +34,8 @@ extension RecordStorage {
     ///
     /// - Returns: `nil` if the history does not reach back to it.
     func fetchNews(since cursor: StorageCursor) async throws -> HistoryNews? {
-        guard let observableEngine else { return nil }
-        var news = HistoryNews(since: cursor)
-        while true {
-            let delta = try await observableEngine.fetchChanges(since: news.cursor, besides: origin)
-            guard let delta else { return nil }
-            news.add(delta, readBy: origin)
-            if delta.isComplete { return news }
-        }
+        try await observableEngine?.fetchChangedItems(since: cursor, besides: origin)
+            .map { HistoryNews($0, since: cursor, readBy: origin) }
     }
 
     /// Finds out what the store itself has changed since a place in the engine's history.
@@ -57,25 +51,5 @@ extension RecordStorage {
             if delta.isComplete { return own }
         }
         return nil
-    }
-
-    /// Reads what others have written.
-    ///
-    /// What they write meanwhile is added to the news if it concerns the same keys, so that no version is read for one
-    /// change and then for the next; unless they go on and on.
-    ///
-    /// - Parameter news: What the history tells.
-    /// - Returns: The records under the written keys, as far as they exist.
-    func load(_ news: inout HistoryNews) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
-        var attempts = 0
-        while true {
-            attempts += 1
-            let keys = Set(news.changesOfOthers.lazy.filter { $0.kind == .written }.map(\.key))
-            let found = try await load(Array(keys))
-            // If it does not reach back any more, that is noticed the next time.
-            guard attempts < 16, let more = try await fetchNews(since: news.cursor) else { return found }
-            if !more.changesOfOthers.contains(where: { keys.contains($0.key) }) { return found }
-            news.add(more)
-        }
     }
 }

@@ -74,8 +74,12 @@ extension RecordStorage {
     ///
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
-        let records = try await engine.fetch(keys: keys)
-        return await records.concurrentCompactMap { [coding] part, receive in
+        await decode(try await engine.fetch(keys: keys))
+    }
+
+    /// Decodes records that were read.
+    func decode(_ records: [(key: CacheKey, data: Data)]) async -> [(key: CacheKey, record: DecodedRecord<Item>)] {
+        await records.concurrentCompactMap { [coding] part, receive in
             coding.decode(part) { index, item, key, isOld in
                 receive((records[index].key, .item(item, belongsUnder: key, isOld: isOld)))
             } failure: { index, error in

@@ -88,7 +88,7 @@ extension RecordStorage {
     /// What the history tells after a commit of the store itself.
     private func fetchNews(since cursor: StorageCursor, of commit: StorageCommit?) async throws -> HistoryNews? {
         // What others do from now on is signalled.
-        if let commit, commit.before == cursor { return HistoryNews(since: commit.after) }
+        if let commit, commit.before == cursor { return HistoryNews(ownUpTo: commit.after) }
         return try await fetchNews(since: cursor)
     }
 

@@ -13,12 +13,7 @@ extension StorePipeline {
     /// Shows what others have changed, at each of some signals.
     private nonisolated func follow(_ signals: AsyncStream<Void>) -> Task<Void, Never> {
         Task { [weak self] in
-            for await _ in signals {
-                var pause = RetryPause()
-                while let isDone = await self?.catchUp(), !isDone {
-                    do { try await pause.wait() } catch { return }
-                }
-            }
+            for await _ in signals { await retryUntilDone { await self?.catchUp() } }
         }
     }
 
@@ -54,9 +49,9 @@ extension StorePipeline {
     private func showNews() async throws {
         guard live.state.isLoaded else { return }
         try await resolveFailure()
-        guard let cursor, var news = try await records.fetchNews(since: cursor) else { return try await showAll() }
+        guard let cursor, let news = try await records.fetchNews(since: cursor) else { return try await showAll() }
         if news.concernsOthers {
-            let found = try await records.load(&news)
+            let found = await records.decode(news.items)
             // Own changes are shown already.
             let outcome = HistoryOutcome(news.changesOfOthers)
             guard let others = OthersChanges(outcome, found, live.map) else { return try await showAll() }
@@ -112,8 +107,8 @@ extension StorePipeline {
         _ map: RecordMap,
         _ news: HistoryNews?
     ) async throws -> ChangesAround<Item>? {
-        guard var news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
-        let found = try await records.load(&news)
+        guard let news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
+        let found = await records.decode(news.items)
         let hadReports = live.map.hasReports
         return ChangesAround(operations, news, found, shown: live.contents, map, hadReports: hadReports)
     }

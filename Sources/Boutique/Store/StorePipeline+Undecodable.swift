@@ -27,7 +27,7 @@ extension StorePipeline {
                     repaired.insert(key)
                 }
                 let removal = await result {
-                    try await records.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
+                    _ = try await records.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
                 }
                 if repaired.isEmpty {
                     // A removal that failed may have removed some, with an engine whose batches are not atomic.

@@ -64,9 +64,9 @@ final class SQLiteFollower: Sendable {
         }
         let signals = collection.changeSignals()
         let task = Task { [weak self] in
-            for await _ in signals { await Self.retry { await self?.catchUp(with: collection) } }
+            for await _ in signals { await retryUntilDone { await self?.catchUp(with: collection) } }
             // Somebody has closed the file, unless nobody follows it any more.
-            await Self.retry { await self?.moveOn(from: collection) }
+            await retryUntilDone { await self?.moveOn(from: collection) }
         }
         let isOver = state.withLock { state in
             // Another may have taken its place meanwhile.
@@ -77,14 +77,6 @@ final class SQLiteFollower: Sendable {
         if isOver {
             endOfEffects()
             task.cancel()
-        }
-    }
-
-    /// Tries something until it is done, or until nobody follows any more.
-    private static func retry(_ attempt: () async -> Bool?) async {
-        var pause = RetryPause()
-        while !Task.isCancelled, let isDone = await attempt(), !isDone {
-            do { try await pause.wait() } catch { return }
         }
     }
 

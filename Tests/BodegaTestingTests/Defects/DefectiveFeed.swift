@@ -6,7 +6,7 @@ import Foundation
 enum FeedDefect: String, CaseIterable, Sendable {
     case reversesChanges, tellsTheLastChangeAgain, tellsFailedBatches, neverLeavesOut, knowsAnyCursor
     case forgetsItsHistoryAtReopening, beginsWithoutItems, takesCursorsTooLate, signalsOnlyOnce, hearsOnlyItself
-    case waitsForReaders, waitsForChanges
+    case readsItemsTooLate, waitsForReaders, waitsForChanges
 
     /// The check that is there to find it.
     var check: StorageEngineConformance.Check {
@@ -19,6 +19,7 @@ enum FeedDefect: String, CaseIterable, Sendable {
         case .forgetsItsHistoryAtReopening: .cursorsSurviveReopening
         case .beginsWithoutItems: .feedsBeginWithASnapshot
         case .takesCursorsTooLate: .snapshotsFitTheirCursors
+        case .readsItemsTooLate: .changedItemsFitTheirChanges
         case .signalsOnlyOnce: .signalsComeForEachChange
         case .hearsOnlyItself: .changesOfOthersAreTold
         case .waitsForReaders: .slowReadersHoldNobodyUp
@@ -90,6 +91,21 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
         default: break
         }
         return delta
+    }
+
+    func fetchChangedItems(
+        since cursor: StorageCursor, besides origin: StorageOrigin?
+    ) async throws -> StorageChangedItems? {
+        guard defect == .readsItemsTooLate else {
+            return try await medium.fetchChangedItems(since: cursor, besides: origin)
+        }
+        guard let delta = try await fetchChanges(since: cursor, besides: origin) else { return nil }
+        // Until somebody has written in between.
+        while !delta.changes.isEmpty, try await medium.fetchCursor() == delta.cursor,
+            await !medium.keyExists(CacheKey("end"))
+        { await Task.yield() }
+        let items = try await fetch(keys: delta.changes.map(\.key))
+        return StorageChangedItems(changes: delta.changes, items: items, cursor: delta.cursor)
     }
 
     func changeSignals() -> AsyncStream<Void> {

@@ -19,24 +19,19 @@ import Testing
         }
     }
 
-    private func news(_ parts: [StorageChange]...) -> HistoryNews {
-        var news = HistoryNews(since: StorageCursor(rawValue: "0"))
-        for (number, changes) in parts.enumerated() {
-            let cursor = StorageCursor(rawValue: "\(number + 1)")
-            news.add(StorageDelta(changes: changes, cursor: cursor, isComplete: false), readBy: own)
-        }
-        return news
+    private func news(_ changes: [StorageChange]) -> HistoryNews {
+        let items = StorageChangedItems(changes: changes, items: [], cursor: StorageCursor(rawValue: "1"))
+        return HistoryNews(items, since: StorageCursor(rawValue: "0"), readBy: own)
     }
 
-    @Test("What others have changed is told apart by the last own changes, also where a history leaves these out")
+    @Test("What others have changed is told apart by the last own changes, or by none")
     func parts() {
         let one = news(changes("a+", "b+!", "c+", "d+!", "d-!", "e+"))
         #expect(one.othersAroundOwn.before == changes("a+", "c+"))
         #expect(one.othersAroundOwn.after == changes("e+"))
-        let leftOut = news(changes("a+"), [], changes("c+"), changes("d-"))
-        #expect(leftOut.othersAroundOwn.before == changes("a+"))
-        #expect(leftOut.othersAroundOwn.after == changes("c+", "d-"))
-        #expect(!news([], changes("a+!")).concernsOthers)
+        #expect(one.changesOfOthers == changes("a+", "c+", "e+"))
+        #expect(!news(changes("a+!", "b-!")).concernsOthers)
+        #expect(!news([]).concernsOthers)
     }
 
     @Test("Own operations that have changed nothing are before those of others")

@@ -30,7 +30,7 @@ import Testing
 }
 
 /// Counts how often the history is read, and signals nothing.
-private final class CountingEngine: CommitTellingStorageEngine {
+private struct CountingEngine: ThrowingStorageEngine, CommitTellingStorageEngine {
     let base: SQLiteStorageEngine
     private let count = Locked(0)
 
@@ -50,14 +50,8 @@ private final class CountingEngine: CommitTellingStorageEngine {
     func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
     func fetchCursor() async throws -> StorageCursor { try await base.fetchCursor() }
     func fetchSnapshot() async throws -> StorageSnapshot { try await base.fetchSnapshot() }
-
-    func write(_ data: Data, key: CacheKey) async throws { try await base.write(data, key: key) }
-    func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws { try await base.write(dataAndKeys) }
-    func read(key: CacheKey) async -> Data? { await base.read(key: key) }
-    func remove(key: CacheKey) async throws { try await base.remove(key: key) }
-    func removeAllData() async throws { try await base.removeAllData() }
-    func keyExists(_ key: CacheKey) async -> Bool { await base.keyExists(key) }
-    func allKeys() async -> [CacheKey] { await base.allKeys() }
-    func createdAt(key: CacheKey) async -> Date? { await base.createdAt(key: key) }
-    func updatedAt(key: CacheKey) async -> Date? { await base.updatedAt(key: key) }
+    func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
+    func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }
+    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await base.fetchDates(key: key) }
 }

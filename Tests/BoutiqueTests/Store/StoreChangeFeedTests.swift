@@ -97,6 +97,27 @@ import Testing
         #expect(await events.next()?.inserted == ["a"])
     }
 
+    @Test("A version is told once, though others write while it is read", arguments: [1, 15, 16])
+    func writersBesideReading(count: Int) async throws {
+        let engine = SharedEngine()
+        let store = try await Store<Note>(storage: engine)
+        var events = store.events.makeAsyncIterator()
+        #expect(await events.next()?.operation == .loaded)
+        let write = { @Sendable (text: String) in
+            try await engine.memory.write(JSONEncoder().encode(Note(id: "a", text: text)), key: CacheKey("a"))
+        }
+        engine.beforeReading.withLock { $0 = (1...count).map { number in { try await write("\(number)") } } }
+        try await write("0")
+        var told: [String] = []
+        while told.last != "\(count)" {
+            let event = try #require(await events.next())
+            told += event.items.filter { $0.id == "a" }.map(\.text)
+        }
+        try await engine.memory.write(JSONEncoder().encode(Note(id: "end")), key: CacheKey("end"))
+        while let event = await events.next(), !event.inserted.contains("end") { told += event.items.map(\.text) }
+        #expect(Set(told).count == told.count, "\(told)")
+    }
+
     @Test("Own changes are shown also if those of others can't be read, which follow")
     func failureAfterWriting() async throws {
         let engine = SharedEngine()

@@ -129,5 +129,17 @@ extension MemoryStorageEngine: ObservableStorageEngine {
         items.withLock { $0.history?.delta(since: cursor, besides: origin) }
     }
 
+    public func fetchChangedItems(
+        since cursor: StorageCursor, besides origin: StorageOrigin?
+    ) async throws -> StorageChangedItems? {
+        items.withLock { items in
+            guard let delta = items.history?.delta(since: cursor, besides: origin) else { return nil }
+            let found = delta.keysWritten(besides: origin).compactMap { key in
+                items.core[key].map { (key: key, data: $0.data) }
+            }
+            return StorageChangedItems(changes: delta.changes, items: found, cursor: delta.cursor)
+        }
+    }
+
     public func changeSignals() -> AsyncStream<Void> { signals.stream() }
 }

@@ -18,7 +18,8 @@ extension StorageEngineConformance.Check {
     /// All checks of change feeds.
     public static let changeFeeds = [
         changesComeInOrder, changesComeOnce, failedBatchesTellNothing, ownChangesCanBeLeftOut, unknownCursorsAreUnknown,
-        cursorsSurviveReopening, feedsBeginWithASnapshot, snapshotsFitTheirCursors, signalsComeForEachChange,
+        cursorsSurviveReopening, feedsBeginWithASnapshot, snapshotsFitTheirCursors, changedItemsFitTheirChanges,
+        signalsComeForEachChange,
         changesOfOthersAreTold, slowReadersHoldNobodyUp, cancelledFeedsEnd,
     ]
 

@@ -62,6 +62,43 @@ extension StorageEngineConformance.Check {
         }
     }
 
+    /// While tasks write at random, the items that are read with changes are those that the changes have left, no newer ones.
+    public static let changedItemsFitTheirChanges = feed("changed items fit their changes") { examination, engine in
+        let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
+        print("\(examination.configuration.name): EMPORIUM_SEED=\(seed)")
+        let start = try await engine.fetchCursor()
+        let outcome = try await examination.soon("reading changed items, seed \(seed)") {
+            let end = CacheKey("end")
+            async let moments = ItemReader.moments(of: engine, since: start, until: end)
+            let writers = try await atOnce(Array(0..<4)) { number in
+                var writer = RandomWriter(number: number, seed: seed)
+                for _ in 0..<60 { try await writer.change(engine) }
+                return writer
+            }
+            try await engine.write(bytes("end"), key: end)
+            return try await (moments, writers)
+        }
+        guard let (moments, writers) = outcome else { return }
+        for writer in writers {
+            for moment in moments {
+                let told = moment.changes.filter { writer.owns($0.key) }
+                let subject = "\(told.count) changes of writer \(writer.number), seed \(seed)"
+                examination.expectChanges(told, writer.steps.prefix(told.count).map(\.change), "the first \(subject)")
+                examination.expectItems(
+                    moment.items.filter { writer.owns($0.key) }.sorted { $0.key.rawValue < $1.key.rawValue },
+                    writer.items(after: told.count), "the items after \(subject)")
+            }
+        }
+        let origin = StorageOrigin()
+        let cursor = try await engine.fetchCursor()
+        try await StorageOrigin.$current.withValue(origin) { try await engine.write(items("own")) }
+        let own = try await engine.fetchChangedItems(since: cursor, besides: origin)
+        examination.expectItems(own?.items ?? [], [], "the items besides one's own")
+        examination.expect(own != nil && own?.cursor != cursor, "the cursor moves over one's own changes")
+        let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), besides: nil)
+        examination.expect(unknown == nil, "fetchChangedItems(since:besides:) of an unknown cursor is nil")
+    }
+
     /// There is a signal at once, and one after each change, or after several.
     public static let signalsComeForEachChange = feed("signals come for each change") { examination, engine in
         var cursor = try await engine.fetchCursor()
@@ -171,6 +208,40 @@ private final class Follower: @unchecked Sendable {
             }
         }
         return (snapshot, changes)
+    }
+}
+
+/// Keeps items by reading those that have changed.
+private struct ItemReader {
+    private(set) var changes: [StorageChange] = []
+    private var known: [CacheKey: Data] = [:]
+
+    var items: [Item] { known.map { ($0.key, $0.value) } }
+
+    /// Reads until a key has changed.
+    ///
+    /// - Returns: What was known after each reading.
+    static func moments(
+        of engine: any ObservableStorageEngine,
+        since start: StorageCursor,
+        until end: CacheKey
+    ) async throws -> [ItemReader] {
+        var moments: [ItemReader] = []
+        var (reader, cursor) = (ItemReader(), start)
+        while reader.known[end] == nil {
+            // An engine that can't read while others write is asked again.
+            guard let news = try await engine.fetchChangedItems(since: cursor, besides: nil) else { continue }
+            if news.changes.isEmpty {
+                await Task.yield()
+                continue
+            }
+            cursor = news.cursor
+            reader.changes += news.changes
+            for change in news.changes { reader.known[change.key] = nil }
+            for (key, data) in news.items { reader.known[key] = data }
+            moments.append(reader)
+        }
+        return moments
     }
 }
 

@@ -53,12 +53,7 @@ final class FollowedEngine: Sendable {
     private func follow() {
         let signals = engine.changeSignals()
         let task = Task { [weak self] in
-            for await _ in signals {
-                var pause = RetryPause()
-                while let isDone = await self?.catchUp(), !isDone {
-                    do { try await pause.wait() } catch { return }
-                }
-            }
+            for await _ in signals { await retryUntilDone { await self?.catchUp() } }
         }
         following.withLock { $0 = task }
     }

@@ -49,14 +49,8 @@ extension SQLiteCollection {
     private func news(since cursor: StorageCursor, in db: Database) throws -> SQLiteNews {
         let history = SQLiteHistory(of: table, in: file)
         guard let end = try history.end(in: db) else { throw history.missing() }
-        var changes: [StorageChange] = []
-        var place = cursor
-        while let delta = try history.delta(since: place, besides: nil, in: db) {
-            changes += delta.changes
-            place = delta.cursor
-            guard delta.isComplete else { continue }
-            let items = try table.items(of: Array(Set(changes.map(\.key))), in: db)
-            return SQLiteNews(changes: changes, items: items, cursor: place)
+        if let news = try history.changedItems(since: cursor, besides: nil, in: db) {
+            return SQLiteNews(changes: news.changes, items: news.items, cursor: news.cursor)
         }
         return SQLiteNews(changes: nil, items: try table.allItems(in: db), cursor: end.cursor)
     }

@@ -79,6 +79,19 @@ struct SQLiteHistory: Sendable {
         return StorageDelta(changes: changes.map(\.change), cursor: part.last.cursor, isComplete: part.last == end)
     }
 
+    /// All changes after a cursor, and the items under the keys that others have written; `nil` if it is not known.
+    func changedItems(
+        since cursor: StorageCursor, besides origin: StorageOrigin?, in db: Database
+    ) throws -> StorageChangedItems? {
+        guard var news = try delta(since: cursor, besides: origin, in: db) else { return nil }
+        while !news.isComplete {
+            guard let next = try delta(since: news.cursor, besides: nil, in: db) else { return nil }
+            news.append(next)
+        }
+        let items = try table.items(of: Array(news.keysWritten(besides: origin)), in: db)
+        return StorageChangedItems(changes: news.changes, items: items, cursor: news.cursor)
+    }
+
     private func isKept(in db: Database) throws -> Bool {
         // Another file may have come to the place of one that is only read.
         if case .reader = file.connections { return try log.isKept(in: db) }

@@ -33,6 +33,15 @@ extension SQLiteStorageEngine: CommitTellingStorageEngine {
         return try await core.readMany { [history] db in try history.delta(since: cursor, besides: origin, in: db) }
     }
 
+    public func fetchChangedItems(
+        since cursor: StorageCursor, besides origin: StorageOrigin?
+    ) async throws -> StorageChangedItems? {
+        try await keep()
+        return try await core.readMany { [history] db in
+            try history.changedItems(since: cursor, besides: origin, in: db)
+        }
+    }
+
     /// Signals that there may be changes: once at once, and then after each change, or after several.
     ///
     /// Commits of this process are told at once, those of others when the system tells of their files. Because a commit

@@ -1,0 +1,109 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Items that are read with their changes by an engine that can't do both at one moment.
+@Suite struct ChangedItemsTests {
+
+    private let engine = BusyEngine()
+
+    private func text(_ items: [(key: CacheKey, data: Data)]?) -> [String]? {
+        items?.map { "\($0.key.rawValue)=\(String(decoding: $0.data, as: UTF8.self))" }.sorted()
+    }
+
+    @Test("They are read until nobody changes them meanwhile", arguments: [0, 1, 15])
+    func again(count: Int) async throws {
+        let cursor = try await engine.fetchCursor()
+        try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
+        engine.interruptions.withLock { $0 = count }
+        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: nil))
+        #expect(text(news.items) == ["a=\(count)"])
+        #expect(news.changes.count == count + 1)
+        #expect(try await engine.fetchChanges(since: news.cursor, besides: nil)?.changes == [])
+    }
+
+    @Test("If somebody changes them for ever, only a snapshot tells")
+    func forEver() async throws {
+        let cursor = try await engine.fetchCursor()
+        try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
+        engine.interruptions.withLock { $0 = .max }
+        #expect(try await engine.fetchChangedItems(since: cursor, besides: nil) == nil)
+    }
+
+    @Test("Own changes between parts with those of others are told")
+    func parts() async throws {
+        let (mine, cursor) = (StorageOrigin(), try await engine.fetchCursor())
+        for number in 0..<4 {
+            try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
+            if number == 1 { try await engine.apply([write("other")]) }
+        }
+        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        #expect(news.changes.map(\.key.rawValue) == ["own 0", "own 1", "other", "own 2", "own 3"])
+        #expect(text(news.items) == ["other="])
+        let own = try #require(await engine.fetchChangedItems(since: news.cursor, besides: mine))
+        #expect(own.changes.isEmpty && own.items.isEmpty && own.cursor == news.cursor)
+    }
+
+    private func write(_ name: String) -> StorageOperation { .write(key: CacheKey(name), data: Data()) }
+}
+
+/// Memory that tells its history in parts of two, and in which others change an item before it is read.
+private struct BusyEngine: ThrowingStorageEngine, ObservableStorageEngine {
+    let memory = MemoryStorageEngine()
+    /// How often others change it.
+    let interruptions = Locked(0)
+    private let version = Locked(0)
+
+    func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        let isInterrupted = interruptions.withLock { count in
+            defer { count = max(0, count - 1) }
+            return count > 0
+        }
+        if isInterrupted {
+            let version = version.withLock { version in
+                version += 1
+                return version
+            }
+            try await memory.write(Data("\(version)".utf8), key: CacheKey("a"))
+        }
+        return try await memory.fetch(keys: keys)
+    }
+
+    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+        let start = Place(cursor)
+        guard let delta = try await memory.fetchChanges(since: start.cursor, besides: nil) else { return nil }
+        let part = Array(delta.changes.dropFirst(start.offset).prefix(2))
+        let isNews = origin == nil || part.contains { $0.origin != origin }
+        let offset = start.offset + part.count
+        return StorageDelta(
+            changes: isNews ? part : [], cursor: Place(cursor: start.cursor, offset: offset).storageCursor,
+            isComplete: offset == delta.changes.count)
+    }
+
+    func fetch(key: CacheKey) async throws -> Data? { try await memory.fetch(key: key) }
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await memory.fetchAll() }
+    func fetchKeys() async throws -> [CacheKey] { try await memory.fetchKeys() }
+    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await memory.fetchDates(key: key) }
+    func apply(_ operations: [StorageOperation]) async throws { try await memory.apply(operations) }
+    func fetchCursor() async throws -> StorageCursor { try await memory.fetchCursor() }
+    func fetchSnapshot() async throws -> StorageSnapshot { try await memory.fetchSnapshot() }
+    func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
+
+    /// A place so many changes behind one of the memory's.
+    private struct Place {
+        var cursor: StorageCursor
+        var offset = 0
+
+        init(cursor: StorageCursor, offset: Int) { (self.cursor, self.offset) = (cursor, offset) }
+
+        init(_ cursor: StorageCursor) {
+            let parts = cursor.rawValue.split(separator: "+")
+            self.cursor = StorageCursor(rawValue: String(parts[0]))
+            if parts.count == 2, let offset = Int(parts[1]) { self.offset = offset }
+        }
+
+        var storageCursor: StorageCursor { StorageCursor(rawValue: "\(cursor.rawValue)+\(offset)") }
+    }
+}
