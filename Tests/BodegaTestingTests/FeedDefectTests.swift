@@ -32,10 +32,7 @@ import Testing
 
     @Test(arguments: FeedDefect.allCases)
     func `A defect is found by the check that is there for it`(_ defect: FeedDefect) async throws {
-        let check = StorageEngineConformance.Case(check: defect.check, configuration: Self.configuration(defect))
-        let failure = try #require(await #expect(throws: ConformanceFailure.self) { try await check.run() })
-        #expect(failure.violations.allSatisfy { $0.contract == defect.check.name })
-        #expect(!failure.violations.isEmpty)
+        _ = try await expectFailure(of: defect.check, Self.configuration(defect))
     }
 
     @Test func `There is a defect for each check`() {
