@@ -83,6 +83,8 @@ enum Engines {
             try FileManager.default.removeItem(at: folder)
             try Data("a file in place of the folder".utf8).write(to: folder)
         }
+        // Each item is a file, and no part of the engine has a limit.
+        configuration.largestBatch = 40_000
         return configuration
     }
 }

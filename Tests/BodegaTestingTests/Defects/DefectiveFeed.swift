@@ -100,9 +100,11 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
             return try await medium.fetchChangedItems(since: cursor, besides: origin)
         }
         guard let delta = try await fetchChanges(since: cursor, besides: origin) else { return nil }
-        // Until somebody has written in between.
-        while !delta.changes.isEmpty, try await medium.fetchCursor() == delta.cursor,
-            await !medium.keyExists(CacheKey("end"))
+        // Until somebody has changed one of them in between.
+        let keys = Set(delta.changes.map(\.key))
+        while !keys.isEmpty, await !medium.keyExists(CacheKey("end")),
+            let next = try await medium.fetchChanges(since: delta.cursor, besides: nil),
+            !next.changes.contains(where: { keys.contains($0.key) })
         { await Task.yield() }
         let items = try await fetch(keys: delta.changes.map(\.key))
         return StorageChangedItems(changes: delta.changes, items: items, cursor: delta.cursor)

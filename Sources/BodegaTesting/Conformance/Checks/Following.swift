@@ -69,10 +69,18 @@ extension StorageEngineConformance.Check {
         let start = try await engine.fetchCursor()
         let outcome = try await examination.soon("reading changed items, seed \(seed)") {
             let end = CacheKey("end")
-            async let moments = ItemReader.moments(of: engine, since: start, until: end)
+            let readings = Locked(0)
+            async let moments = ItemReader.moments(of: engine, since: start, until: end) {
+                readings.withLock { $0 += 1 }
+            }
             let writers = try await atOnce(Array(0..<4)) { number in
                 var writer = RandomWriter(number: number, seed: seed)
                 for _ in 0..<60 { try await writer.change(engine) }
+                // Until it was read several times while somebody writes.
+                while readings.withLock({ $0 < 10 }) {
+                    try await writer.change(engine)
+                    await Task.yield()
+                }
                 return writer
             }
             try await engine.write(bytes("end"), key: end)
@@ -203,7 +211,10 @@ private final class Follower: @unchecked Sendable {
         var changes: [StorageChange] = []
         while changes.last?.key != end, let news = try await iterator.next() {
             switch news {
-            case .snapshot(let first): snapshot = first.items
+            case .snapshot(let first):
+                snapshot = first.items
+                // Nothing comes any more to who begins that late.
+                if snapshot.contains(where: { $0.key == end }) { return (snapshot, changes) }
             case .changes(let delta): changes += delta.changes
             }
         }
@@ -220,17 +231,21 @@ private struct ItemReader {
 
     /// Reads until a key has changed.
     ///
+    /// - Parameter onReading: Is told of each reading.
     /// - Returns: What was known after each reading.
     static func moments(
         of engine: any ObservableStorageEngine,
         since start: StorageCursor,
-        until end: CacheKey
+        until end: CacheKey,
+        _ onReading: @Sendable () -> Void
     ) async throws -> [ItemReader] {
         var moments: [ItemReader] = []
         var (reader, cursor) = (ItemReader(), start)
         while reader.known[end] == nil {
             // An engine that can't read while others write is asked again.
-            guard let news = try await engine.fetchChangedItems(since: cursor, besides: nil) else { continue }
+            let news = try await engine.fetchChangedItems(since: cursor, besides: nil)
+            onReading()
+            guard let news else { continue }
             if news.changes.isEmpty {
                 await Task.yield()
                 continue
