@@ -21,7 +21,7 @@ struct ChangeFeedTests {
         since cursor: StorageCursor,
         besides origin: StorageOrigin? = nil
     ) async throws -> StorageDelta {
-        try #require(try await .whole(since: cursor) { try await engine.fetchChanges(since: $0, besides: origin) })
+        try #require(try await .whole(since: cursor, besides: origin, engine.fetchChanges(since:besides:)))
     }
 
     @Test func `From a snapshot on, each change is told once, with its origin`() async throws {
@@ -234,6 +234,28 @@ struct ChangeFeedTests {
             // A signal from before asked for changes.
             #expect(error.code == .cannotOpen)
         }
+    }
+
+    @Test func `Changes in several parts and the items under their keys are read as one`() async throws {
+        let engine = try await engine(try await Schemas.shared.schema())
+        let mine = StorageOrigin()
+        let cursor = try await engine.fetchCursor()
+        for number in 0..<210 {
+            try await StorageOrigin.$current.withValue(mine) {
+                try await engine.write(Data(), key: CacheKey("own \(number)"))
+            }
+        }
+        #expect(try await engine.fetchChanges(since: cursor, besides: mine)?.isComplete == false)
+        let own = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        #expect(own.changes.isEmpty && own.items.isEmpty)
+        try await engine.apply([
+            .write(key: CacheKey("a"), data: Data([1])), .write(key: CacheKey("b"), data: Data()),
+            .remove(key: CacheKey("b")),
+        ])
+        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        #expect(news.changes.count == 213 && news.changes[209].key == CacheKey("own 209"))
+        #expect(news.items.map(\.key) == [CacheKey("a")] && news.items.map(\.data) == [Data([1])])
+        #expect(try await engine.fetchChanges(since: news.cursor, besides: nil)?.changes == [])
     }
 
     /// Commits a change that is older than one that was told, and that nobody announces.

@@ -83,6 +83,22 @@ import Testing
         #expect(try await engine.fetchChanges(since: delta.cursor, besides: nil)?.changes == [])
     }
 
+    @Test("Changes in several parts and the items under their keys are read as one")
+    func manyChangedItems() async throws {
+        let (engine, other, mine) = (try open(), StorageOrigin(), StorageOrigin())
+        let cursor = try await engine.fetchCursor()
+        try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: a) }
+        try await StorageOrigin.$current.withValue(other) {
+            try await engine.write((0..<10_001).map { (CacheKey("\($0)"), data) })
+        }
+        try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: b) }
+        #expect(try await engine.fetchChanges(since: cursor, besides: mine)?.isComplete == false)
+        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        #expect(news.changes.count == 10_003 && news.changes.first?.key == a && news.changes.last?.key == b)
+        #expect(Set(news.items.map(\.key)) == Set((0..<10_001).map { CacheKey("\($0)") }))
+        #expect(try await engine.fetchChanges(since: news.cursor, besides: nil)?.changes == [])
+    }
+
     @Test("What a program writes that knows nothing of us is told, with the keys as we know them")
     func foreignWrites() async throws {
         let engine = try open()

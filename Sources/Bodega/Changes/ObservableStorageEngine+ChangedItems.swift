@@ -27,10 +27,7 @@ extension ObservableStorageEngine {
     private func fetchAllChanges(
         since cursor: StorageCursor, besides origin: StorageOrigin?
     ) async throws -> StorageDelta? {
-        guard let first = try await fetchChanges(since: cursor, besides: origin) else { return nil }
-        if first.isComplete { return first }
-        // Own changes that are alone in their part are left out of it, but the next may have others.
-        return try await .whole(since: cursor) { try await fetchChanges(since: $0, besides: nil) }
+        try await .whole(since: cursor, besides: origin, fetchChanges(since:besides:))
     }
 }
 
@@ -38,15 +35,26 @@ extension StorageDelta {
 
     /// Reads part by part.
     ///
-    /// - Parameter fetch: Reads the next part after a cursor.
-    /// - Returns: `nil` as soon as the closure returns it.
+    /// - Parameters:
+    ///   - cursor: The place before the first part.
+    ///   - origin: Who need not hear of what nobody but himself has changed.
+    ///   - fetch: Reads the part after a cursor, see ``ObservableStorageEngine/fetchChanges(since:besides:)``.
+    /// - Returns: All changes, also own ones if there are others; `nil` if the closure has returned that.
     package static func whole(
         since cursor: StorageCursor,
-        _ fetch: (StorageCursor) async throws -> StorageDelta?
+        besides origin: StorageOrigin?,
+        _ fetch: (StorageCursor, StorageOrigin?) async throws -> StorageDelta?
     ) async throws -> StorageDelta? {
+        var own = StorageDelta(changes: [], cursor: cursor, isComplete: false)
+        while origin != nil, own.changes.isEmpty {
+            guard let next = try await fetch(own.cursor, origin) else { return nil }
+            if next.isComplete, next.changes.isEmpty || own.cursor == cursor { return next }
+            own.append(next)
+        }
+        // Own changes that are alone in their part were left out, but there are others before or behind them.
         var all = StorageDelta(changes: [], cursor: cursor, isComplete: false)
         while !all.isComplete {
-            guard let next = try await fetch(all.cursor) else { return nil }
+            guard let next = try await fetch(all.cursor, nil) else { return nil }
             all.append(next)
         }
         return all

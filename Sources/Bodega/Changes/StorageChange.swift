@@ -74,9 +74,10 @@ extension StorageDelta {
 
 /// The changes between two places in a history, and what is stored under the changed keys at the second.
 public struct StorageChangedItems: Sendable {
-    /// All changes, in the order in which they took effect.
+    /// All changes, in the order in which they took effect. It may be empty if all of them are of who asks.
     public var changes: [StorageChange]
-    /// The items under the keys that were written, as far as they still exist at the place behind the changes. In any order.
+    /// The items under the keys that others than who asks have written, as far as they still exist at the place behind the
+    /// changes. In any order.
     public var items: [(key: CacheKey, data: Data)]
     /// The place behind the changes.
     public var cursor: StorageCursor

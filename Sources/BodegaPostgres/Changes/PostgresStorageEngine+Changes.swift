@@ -51,11 +51,11 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         let patience = database.options.timeout
         return try await database.perform { session in
             _ = try await session.run(Command(ChangeStatements.begin), patience: patience)
-            let news = try await StorageDelta.whole(since: cursor) { cursor in
+            let news = try await StorageDelta.whole(since: cursor, besides: origin) { cursor, origin in
                 guard let cursor = ChangeCursor(cursor) else { return nil }
                 let answers = try await session.run(self.changes(after: cursor), patience: patience)
                 try answers.requireAll(2)
-                return try Self.delta(answers[...], after: cursor, besides: nil)
+                return try Self.delta(answers[...], after: cursor, besides: origin)
             }
             guard let news else {
                 _ = try await session.run(Command(ChangeStatements.end), patience: patience)

@@ -42,14 +42,12 @@ extension RecordStorage {
     ///
     /// - Returns: `nil` if the history does not reach back to it.
     func fetchOwnChanges(since cursor: StorageCursor) async throws -> OwnChanges? {
-        guard let observableEngine else { return nil }
+        guard let observableEngine,
+            let all = try await StorageDelta.whole(
+                since: cursor, besides: nil, observableEngine.fetchChanges(since:besides:))
+        else { return nil }
         var own = OwnChanges()
-        var place = cursor
-        while let delta = try await observableEngine.fetchChanges(since: place, besides: nil) {
-            for change in delta.changes { own.add(change, isOwn: change.origin == origin) }
-            place = delta.cursor
-            if delta.isComplete { return own }
-        }
-        return nil
+        for change in all.changes { own.add(change, isOwn: change.origin == origin) }
+        return own
     }
 }

@@ -70,14 +70,19 @@ extension StorageEngineConformance.Check {
         let outcome = try await examination.soon("reading changed items, seed \(seed)") {
             let end = CacheKey("end")
             let readings = Locked(0)
-            async let moments = ItemReader.moments(of: engine, since: start, until: end) {
-                readings.withLock { $0 += 1 }
-            }
+            async let moments = {
+                // Nobody need wait for who has failed.
+                defer { readings.withLock { $0 = .max } }
+                return try await ItemReader.moments(of: engine, since: start, until: end) {
+                    readings.withLock { $0 += 1 }
+                }
+            }()
             let writers = try await atOnce(Array(0..<4)) { number in
                 var writer = RandomWriter(number: number, seed: seed)
                 for _ in 0..<60 { try await writer.change(engine) }
                 // Until it was read several times while somebody writes.
                 while readings.withLock({ $0 < 10 }) {
+                    try Task.checkCancellation()
                     try await writer.change(engine)
                     await Task.yield()
                 }
@@ -231,7 +236,7 @@ private struct ItemReader {
 
     /// Reads until a key has changed.
     ///
-    /// - Parameter onReading: Is told of each reading.
+    /// - Parameter onReading: Is told of each reading, unless there was nothing new.
     /// - Returns: What was known after each reading.
     static func moments(
         of engine: any ObservableStorageEngine,
@@ -242,11 +247,11 @@ private struct ItemReader {
         var moments: [ItemReader] = []
         var (reader, cursor) = (ItemReader(), start)
         while reader.known[end] == nil {
-            // An engine that can't read while others write is asked again.
+            try Task.checkCancellation()
             let news = try await engine.fetchChangedItems(since: cursor, besides: nil)
-            onReading()
-            guard let news else { continue }
-            if news.changes.isEmpty {
+            if news?.changes.isEmpty == false || news == nil { onReading() }
+            // An engine that can't read while others write is asked again.
+            guard let news, !news.changes.isEmpty else {
                 await Task.yield()
                 continue
             }

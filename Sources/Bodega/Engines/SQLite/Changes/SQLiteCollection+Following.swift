@@ -5,7 +5,7 @@ import GRDB
 package struct SQLiteNews: Sendable {
     /// The changes in their order, `nil` if the history does not reach back.
     package let changes: [StorageChange]?
-    /// The items under the changed keys; all items if the history does not reach back. In insertion order then.
+    /// The items under the keys that were written, as far as they exist; all items if the history does not reach back. In insertion order then.
     package let items: [(key: CacheKey, data: Data)]
     /// The place that is reached.
     package let cursor: StorageCursor
