@@ -278,9 +278,8 @@ extension ValueCore {
     private func reload() {
         do {
             // Noting an error calls observers, so it is done outside of the order.
-            let isNew = try errors.noting { try publication.enqueue { try read().snapshot } }
-            // What else is in the queue is told by those who put it there, before their calls return.
-            if isNew { publication.deliver() }
+            let isUntold = try errors.noting { try publication.enqueue { try read().snapshot } }
+            if isUntold { publication.deliver() }
         } catch {
             // It is noted and logged, and there is nothing to tell.
         }
