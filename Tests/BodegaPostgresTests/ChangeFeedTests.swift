@@ -354,34 +354,6 @@ struct ChangeFeedTests {
     }
 }
 
-/// A transaction that has written an item as an engine does, and is committed when the test says so.
-private struct HeldTransaction {
-    private let pool: SessionPool
-    private let session: Session
-
-    init(_ schema: Schemas.Schema) async throws {
-        pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
-        session = try await pool.makeSession(until: .after(60))
-    }
-
-    func write(_ name: String, collection: Int32) async throws {
-        let statements = [
-            "BEGIN",
-            """
-            INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-            VALUES (
-                \(collection), gen_random_uuid(), gen_random_uuid(), 0, ARRAY['\\x00'::bytea || '\(name)'::bytea], '{}', false
-            )
-            """,
-        ]
-        _ = try await session.run(statements.map { Command(Statement($0)) }, patience: 60)
-    }
-
-    func commit() async throws {
-        _ = try await session.run(Command(Statement("COMMIT")), patience: 60)
-    }
-}
-
 /// Reads the log as one might think of it: from the last number on.
 private struct NaiveReader: Sendable {
     private let schema: Schemas.Schema

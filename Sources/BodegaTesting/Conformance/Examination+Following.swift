@@ -40,6 +40,13 @@ extension Examination {
         return nil
     }
 
+    /// The seed of a random check: that of the environment, else a new one. It is printed, so that it can be repeated.
+    func printedSeed() -> UInt64 {
+        let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
+        print("\(configuration.name): EMPORIUM_SEED=\(seed)")
+        return seed
+    }
+
     /// Opens an engine that is expected to have a change feed.
     func observing(_ work: (any ObservableStorageEngine) async throws -> Void) async throws {
         try await session { engine in

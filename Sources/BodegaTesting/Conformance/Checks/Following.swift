@@ -26,8 +26,7 @@ extension StorageEngineConformance.Check {
     /// While tasks write at random, who follows is told each task's changes in their order, each once: from a cursor on all
     /// of them, after a snapshot just those that are not in it yet.
     public static let snapshotsFitTheirCursors = feed("snapshots fit their cursors") { examination, engine in
-        let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
-        print("\(examination.configuration.name): EMPORIUM_SEED=\(seed)")
+        let seed = examination.printedSeed()
         let start = try await engine.fetchCursor()
         let outcome = try await examination.soon("following, seed \(seed)") {
             let end = CacheKey("end")
@@ -64,8 +63,7 @@ extension StorageEngineConformance.Check {
 
     /// While tasks write at random, the items that are read with changes are those that the changes have left, no newer ones.
     public static let changedItemsFitTheirChanges = feed("changed items fit their changes") { examination, engine in
-        let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
-        print("\(examination.configuration.name): EMPORIUM_SEED=\(seed)")
+        let seed = examination.printedSeed()
         let start = try await engine.fetchCursor()
         let outcome = try await examination.soon("reading changed items, seed \(seed)") {
             let end = CacheKey("end")
