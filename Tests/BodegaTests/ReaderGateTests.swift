@@ -75,8 +75,14 @@ import Testing
     /// Runs the first part of a task, and what follows only when it is let go.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private final class HoldingExecutor: TaskExecutor {
+        private enum State {
+            case new
+            case holds([UnownedJob])
+            case letGo
+        }
+
         private let queue = DispatchQueue(label: "held")
-        private let count = Locked(0)
+        private let state = Locked(State.new)
         private let held: @Sendable () -> Void
 
         /// - Parameter held: Is called when there is something that is held.
@@ -84,16 +90,32 @@ import Testing
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-            let number = count.withLock { count in
-                count += 1
-                return count
+            let isHeld = state.withLock { state in
+                switch state {
+                case .new:
+                    state = .holds([])
+                    return false
+                case .holds(let jobs):
+                    state = .holds(jobs + [job])
+                    return true
+                case .letGo: return false
+                }
             }
-            if number == 1 { queue.async { self.queue.suspend() } }
-            if number == 2 { held() }
+            if isHeld { held() } else { run(job) }
         }
 
-        func letGo() { queue.resume() }
+        func letGo() {
+            let jobs = state.withLock { state in
+                defer { state = .letGo }
+                guard case .holds(let jobs) = state else { return [UnownedJob]() }
+                return jobs
+            }
+            jobs.forEach(run)
+        }
+
+        private func run(_ job: UnownedJob) {
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
     }
 
     @Test("A reader whose task can't go on keeps nobody outside", .timeLimit(.minutes(10)))
