@@ -85,7 +85,7 @@ import Testing
         private let state = Locked(State.new)
         private let held: @Sendable () -> Void
 
-        /// - Parameter held: Is called when there is something that is held.
+        /// - Parameter held: Is called for each part that is held.
         init(held: @escaping @Sendable () -> Void) { self.held = held }
 
         func enqueue(_ job: consuming ExecutorJob) {
@@ -125,12 +125,19 @@ import Testing
         try await SQLiteStorageEngine(opening: folder.directory).write(Data([1]), key: CacheKey("a"))
         // It has one place for readers.
         let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
-        let (held, continuation) = AsyncStream.makeStream(of: Void.self)
-        let executor = HoldingExecutor { continuation.finish() }
-        let reading = Task(executorPreference: executor) { try await engine.fetchAll().count }
-        for await _ in held {}
-        #expect(try SQLiteCollection(of: engine).allItems().count == 1)
-        executor.letGo()
-        #expect(try await reading.value == 1)
+        var wasHeld = false
+        // A read that is over before its task begins to wait for it is not held.
+        while !wasHeld {
+            let (held, continuation) = AsyncStream.makeStream(of: Void.self)
+            let executor = HoldingExecutor { continuation.yield() }
+            let reading = Task(executorPreference: executor) {
+                defer { continuation.finish() }
+                return try await engine.fetchAll().count
+            }
+            wasHeld = await held.first { true } != nil
+            if wasHeld { #expect(try SQLiteCollection(of: engine).allItems().count == 1) }
+            executor.letGo()
+            #expect(try await reading.value == 1)
+        }
     }
 }
