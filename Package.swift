@@ -139,7 +139,9 @@ let package = Package(
             name: "CodableStoreKitCompatibilityTests",
             dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
         ),
-        .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting"], path: "Tests/TestSupport"),
+        .target(name: "TestProcesses", path: "Tests/TestProcesses"),
+        .target(
+            name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestSupport"),
         // Stores that change the same data at once, in one process or in several.
         .target(
             name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
@@ -160,14 +162,17 @@ let package = Package(
             path: "Tests/CodableStoreCompatibilityChild"
         ),
         // A real PostgreSQL server that tests start, and a program that starts one for whatever is not part of this package.
-        .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        .target(name: "PostgresTesting", dependencies: ["TestProcesses"], path: "Tests/PostgresTesting"),
         .executableTarget(
             name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
         .testTarget(
             name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
         .testTarget(
             name: "BodegaPostgresTests",
-            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "TestSupport"]
+            dependencies: [
+                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "TestProcesses",
+                "TestSupport",
+            ]
         ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
         .target(
@@ -188,7 +193,8 @@ let package = Package(
         .testTarget(
             name: "BodegaCommandsTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "PostgresTesting", "TestSupport",
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "PostgresTesting", "TestProcesses",
+                "TestSupport",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]

@@ -1,5 +1,6 @@
 #if CommandLineTool
 import Foundation
+import TestProcesses
 import Testing
 
 /// The built program, run as a process: what the tests in this process can't see.
@@ -15,7 +16,7 @@ struct BinaryTests {
     }
 
     /// Runs a shell script in which `$1` is the program and `$2` a store.
-    private func shell(_ script: String, store: String) throws -> (status: Int32, output: Data, errors: String) {
+    private func shell(_ script: String, store: String) async throws -> (status: Int32, output: Data, errors: String) {
         let process = Process()
         let output = Pipe()
         let errors = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -26,9 +27,8 @@ struct BinaryTests {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errors)
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        try process.start()
+        let data = await process.output(output)
         return (process.terminationStatus, data, try String(contentsOf: errors, encoding: .utf8))
     }
 
@@ -38,7 +38,7 @@ struct BinaryTests {
             let store = address(folder)
             let script =
                 #"printf 'a\000\377\n' | "$1" put "$2" k && "$1" export "$2" | "$1" import "$2".copy && "$1" get "$2".copy k"#
-            let result = try shell(script, store: store)
+            let result = try await shell(script, store: store)
             #expect(result.status == 0)
             #expect(result.output == Data("imported 1\n".utf8) + Data([0x61, 0, 0xFF, 0x0A]))
             #expect(result.errors.isEmpty)
@@ -49,13 +49,13 @@ struct BinaryTests {
     func exitStatus() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
-            let absent = try shell(#""$1" ls "$2""#, store: store)
+            let absent = try await shell(#""$1" ls "$2""#, store: store)
             #expect(absent.status == 1)
             #expect(absent.output.isEmpty)
             #expect(absent.errors.hasPrefix("bodega: There is no store at "))
-            #expect(try shell(#""$1" put "$2" k; "$1" get "$2" x"#, store: store).status == 3)
-            #expect(try shell(#"echo '{' | "$1" import "$2" --key id"#, store: store).status == 4)
-            #expect(try shell(#""$1" ls"#, store: store).status == 64)
+            #expect(try await shell(#""$1" put "$2" k; "$1" get "$2" x"#, store: store).status == 3)
+            #expect(try await shell(#"echo '{' | "$1" import "$2" --key id"#, store: store).status == 4)
+            #expect(try await shell(#""$1" ls"#, store: store).status == 64)
         }
     }
 
@@ -66,7 +66,7 @@ struct BinaryTests {
                 head -c 1000000 /dev/zero | "$1" put "$2" k
                 { "$1" export "$2"; echo "status $?" >&2; } | head -c 1
                 """
-            let result = try shell(script, store: storeAddresses[0](folder))
+            let result = try await shell(script, store: storeAddresses[0](folder))
             #expect(result.output == Data("{".utf8))
             #expect(result.errors == "status 141\n")
         }
@@ -80,7 +80,7 @@ struct BinaryTests {
                 "$1" ls -0 "$2" | xargs -0 "$1" get "$2" \(kind) --
                 "$1" rm "$2" \(kind) -- -b --json && "$1" ls "$2"
                 """
-            let result = try shell(script, store: storeAddresses[0](folder))
+            let result = try await shell(script, store: storeAddresses[0](folder))
             #expect(result.output == Data("-b--jsonplainplain\n".utf8))
             #expect(result.errors.isEmpty)
         }
@@ -103,7 +103,7 @@ struct BinaryTests {
                 mkdir "$bad" && echo bad > "$bad/file"
                 "$1" import "$2" . --skip-bad && "$1" ls "$2"
                 """#
-            let result = try shell(script, store: store)
+            let result = try await shell(script, store: store)
             #expect(result.status == 0)
             #expect(result.output == Data("imported 1, skipped 2\ngood\n".utf8))
             let lines = result.errors.split(separator: "\n")
@@ -128,7 +128,7 @@ struct BinaryTests {
                 rm -r one
                 exit $status
                 """#
-            let result = try shell(script, store: storeAddresses[0](folder))
+            let result = try await shell(script, store: storeAddresses[0](folder))
             #expect(result.status == 1)
             #expect(result.errors.contains("It can't be read: "))
         }
@@ -145,7 +145,7 @@ struct BinaryTests {
                     (#"echo a | "$1" put "$2" k"#, 0), (#""$1" get "$2" absent"#, 3),
                     (#"echo '{' | "$1" import "$2" --key id"#, 4), (#""$1" ls "$2""#, 0),
                 ] {
-                    #expect(try shell(script, store: store).status == Int32(status))
+                    #expect(try await shell(script, store: store).status == Int32(status))
                     let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
                     #expect(files.filter { $0 != "store" }.count == 1, "\(files) after \(script)")
                 }

@@ -1,5 +1,6 @@
 #if CommandLineTool
 import Foundation
+import TestProcesses
 import Testing
 
 /// The shells that completion scripts are for. `bin/test` installs those that are missing.
@@ -34,9 +35,8 @@ enum Shell {
             let output = Pipe()
             process.standardOutput = output
             process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
+            try process.start()
+            let text = String(decoding: await process.output(output), as: UTF8.self)
             #expect(process.terminationStatus == 0, "\(text)")
             return text.split(whereSeparator: \.isNewline).map(String.init)
         }

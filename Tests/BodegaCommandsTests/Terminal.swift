@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 
 #if canImport(Darwin)
 import Darwin
@@ -42,7 +43,7 @@ final class Terminal: @unchecked Sendable {
         process.standardInput = handle
         process.standardOutput = handle
         process.standardError = handle
-        try process.run()
+        try process.start()
     }
 
     #if canImport(Darwin)

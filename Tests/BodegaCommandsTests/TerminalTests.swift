@@ -107,7 +107,8 @@ struct TerminalTests {
                     _ = await bodega("put", store, "new \(number)", input: [1])
                 }
             }
-            #expect(await terminal.read(until: "inserted").contains("\u{1B}[32minserted\u{1B}[0m"))
+            let insertion = "\u{1B}[32minserted\u{1B}[0m"
+            #expect(await terminal.read(until: insertion).contains(insertion))
             writer.cancel()
             await writer.value
             terminal.type("\u{03}")

@@ -1,6 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
+import TestProcesses
 import PostgresTesting
 import Testing
 
@@ -26,7 +27,7 @@ private struct Certificate {
             "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key.path, "-out", certificate.path,
         ]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
         // The server insists on a key that only its user can read.

@@ -89,7 +89,9 @@ struct LaneTests {
         let server = try await PostgresServer.launch()
         let engine = try await PostgresStorageEngine(
             connecting: server.url(), collection: "notes", options: .init(connectTimeout: 5, timeout: 5))
-        try await engine.write(Data("1".utf8), key: CacheKey("a"))
+        try await waitUntil("it was written") {
+            (try? await engine.write(Data("1".utf8), key: CacheKey("a"))) != nil
+        }
         for round in 0..<3 {
             try await waitUntil("the server answered") { (try? await engine.fetch(key: CacheKey("a"))) != nil }
             let started = Locked(0)

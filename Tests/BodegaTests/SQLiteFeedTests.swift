@@ -236,7 +236,7 @@ import Musl
         #expect(delta.changes == [StorageChange(key: CacheKey("a"), kind: .written, origin: mine)])
     }
 
-    @Test("Somebody listens to the system as long as somebody listens to him", .enabled(if: hasProc))
+    @Test("One listens to the system for all files, as long as somebody listens to him", .enabled(if: hasProc))
     func descriptors() async throws {
         #expect(await (try Child("count-descriptors", folder.path)).lines() == ["1", "1", "1", "done"])
     }

@@ -209,7 +209,7 @@ import Testing
         while !engine.core.authorship.isKept(engine.table) { await Task.yield() }
         for _ in 0..<100 { _ = try await engine.fetchCount() }
         release.signal()
-        try await writing.value
+        _ = try await writing.value
         let cursor = try await asking.value
         try await engine.write(data, key: b)
         let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))

@@ -97,8 +97,8 @@ import Testing
         #expect(growing.next() == 1 && growing.next() == 2)
     }
 
-    @Test("All that a process follows shares one instance of inotify", .enabled(if: hasProc))
-    func oneInstance() async throws {
+    @Test("Many files are heard at a time, each its followers")
+    func manyFiles() async throws {
         var kept: [(TemporaryFolder, SQLiteStorageEngine, AsyncStream<Void>)] = []
         for _ in 0..<20 {
             let folder = TemporaryFolder()
@@ -107,22 +107,19 @@ import Testing
             _ = try await engine.fetchCursor()
             kept.append((folder, engine, engine.changeSignals()))
         }
-        let targets = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-            // One that is closed meanwhile leads nowhere.
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-        }
-        #expect(targets.filter { $0.contains("inotify") }.count == 1)
+        // Else a commit could be seen only a long time after the last event, when a busy medium has it.
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         for (folder, engine, stream) in kept {
             var signals = stream.makeAsyncIterator()
             _ = await signals.next()
-            try await DatabaseQueue(path: folder.file("data.sqlite3").path).write { try Self.insert($0) }
+            let other = try DatabaseQueue(path: folder.file("data.sqlite3").path, configuration: configuration)
+            try await other.write { try Self.insert($0) }
             _ = await signals.next()
             try await engine.close()
         }
     }
 }
-
-private let hasProc = FileManager.default.fileExists(atPath: "/proc/self/fd")
 
 /// Events and time as a test wants them.
 private final class Hand: Sendable {

@@ -32,7 +32,7 @@ import Testing
             _ = CodableStore<Announced>(engine: .sqlite(in: FileManager.Directory(url: slow))).exists(identifier: 1)
             opening.leave()
         }
-        #expect(Announced.isOpening.wait(timeout: .now() + 60) == .success)
+        #expect(Announced.isOpening.wait(timeout: .now() + 600) == .success)
 
         others.enter()
         Thread.detachNewThread { [folder] in
@@ -42,7 +42,7 @@ import Testing
             }
             others.leave()
         }
-        #expect(others.wait(timeout: .now() + 60) == .success)
+        #expect(others.wait(timeout: .now() + 600) == .success)
         let writer = open(pipe, O_RDWR)
         opening.wait()
         others.wait()

@@ -62,10 +62,14 @@ import Testing
         let events = store.events()
         let name = "CodableStoreKit.sqlite3"
         for suffix in ["", "-wal", "-shm"] {
-            let (old, new) = (place.appendingPathComponent(name + suffix), aside.appendingPathComponent(name + suffix))
+            let old = place.appendingPathComponent(name + suffix)
             if FileManager.default.fileExists(atPath: old.path) { try FileManager.default.removeItem(at: old) }
-            if suffix != "-shm", FileManager.default.fileExists(atPath: new.path) {
-                try FileManager.default.moveItem(at: new, to: old)
+        }
+        // The database itself comes last, because somebody who waits for it opens it with what is beside it.
+        for suffix in ["-wal", ""] {
+            let new = aside.appendingPathComponent(name + suffix)
+            if FileManager.default.fileExists(atPath: new.path) {
+                try FileManager.default.moveItem(at: new, to: place.appendingPathComponent(name + suffix))
             }
         }
 

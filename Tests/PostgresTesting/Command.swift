@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestProcesses
 
 /// A program that runs to its end.
 struct Command: Sendable {
@@ -95,14 +96,4 @@ struct Command: Sendable {
     private final class Collected: @unchecked Sendable {
         var data = Data()
     }
-}
-
-extension Process {
-    /// Runs it, one at a time: of two that Foundation starts at once, one can inherit what tells that the other has ended, and
-    /// that other then seems to run as long as it does.
-    func start() throws {
-        try Self.starting.withLock { try run() }
-    }
-
-    private static let starting = NSLock()
 }

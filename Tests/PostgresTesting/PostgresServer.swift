@@ -1,4 +1,5 @@
 package import Foundation
+import TestProcesses
 
 /// A real PostgreSQL server for tests: new, empty, on a free port of the loopback interface, and gone without a trace when
 /// this object or this process is gone, however it ends.

@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 
 /// Another process that stops a server and removes its folder when this process lets go of it, or ends in whatever way.
 final class Watchdog: @unchecked Sendable {

@@ -53,6 +53,8 @@ func follow(_ arguments: [String]) async throws {
 func writeRows(_ arguments: [String]) throws {
     var configuration = Configuration()
     configuration.busyMode = .timeout(60)
+    // Else a commit could be seen only a long time after the last event, when a busy medium has it.
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
     let queue = try DatabaseQueue(path: arguments[0] + "/data.sqlite3", configuration: configuration)
     try queue.writeWithoutTransaction { db in
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(arguments[1])")
@@ -74,12 +76,15 @@ func sayCursor(_ arguments: [String]) async throws {
     say(try await engine.fetchCursor().rawValue)
 }
 
-/// Says how many descriptors listen to the system while somebody listens for changes, and then waits until there are none.
+/// Says how many descriptors listen to the system while somebody listens for changes of many files, and then waits until
+/// there are none.
 ///
 /// Arguments: path of the folder.
 func countDescriptors(_ arguments: [String]) async throws {
-    guard let engine = try open("sqlite", arguments[0]) as? SQLiteStorageEngine else { return }
-    _ = try await engine.fetchCursor()
+    let engines = try (0..<20).map {
+        try SQLiteStorageEngine(opening: .init(url: URL(fileURLWithPath: "\(arguments[0])/\($0)")))
+    }
+    for engine in engines { _ = try await engine.fetchCursor() }
     func count() throws -> Int {
         let folder = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter {
@@ -89,9 +94,9 @@ func countDescriptors(_ arguments: [String]) async throws {
         }.count
     }
     for round in 0..<3 {
-        var signals = [engine.changeSignals(), engine.changeSignals()]
+        var signals = (engines + engines).map { $0.changeSignals() }
         for signal in signals { for await _ in signal { break } }
-        try await engine.write(Data(), key: CacheKey("\(round)"))
+        for engine in engines { try await engine.write(Data(), key: CacheKey("\(round)")) }
         say("\(try count())")
         signals = []
         let deadline = ContinuousClock.now + .seconds(120)

@@ -103,9 +103,13 @@ func followAsyncValue(_ arguments: [String]) async throws {
     let engine = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: arguments[0]))
     let value = AsyncStoredValue(key: arguments[1], default: "none", storage: engine)
     try await value.valueHasLoaded()
-    let setting = Task.detached {
-        while let line = readLine() { try await value.set(line) }
+    let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+    // On a thread that may wait, of which tasks may have but one.
+    Thread.detachNewThread {
+        while let line = readLine() { continuation.yield(line) }
+        continuation.finish()
     }
+    let setting = Task { for await line in lines { try await value.set(line) } }
     for await shown in value.values {
         say(shown)
         if shown == "end" { break }

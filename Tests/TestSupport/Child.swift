@@ -1,5 +1,6 @@
 import Bodega
 package import Foundation
+import TestProcesses
 import Testing
 
 /// Another process that carries out a task of `TestChild` or of another program of the tests.
@@ -31,7 +32,7 @@ package final class Child: @unchecked Sendable {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         if let input { process.standardInput = input }
-        try process.run()
+        try process.start()
     }
 
     /// The next line that the process says, or `nil` at the end.

@@ -1,4 +1,5 @@
 package import Foundation
+import TestProcesses
 
 /// A small volume in memory, for tests that fill it.
 package struct Volume {
@@ -45,7 +46,7 @@ package struct Volume {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         if process.terminationStatus != 0 { throw CocoaError(.fileWriteNoPermission) }
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import PictureAPI
 
 /// The API as it listens.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PictureAPIServerTests {
 
     /// Runs a body with a server that is on and a client.

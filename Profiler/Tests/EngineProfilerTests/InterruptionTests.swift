@@ -3,7 +3,7 @@ import Testing
 
 @testable import EngineProfiler
 
-@Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
+@Suite(.timeLimit(.minutes(15))) struct InterruptionTests {
 
     @Test func `Who fails because of an interruption does not go on, from cleaning up to the end of the process`() async
     {

@@ -53,7 +53,7 @@ struct Program {
         for url in outputs { try Data().write(to: url) }
         process.standardOutput = try FileHandle(forWritingTo: outputs[0])
         process.standardError = try FileHandle(forWritingTo: outputs[1])
-        try process.run()
+        try process.start()
         await Self.end(of: process)
         let texts = try outputs.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
         for url in outputs { try FileManager.default.removeItem(at: url) }
@@ -65,7 +65,7 @@ struct Program {
         let process = process(name, arguments)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         await Self.end(of: process)
         return process.terminationStatus
     }

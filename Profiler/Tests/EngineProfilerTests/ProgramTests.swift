@@ -4,7 +4,7 @@ import Testing
 @testable import EngineProfiler
 
 /// The programs as users run them.
-@Suite(.timeLimit(.minutes(2))) struct ProgramTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgramTests {
 
     @Test func `Without arguments but --quick, three engines are profiled into a report and nothing else stays`()
         async throws

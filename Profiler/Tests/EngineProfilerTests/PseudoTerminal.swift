@@ -29,7 +29,7 @@ final class PseudoTerminal: @unchecked Sendable {
         let handle = FileHandle(fileDescriptor: device, closeOnDealloc: false)
         process.standardOutput = handle
         process.standardError = handle
-        try process.run()
+        try process.start()
         // As long as it is open here, the end of the program is not seen.
         close(device)
     }

@@ -1,10 +1,10 @@
 import Dispatch
 
 /// What tells of changes to files on this system.
-enum FileEventsOfSystem {
+package enum FileEventsOfSystem {
 
     /// - Throws: A ``StorageError`` if the system refuses, because too much is watched, say.
-    static let make: FileWatch.MakeEvents = { path, suffixes, queue, tell in
+    package static let make: FileWatch.MakeEvents = { path, suffixes, queue, tell in
         #if canImport(Darwin)
         try VnodeEvents(path: path, suffixes: suffixes, queue: queue, tell: tell)
         #else

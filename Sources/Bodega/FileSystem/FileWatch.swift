@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Foundation
 import Logging
 
@@ -11,7 +11,7 @@ import Logging
 package final class FileWatch: Sendable {
 
     /// Makes what tells of changes, on a queue.
-    typealias MakeEvents =
+    package typealias MakeEvents =
         @Sendable (
             _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void
         ) throws -> any FileEvents
@@ -141,7 +141,7 @@ package final class FileWatch: Sendable {
 
 /// What tells of changes to files, on a queue, until it is cancelled. Between events it takes its time, so that a busy
 /// folder does not keep a thread busy.
-protocol FileEvents: Sendable {
+package protocol FileEvents: Sendable {
     /// Ends it, and gives back what it has of the system.
     func cancel()
 }

@@ -43,12 +43,10 @@ struct SecretValues: ValueStorage {
         try storage.exclusively { try place.taking(body) }
     }
 
-    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
-        place.observers.add(name, onChange)
-    }
+    var observers: ValueObservers { place.observers }
 
-    func announceChange(of name: String) {
-        place.observers.announceChange(of: name)
+    func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
+        observers.add(name, onChange)
     }
 }
 

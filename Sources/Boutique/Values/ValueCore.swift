@@ -192,7 +192,7 @@ extension ValueCore {
 
     private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {
         do {
-            try storage.exclusively {
+            try storage.change(key) {
                 let old = try read()
                 var new = old
                 try change(&new)
@@ -206,14 +206,14 @@ extension ValueCore {
                     try storage.save(new.data, key)
                     state.withLock { $0.reading = new }
                 }
+            } then: {
+                errors.noteWrite(nil)
+                publication.deliver()
             }
         } catch {
             errors.noteWrite(error)
             throw error
         }
-        errors.noteWrite(nil)
-        publication.deliver()
-        storage.announceChange(of: key)
     }
 }
 
@@ -270,16 +270,19 @@ extension ValueCore {
             return !state.isObserving
         }
         if !isFirst { return }
-        let observation = storage.observe(key) { [weak self] in self?.reload() }
+        let observation = storage.observe(key) { [weak self] counts in self?.reload(counts) }
         state.withLock { $0.observation = observation }
     }
 
     /// Tells others of a value that somebody else has stored.
-    private func reload() {
+    ///
+    /// - Parameter counts: Whether what has been read just now is to be told.
+    private func reload(_ counts: () -> Bool = { true }) {
         do {
             // Noting an error calls observers, so it is done outside of the order.
-            let isUntold = try errors.noting { try publication.enqueue { try read().snapshot } }
-            if isUntold { publication.deliver() }
+            let isNew = try errors.noting { try publication.enqueue(if: counts) { try read().snapshot } }
+            // What else is in the queue is told by those who put it there, before their calls return.
+            if isNew { publication.deliver() }
         } catch {
             // It is noted and logged, and there is nothing to tell.
         }
@@ -295,7 +298,7 @@ extension ValueCore {
         foreignChangeQueue.async { [weak self] in
             guard let self else { return }
             state.withLock { $0.isReloadPlanned = false }
-            reload()
+            storage.observers.lookForOthers(key)
         }
     }
 }

@@ -21,7 +21,7 @@ final class ValuePublication<Value: Sendable>: Sendable {
     }
 
     private struct State {
-        var waiting: [(snapshot: Snapshot, isOwn: Bool)] = []
+        var waiting: [Snapshot] = []
         var isDelivering = false
         /// What was told last, or what the first who looked was shown.
         var told: Value?
@@ -29,8 +29,8 @@ final class ValuePublication<Value: Sendable>: Sendable {
         var latest: Data??
         var subject: CurrentValueSubject<Value, Never>?
 
-        mutating func enqueue(_ snapshot: Snapshot, isOwn: Bool) {
-            waiting.append((snapshot, isOwn))
+        mutating func enqueue(_ snapshot: Snapshot) {
+            waiting.append(snapshot)
             latest = .some(snapshot.data)
         }
     }
@@ -58,23 +58,22 @@ final class ValuePublication<Value: Sendable>: Sendable {
     func enqueue(_ snapshot: Snapshot, save: () throws -> Void) rethrows {
         try order.withLock {
             try save()
-            state.withLock { $0.enqueue(snapshot, isOwn: true) }
+            state.withLock { $0.enqueue(snapshot) }
         }
     }
 
     /// Queues a change that somebody else has made, if it is not known yet.
     ///
-    /// - Parameter load: Reads the value.
-    /// - Returns: Whether the queue is to be told: there was a change, or another thread has come upon it but has not told it
-    ///   yet. Own changes are told by those who make them, before their calls return.
-    func enqueue(load: () throws -> Snapshot) rethrows -> Bool {
+    /// - Parameters:
+    ///   - counts: Whether what has been read just now is to be told.
+    ///   - load: Reads the value.
+    /// - Returns: Whether there was a change.
+    func enqueue(if counts: () -> Bool = { true }, load: () throws -> Snapshot) rethrows -> Bool {
         try order.withLock {
             let snapshot = try load()
-            let isNew = show(snapshot)
-            return state.withLock { state in
-                if isNew { state.enqueue(snapshot, isOwn: false) }
-                return isNew || state.waiting.first?.isOwn == false
-            }
+            let isNew = counts() && show(snapshot)
+            if isNew { state.withLock { $0.enqueue(snapshot) } }
+            return isNew
         }
     }
 
@@ -113,7 +112,7 @@ final class ValuePublication<Value: Sendable>: Sendable {
         state.withLock { state in
             if isFirst, state.isDelivering { return nil }
             state.isDelivering = !state.waiting.isEmpty
-            return state.waiting.isEmpty ? nil : state.waiting.removeFirst().snapshot
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
     }
 

@@ -26,12 +26,28 @@ protocol ValueStorage: Sendable {
     /// The closure may call this method again. Reading is not kept from anybody.
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// Calls a closure whenever ``announceChange(of:)`` is called for a name, and, where that can be noticed, after
-    /// others have changed what is stored, until the result is released.
-    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation
+    /// Who in this process observes the values of this place.
+    var observers: ValueObservers { get }
 
-    /// Calls the observers of a name. The one who saves does this, after ``exclusively(_:)`` has returned.
-    func announceChange(of name: String)
+    /// Has a closure called after ``change(_:_:then:)`` has changed a value, and, where that can be noticed, after others
+    /// have, until the result is released.
+    func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation
+}
+
+extension ValueStorage {
+
+    /// Changes a value in one step, and calls its observers before it returns.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the value.
+    ///   - body: Saves the value, ``exclusively(_:)``.
+    ///   - tell: Is called before the observers, if the body has not thrown.
+    func change(_ name: String, _ body: () throws -> Void, then tell: () -> Void) throws {
+        try observers.changing(name) {
+            try exclusively(body)
+            tell()
+        }
+    }
 }
 
 /// Says that a value has bytes which are damaged below the level of the value.
@@ -49,40 +65,5 @@ final class ValueObservation: Sendable {
 
     deinit {
         end()
-    }
-}
-
-/// The observers that a ``ValueStorage`` has in this process.
-final class ValueObservers: Sendable {
-    private struct State {
-        var last = 0
-        var closures: [String: [Int: @Sendable () -> Void]] = [:]
-    }
-
-    private let state = Locked(State())
-
-    func add(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
-        let number = state.withLock { state in
-            state.last += 1
-            state.closures[name, default: [:]][state.last] = onChange
-            return state.last
-        }
-        return ValueObservation { [weak self] in
-            // Released after the lock: what a closure holds can end other observations.
-            _ = self?.state.withLock { state -> (@Sendable () -> Void)? in
-                let closure = state.closures[name]?.removeValue(forKey: number)
-                if state.closures[name]?.isEmpty == true { state.closures[name] = nil }
-                return closure
-            }
-        }
-    }
-
-    func announceChange(of name: String) {
-        for closure in state.withLock({ $0.closures[name].map { Array($0.values) } ?? [] }) { closure() }
-    }
-
-    /// Tells all observers of all names.
-    func announceChanges() {
-        for closure in state.withLock({ $0.closures.values.flatMap(\.values) }) { closure() }
     }
 }

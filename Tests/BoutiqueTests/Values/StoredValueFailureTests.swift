@@ -74,6 +74,7 @@ import OpenCombine
     }
 
     @Test func `Reading a value in vain again is no change of its error`() throws {
+        let place = ValuePlace(isWatched: false)
         try Data("no property list".utf8).write(to: place.url)
         let value = place.value(7)
         #expect(value.wrappedValue == 7)

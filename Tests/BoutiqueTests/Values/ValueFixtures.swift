@@ -10,8 +10,9 @@ final class ValuePlace: Sendable {
     let file: DefaultsFile
     var url: URL { folder.file("values.plist") }
 
-    init() {
-        file = DefaultsFile(url: folder.file("values.plist"))
+    /// - Parameter isWatched: Whether changes by others are looked for when the system tells of one.
+    init(isWatched: Bool = true) {
+        file = DefaultsFile(url: folder.file("values.plist"), isWatched: isWatched)
     }
 
     func value<Item: StorableItem>(_ defaultValue: Item) -> StoredValue<Item> {
@@ -29,8 +30,10 @@ final class ValuePlace: Sendable {
 
     /// Puts bytes under a key, as somebody else.
     func put(_ text: String, _ key: String = "value") throws {
-        try file.exclusively { try file.save(Data(text.utf8), key) }
-        file.announceChange(of: key)
+        try file.change(key) {
+            try file.save(Data(text.utf8), key)
+        } then: {
+        }
     }
 }
 

@@ -21,7 +21,7 @@ struct GalleryControllers {
     init(storage: GalleryStorage, connection: PictureAPIConnection, logger: Logger) {
         self.connection = connection
         self.logger = logger
-        api = PictureClient(address: connection.address)
+        api = PictureClient(address: connection.address, timeLimit: connection.timeLimit)
         images = ImageStore(engine: storage.images, logger: logger)
         favourites = FavouritesController(Store(storage: storage.favourites), images: images)
         easel = EaselController(

@@ -11,12 +11,14 @@ final class Signal {
         for listener in listeners.values { listener.yield() }
     }
 
-    /// An element for each call of ``send()`` from now on. One that is read too slowly gets one for several.
+    /// An element at once, so that nothing is missed that changed since somebody looked, and then one for each call of
+    /// ``send()``. Who reads too slowly gets one for several.
     var events: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         count += 1
         let number = count
         listeners[number] = continuation
+        continuation.yield()
         continuation.onTermination = { _ in
             Task { @MainActor [weak self] in self?.listeners[number] = nil }
         }

@@ -11,7 +11,7 @@ actor Browser {
     private var listeners: [Int: (session: String, method: String, AsyncStream<Data>.Continuation)] = [:]
 
     /// How long an answer may take. It is long because a busy machine is no defect.
-    static let patience = Duration.seconds(30)
+    static let patience = Duration.seconds(180)
 
     /// What the browser has said against a command.
     struct Refusal: Error, CustomStringConvertible {

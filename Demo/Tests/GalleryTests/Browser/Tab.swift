@@ -152,7 +152,7 @@ actor Tab {
             // What is no change of the document: images, the focus, popovers.
             const timer = setInterval(check, 50);
             const limit = setTimeout(() => reject(new Error(
-                "Waited in vain for: " + \(quoted(condition)) + "\\n" + document.body?.innerText)), 25000);
+                "Waited in vain for: " + \(quoted(condition)) + "\\n" + document.body?.innerText)), 170000);
             check();
         })
         """

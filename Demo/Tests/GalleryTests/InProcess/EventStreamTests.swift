@@ -7,7 +7,7 @@ import Testing
 @testable import Gallery
 
 /// What a page hears of.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EventStreamTests {
     let gallery = TestGallery()
 
@@ -17,7 +17,7 @@ struct EventStreamTests {
     ) async throws {
         try await gallery.run(StubAPI(), .live) { client, controllers in
             let request = HTTPClientRequest(url: "http://127.0.0.1:\(client.port ?? 0)/events")
-            let response = try await http.execute(request, timeout: .seconds(20))
+            let response = try await http.execute(request, timeout: .seconds(180))
             #expect(response.headers.first(name: "Content-Type") == "text/event-stream; charset=utf-8")
             var events = Events(response.body.makeAsyncIterator())
             try await body(&events, controllers)
@@ -27,7 +27,7 @@ struct EventStreamTests {
     @Test func `It begins with what is there, and then tells each change`() async throws {
         try await listen { events, controllers in
             try await events.wait(for: "retry: 1000\n\n")
-            for change in [Change.favourites, .easel, .account, .preferences] {
+            for change in [Change.favourites, .easel, .account, .preferences, .availability, .notice] {
                 try await events.wait(for: "event: change\ndata: \(change.rawValue)\n\n")
             }
             let exhibit = try await Exhibit.stored("a", in: controllers.images)
@@ -49,8 +49,9 @@ struct EventStreamTests {
 
     @Test func `That the API has gone, and that it is back, is noticed while a page is open`() async throws {
         try await listen { events, controllers in
-            try await events.wait(for: "data: easel\n\n")
+            try await events.wait(for: "data: availability\n\n")
             #expect(await controllers.availability.isOnline)
+            events.forget()
             // Nobody listens there.
             gallery.detour.address = "http://127.0.0.1:1"
             try await events.wait(for: "data: availability\n\n")

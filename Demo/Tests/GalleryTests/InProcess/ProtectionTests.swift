@@ -68,7 +68,7 @@ struct ProtectionTests {
         try await gallery.run(StubAPI(), .live) { client, _ in
             var request = HTTPClientRequest(url: "http://127.0.0.1:\(client.port ?? 0)/")
             request.headers.replaceOrAdd(name: "Host", value: "evil.example")
-            let response = try await http.execute(request, timeout: .seconds(20))
+            let response = try await http.execute(request, timeout: .seconds(180))
             #expect(response.status == .misdirectedRequest)
             let page = String(buffer: try await response.body.collect(upTo: 100_000))
             #expect(!page.contains("easel-title"))

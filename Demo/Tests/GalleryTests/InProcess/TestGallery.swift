@@ -26,7 +26,9 @@ struct TestGallery: Sendable {
     func controllers(apiAt address: String = "http://127.0.0.1:1") -> GalleryControllers {
         let storage = GalleryStorage(
             favourites: favourites, easel: easel, images: images, secrets: MemorySecretStorage(), defaultsSuite: suite)
-        let connection = PictureAPIConnection(address: { detour.address ?? address }, isOn: { true }, setOn: { _ in })
+        // A busy machine is no defect.
+        let connection = PictureAPIConnection(
+            address: { detour.address ?? address }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180))
         return GalleryControllers(storage: storage, connection: connection, logger: Logger(label: "tests"))
     }
 

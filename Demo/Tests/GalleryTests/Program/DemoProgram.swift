@@ -49,7 +49,7 @@ final class DemoProgram: @unchecked Sendable {
             ending.yield(process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus)
             ending.finish()
         }
-        try process.run()
+        try process.start()
         self.process = process
         self.end = end
         announcement = await Self.announcement(output.fileHandleForReading)
@@ -72,7 +72,7 @@ final class DemoProgram: @unchecked Sendable {
     func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
         kill(process.processIdentifier, signal)
         let end = end
-        let status = try await withDeadline(.seconds(30)) { await end.first { _ in true } }
+        let status = try await withDeadline(.seconds(180)) { await end.first { _ in true } }
         guard let status else { throw Failure(description: "The program had ended before.") }
         return status
     }

@@ -119,19 +119,19 @@ private final class Visitor {
         request.method = .POST
         request.headers.add(name: "Origin", value: address)
         request.headers.add(name: "Prefer", value: "return=minimal")
-        let response = try await http.execute(request, timeout: .seconds(30))
+        let response = try await http.execute(request, timeout: .seconds(180))
         #expect(response.status == .noContent)
         confirmed += 1
     }
 
     /// The home page.
     func page() async throws -> String {
-        let response = try await http.execute(HTTPClientRequest(url: address + "/"), timeout: .seconds(30))
+        let response = try await http.execute(HTTPClientRequest(url: address + "/"), timeout: .seconds(180))
         return String(buffer: try await response.body.collect(upTo: 1_000_000))
     }
 
     /// What a path is answered with.
     func status(_ path: String) async throws -> HTTPResponseStatus {
-        try await http.execute(HTTPClientRequest(url: address + path), timeout: .seconds(30)).status
+        try await http.execute(HTTPClientRequest(url: address + path), timeout: .seconds(180)).status
     }
 }

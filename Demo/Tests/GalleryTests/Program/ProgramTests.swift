@@ -38,16 +38,22 @@ struct ProgramTests {
             (["--port", "x"], 64, "--port"), (["--data", ""], 64, "empty"), (["--wat"], 64, "--wat"),
             (["more"], 64, "more"),
         ] as [([String], Int32, String)])
-    func `Options are explained and checked`(_ arguments: [String], _ status: Int32, _ text: String) throws {
+    func `Options are explained and checked`(_ arguments: [String], _ status: Int32, _ text: String) async throws {
         let process = Process()
         process.executableURL = try DemoProgram.executable()
         process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        try process.start()
+        // On a thread that may wait: others have to get on meanwhile.
+        let said = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let bytes = output.fileHandleForReading.readDataToEndOfFile()
+                process.waitUntilExit()
+                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+            }
+        }
         #expect(process.terminationStatus == status)
         #expect(said.contains(text))
     }

@@ -53,6 +53,9 @@ final class SQLiteReader: Sendable {
     func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         try session.withLock { session in
             if session.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+            // SQLite looks whether somebody holds the lock for writing, and then into the journal. Who begins a write in
+            // between looks like who was stopped in the midst of one; see `hasHotJournal` in its pager.c.
+            var looks = 0
             return try SQLiteFile.retryingWhileLocked(path, for: lockTimeout) {
                 while true {
                     do {
@@ -62,6 +65,11 @@ final class SQLiteReader: Sendable {
                     } catch let error as DatabaseError where Self.mayPass(error) {
                         try end(&session)
                         throw DatabaseError(resultCode: .SQLITE_BUSY, message: "\(error)")
+                    } catch let error as DatabaseError
+                        where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK && looks < 100
+                    {
+                        looks += 1
+                        continue
                     }
                     // Others use it in another way now, which takes another connection.
                     try end(&session)

@@ -78,8 +78,8 @@ extension StorageEngineConformance.Check {
             let writers = try await atOnce(Array(0..<4)) { number in
                 var writer = RandomWriter(number: number, seed: seed)
                 for _ in 0..<60 { try await writer.change(engine) }
-                // Until it was read several times while somebody writes.
-                while readings.withLock({ $0 < 10 }) {
+                // Until it was read several times while somebody writes, or enough for any history.
+                while readings.withLock({ $0 < 10 }), writer.steps.count < 2_000 {
                     try Task.checkCancellation()
                     try await writer.change(engine)
                     await Task.yield()

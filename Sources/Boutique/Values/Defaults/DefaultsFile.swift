@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import Logging
 
 #if canImport(Darwin)
 import Darwin
@@ -16,13 +17,13 @@ import Musl
 /// whose name ends in `.lock`. A reader looks whether the file has been replaced, and reads it again only then.
 final class DefaultsFile: ValueStorage {
     private let url: URL
-    private let observers = ValueObservers()
+    let observers = ValueObservers()
     private let watch = Locked<Watch>(.none)
 
     private enum Watch: Sendable {
         case none
         /// Tried once: what keeps the system from giving one would be logged for each value.
-        case begun(ValueObservation?)
+        case begun((any FileEvents)?)
     }
 
     private struct Content: Sendable {
@@ -39,8 +40,15 @@ final class DefaultsFile: ValueStorage {
     nonisolated(unsafe) private var depth = 0
 
     /// Names a file without touching it. There must be one object for each file in a process; see ``shared(_:)``.
-    init(url: URL) {
+    ///
+    /// - Parameter isWatched: Whether changes by others are looked for when the system tells of one.
+    init(url: URL, isWatched: Bool = true) {
         self.url = url
+        if !isWatched { watch.withLock { $0 = .begun(nil) } }
+    }
+
+    deinit {
+        if case .begun(let events) = watch.withLock({ $0 }) { events?.cancel() }
     }
 
     private static let all = Locked<[URL: DefaultsFile]>([:])
@@ -97,17 +105,26 @@ final class DefaultsFile: ValueStorage {
         return try body()
     }
 
-    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
+    func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
         watch.withLock { watch in
-            guard case .none = watch else { return }
-            let folder = FolderWatch.of(url.deletingLastPathComponent())
-            watch = .begun(folder?.observe(url.lastPathComponent) { [weak self] in self?.observers.announceChanges() })
+            if case .none = watch { watch = .begun(beginToWatch()) }
         }
         return observers.add(name, onChange)
     }
 
-    func announceChange(of name: String) {
-        observers.announceChange(of: name)
+    private func beginToWatch() -> (any FileEvents)? {
+        do {
+            try FileSystem.createDirectory(at: url.deletingLastPathComponent())
+            return try FileEventsOfSystem.make(url.path, [""], foreignChangeQueue) { [observers] in
+                observers.lookForOthers()
+            }
+        } catch {
+            boutiqueLogger.warning(
+                "Changes of values by other processes are seen when the values are read, not at once.",
+                metadata: ["file": "\(url.path)", "error": "\(error)"]
+            )
+            return nil
+        }
     }
 
     /// What is in the file now.

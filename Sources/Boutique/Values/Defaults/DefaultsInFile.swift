@@ -7,8 +7,8 @@ import Logging
 /// Measured on Linux with Swift 6.3: what is set is lost without `synchronize()`, which cuts the file off before it writes
 /// it anew; of 800 values that four processes set at a time, 316 were left.
 ///
-/// A value that only the user defaults have is copied into the file when it is observed, which is before the first read. A value that is set is also set there, for code of
-/// this process that reads it there.
+/// A value that only the user defaults have is copied into the file when it is observed, which is before the first read. A
+/// value that is set is also set there, for code of this process that reads it there.
 struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     // @unchecked because `UserDefaults` may be used on any thread.
     let file: DefaultsFile
@@ -36,13 +36,11 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
         try file.exclusively(body)
     }
 
-    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
+    var observers: ValueObservers { file.observers }
+
+    func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
         takeOver(name)
         return file.observe(name, onChange)
-    }
-
-    func announceChange(of name: String) {
-        file.announceChange(of: name)
     }
 
     /// Copies a value that only the user defaults have.

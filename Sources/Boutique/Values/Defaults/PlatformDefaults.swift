@@ -8,7 +8,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
 
     // Several objects can stand for the same defaults, so all share these.
     private static let turn = NSRecursiveLock()
-    private static let observers = ValueObservers()
+    private static let sharedObservers = ValueObservers()
 
     init(_ defaults: UserDefaults) {
         self.defaults = defaults
@@ -41,16 +41,14 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
         return try body()
     }
 
-    func observe(_ name: String, _ onChange: @escaping @Sendable () -> Void) -> ValueObservation {
-        let ours = Self.observers.add(name, onChange)
-        let others = DefaultsObserver(defaults, key: name) {
+    var observers: ValueObservers { Self.sharedObservers }
+
+    func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
+        let ours = observers.add(name, onChange)
+        let others = DefaultsObserver(defaults, key: name) { [observers] in
             // Later, because this is also called while a change of ours is being made.
-            foreignChangeQueue.async(execute: onChange)
+            foreignChangeQueue.async { observers.lookForOthers(name) }
         }
         return ValueObservation { [ours, others] in _ = (ours, others) }
-    }
-
-    func announceChange(of name: String) {
-        Self.observers.announceChange(of: name)
     }
 }
