@@ -10,7 +10,13 @@ enum Engines {
 
     typealias Configuration = StorageEngineConformance.Configuration
 
-    static let all = [memory, sqlite, relaxedSQLite, sqliteCollection, disk, relaxedDisk]
+    static let all = [memory, sqlite, relaxedSQLite, sqliteCollection, disk, relaxedDisk].map(inGoodTime)
+
+    private static func inGoodTime(_ configuration: Configuration) -> Configuration {
+        var configuration = configuration
+        if ThreadSanitizer.isThere { configuration.largestBatch = 5_000 }
+        return configuration
+    }
 
     static let memory = Configuration("memory", capabilities: .all.subtracting(.persistent)) { workspace in
         MemoryStorageEngine(now: workspace.clock.now)
