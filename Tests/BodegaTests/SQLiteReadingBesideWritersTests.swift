@@ -200,7 +200,9 @@ extension SQLiteReadingBesideWritersTests {
         }
     }
 
-    @Test("A file that was left in the midst of a write with a journal is not read before that is undone")
+    @Test(
+        "A file that was left in the midst of a write with a journal is not read before opening it for writing undoes that"
+    )
     func hotJournal() async throws {
         let folder = TemporaryFolder()
         let source = folder.file("source.sqlite3")
@@ -224,7 +226,7 @@ extension SQLiteReadingBesideWritersTests {
             return error.code == .cannotOpen && error.message.contains("Open the file for writing")
         }
         #expect(try Listing(of: remains) == before)
-        try await SQLiteStorageEngine(openingFile: file).close()
+        try await SQLiteStorageEngine(openingFile: file, mustExist: true).close()
         let engine = try SQLiteStorageEngine(readingFile: file)
         #expect(try await engine.fetch(key: CacheKey("first")) == Data("value of \"first\"".utf8))
     }

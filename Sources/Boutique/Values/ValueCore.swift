@@ -33,8 +33,6 @@ final class ValueCore<Value: StorableItem>: Sendable {
     private struct State {
         var reading: Reading?
         var observation: ValueObservation?
-        var isObserving = false
-        var isReloadPlanned = false
     }
 
     let key: String
@@ -82,7 +80,7 @@ extension ValueCore {
     var publisher: AnyPublisher<Value, Never> {
         publication.publisher {
             self.beginObserving()
-            self.reload()
+            self.storage.observers.lookForOthers(self.key)
             return self.currentSnapshot().value
         }
     }
@@ -105,8 +103,14 @@ extension ValueCore {
         beginObserving()
         publication.observation.access()
         let reading = try errors.noting { try read() }
+        show(reading)
         if let error = reading.error { throw error }
         return reading.value
+    }
+
+    /// Notes what a reader was shown. If others know another value they are told, but not while the reader waits.
+    private func show(_ reading: Reading) {
+        if publication.show(reading.snapshot) { storage.observers.planLook(key) }
     }
 
     private func currentSnapshot() -> Snapshot {
@@ -114,7 +118,7 @@ extension ValueCore {
         publication.observation.access()
         do {
             let reading = try errors.noting { try read() }
-            if publication.show(reading.snapshot) { planReload() }
+            show(reading)
             return reading.snapshot
         } catch {
             let last = state.withLock { $0.reading }
@@ -264,20 +268,17 @@ extension ValueCore {
 
 extension ValueCore {
 
+    /// Whoever goes on is told of changes from then on, so of several threads at once all begin, and one stays.
     private func beginObserving() {
-        let isFirst = state.withLock { state in
-            defer { state.isObserving = true }
-            return !state.isObserving
-        }
-        if !isFirst { return }
+        if state.withLock({ $0.observation != nil }) { return }
         let observation = storage.observe(key) { [weak self] counts in self?.reload(counts) }
-        state.withLock { $0.observation = observation }
+        state.withLock { $0.observation = $0.observation ?? observation }
     }
 
     /// Tells others of a value that somebody else has stored.
     ///
     /// - Parameter counts: Whether what has been read just now is to be told.
-    private func reload(_ counts: () -> Bool = { true }) {
+    private func reload(_ counts: () -> Bool) {
         do {
             // Noting an error calls observers, so it is done outside of the order.
             let isNew = try errors.noting { try publication.enqueue(if: counts) { try read().snapshot } }
@@ -285,20 +286,6 @@ extension ValueCore {
             if isNew { publication.deliver() }
         } catch {
             // It is noted and logged, and there is nothing to tell.
-        }
-    }
-
-    /// Has a change that a reader came upon told to the others, but not while the reader waits.
-    private func planReload() {
-        let isFirst = state.withLock { state in
-            defer { state.isReloadPlanned = true }
-            return !state.isReloadPlanned
-        }
-        if !isFirst { return }
-        foreignChangeQueue.async { [weak self] in
-            guard let self else { return }
-            state.withLock { $0.isReloadPlanned = false }
-            storage.observers.lookForOthers(key)
         }
     }
 }

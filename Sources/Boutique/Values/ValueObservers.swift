@@ -30,6 +30,8 @@ final class ValueObservers: Sendable {
         var last = 0
         var observers: [String: [Int: Observer]] = [:]
         var activities: [String: Activity] = [:]
+        /// The values that will be looked for soon.
+        var planned: Set<String> = []
 
         func observers(of name: String) -> [Observer] { observers[name].map { Array($0.values) } ?? [] }
     }
@@ -54,13 +56,18 @@ final class ValueObservers: Sendable {
     }
 
     /// Makes a change of a value and calls its observers.
-    func changing(_ name: String, _ body: () throws -> Void) rethrows {
-        state.withLock { state in
-            state.activities[name, default: Activity()].changes += 1
-            state.activities[name]?.begun += 1
+    ///
+    /// - Parameter body: Makes the change. It calls the closure that it is given as soon as nobody else can make one.
+    func changing(_ name: String, _ body: (_ begin: () -> Void) throws -> Void) rethrows {
+        var hasBegun = false
+        defer { if hasBegun { end(\.changes, name) } }
+        try body {
+            hasBegun = true
+            state.withLock { state in
+                state.activities[name, default: Activity()].changes += 1
+                state.activities[name]?.begun += 1
+            }
         }
-        defer { end(\.changes, name) }
-        try body()
         for observer in state.withLock({ $0.observers(of: name) }) { observer { true } }
     }
 
@@ -79,6 +86,16 @@ final class ValueObservers: Sendable {
         guard let (observers, begun) = look else { return }
         defer { end(\.looks, name) }
         for observer in observers { observer { isUndisturbed(name, since: begun) } }
+    }
+
+    /// Calls the observers of a value that others may have changed, but not while who asks for it waits. Who asks many times
+    /// has them called once.
+    func planLook(_ name: String) {
+        if !state.withLock({ $0.planned.insert(name).inserted }) { return }
+        foreignChangeQueue.async { [self] in
+            state.withLock { _ = $0.planned.remove(name) }
+            lookForOthers(name)
+        }
     }
 
     /// Calls the observers of all values.
@@ -101,6 +118,6 @@ final class ValueObservers: Sendable {
             state.activities[name] = activity.isOver ? nil : activity
             return activity.isOver && activity.isLookMissing
         }
-        if isLookMissing { foreignChangeQueue.async { [self] in lookForOthers(name) } }
+        if isLookMissing { planLook(name) }
     }
 }

@@ -43,8 +43,11 @@ extension ValueStorage {
     ///   - body: Saves the value, ``exclusively(_:)``.
     ///   - tell: Is called before the observers, if the body has not thrown.
     func change(_ name: String, _ body: () throws -> Void, then tell: () -> Void) throws {
-        try observers.changing(name) {
-            try exclusively(body)
+        try observers.changing(name) { begin in
+            try exclusively {
+                begin()
+                try body()
+            }
             tell()
         }
     }

@@ -125,6 +125,22 @@ import OpenCombine
         second.cancel()
     }
 
+    @Test func `Who subscribes while a change is made leaves it to who makes it`() {
+        let place = ValuePlace(isWatched: false)
+        let (one, other) = (place.value(0), place.value(0))
+        let (seen, late) = (Record<Int>(), Record<Int>())
+        let first = other.publisher.sink { seen.add($0) }
+        var second: AnyCancellable?
+        let third = one.publisher.dropFirst().sink { _ in
+            second = other.publisher.sink { late.add($0) }
+            #expect(seen.elements == [0])
+        }
+        one.set(1)
+        #expect(seen.elements == [0, 1])
+        #expect(late.elements == [0, 1])
+        for subscription in [first, second, third] { subscription?.cancel() }
+    }
+
     @Test func `Each file of a folder is watched for its own changes`() async {
         let folder = TemporaryFolder()
         let names = ["one.plist", "other.plist"]

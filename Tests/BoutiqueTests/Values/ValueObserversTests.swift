@@ -11,7 +11,10 @@ import Testing
     @Test func `A change is told to all observers of the value before the call that makes it returns`() {
         let seen = Record<String>()
         let observations = ["a", "a", "b"].map { name in observers.add(name) { _ in seen.add(name) } }
-        observers.changing("a") { #expect(seen.elements == []) }
+        observers.changing("a") { begin in
+            begin()
+            #expect(seen.elements == [])
+        }
         #expect(seen.elements == ["a", "a"])
         withExtendedLifetime(observations) {}
     }
@@ -21,7 +24,8 @@ import Testing
         let observation = observers.add("a") { counts in continuation.yield(counts()) }
         let other = Record<Bool>()
         let otherObservation = observers.add("b") { counts in other.add(counts()) }
-        observers.changing("a") {
+        observers.changing("a") { begin in
+            begin()
             // The system tells of the change that is being made, and of one of another value.
             observers.lookForOthers()
             #expect(other.elements == [true])
@@ -40,7 +44,7 @@ import Testing
                 defer { isFirst = false }
                 return isFirst
             }
-            if isFirst { observers.changing("a") {} }
+            if isFirst { observers.changing("a") { begin in begin() } }
             continuation.yield(counts())
         }
         observers.lookForOthers("a")
@@ -53,10 +57,42 @@ import Testing
         struct Failure: Error {}
         let seen = Record<Bool>()
         let observation = observers.add("a") { counts in seen.add(counts()) }
-        #expect(throws: Failure.self) { try observers.changing("a") { throw Failure() } }
+        #expect(throws: Failure.self) {
+            try observers.changing("a") { begin in
+                begin()
+                throw Failure()
+            }
+        }
         #expect(seen.elements == [])
         observers.lookForOthers("a")
         #expect(seen.elements == [true])
         withExtendedLifetime(observation) {}
+    }
+
+    @Test func `While a change waits for others, they are looked for`() {
+        let seen = Record<Bool>()
+        let observation = observers.add("a") { counts in seen.add(counts()) }
+        observers.changing("a") { begin in
+            observers.lookForOthers("a")
+            #expect(seen.elements == [true])
+            begin()
+            observers.lookForOthers("a")
+            #expect(seen.elements == [true])
+        }
+        // Those that the call told. The look that was left out follows.
+        #expect(seen.elements.prefix(2) == [true, true])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `Looks that are asked for many times are one`() async {
+        let (looks, continuation) = AsyncStream.makeStream(of: String.self)
+        let observations = ["a", "b"].map { name in observers.add(name) { _ in continuation.yield(name) } }
+        // Nothing is done on the queue meanwhile.
+        foreignChangeQueue.sync {
+            for _ in 0..<10 { observers.planLook("a") }
+            observers.planLook("b")
+        }
+        #expect(await looks.prefix(2).reduce(into: []) { $0.append($1) } == ["a", "b"])
+        withExtendedLifetime(observations) {}
     }
 }

@@ -47,7 +47,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
         let ours = observers.add(name, onChange)
         let others = DefaultsObserver(defaults, key: name) { [observers] in
             // Later, because this is also called while a change of ours is being made.
-            foreignChangeQueue.async { observers.lookForOthers(name) }
+            observers.planLook(name)
         }
         return ValueObservation { [ours, others] in _ = (ours, others) }
     }
