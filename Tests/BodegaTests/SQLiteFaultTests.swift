@@ -1,9 +1,10 @@
-import Bodega
 import BodegaTesting
 import Foundation
 import GRDB
 import TestSupport
 import Testing
+
+@testable import Bodega
 
 /// What happens when the file is not what it should be.
 @Suite struct SQLiteFaultTests {
@@ -25,6 +26,18 @@ import Testing
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.file("data.sqlite3"), withIntermediateDirectories: false)
         #expect { try SQLiteStorageEngine(opening: folder.directory) } throws: { code(of: $0) == .cannotOpen }
+    }
+
+    @Test("A file that is gone when one more connection is needed is said to be removed")
+    func gone() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write(Data("a".utf8), key: CacheKey("a"))
+        guard case .pool(let pool, _) = engine.core.connections else { return }
+        pool.invalidateReadOnlyConnections()
+        try FileManager.default.removeItem(at: engine.file)
+        await #expect { try await engine.fetchAll() } throws: { code(of: $0) == .placeRemoved }
+        await #expect { try await engine.fetch(key: CacheKey("a")) } throws: { code(of: $0) == .placeRemoved }
     }
 
     @Test("A file in the folder's place is reported")

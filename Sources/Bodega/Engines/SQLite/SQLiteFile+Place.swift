@@ -2,6 +2,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 extension SQLiteFile {
 
     /// Makes sure that the file is still what its path leads to. It costs a look at the folder.
@@ -13,10 +21,20 @@ extension SQLiteFile {
         // Volumes and databases in memory that don't know the question leave the answer as it is.
         sqlite3_file_control(connection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         if hasMoved == 0 { return }
-        throw StorageError(
-            .placeRemoved,
-            "The database was removed or replaced while it was open. Nothing was changed. Open it anew."
-        )
+        throw placeRemoved
+    }
+
+    private static let placeRemoved = StorageError(
+        .placeRemoved, "The database was removed or replaced while it was open. Nothing was changed. Open it anew.")
+
+    /// Says in a storage error what an operation failed with.
+    func storageError(_ error: any Error) -> StorageError {
+        // Connections for reading are made when there is more to do than those that there are can do.
+        let couldNotConnect = (error as? DatabaseError)?.resultCode == .SQLITE_CANTOPEN
+        if couldNotConnect, access(url.path, F_OK) != 0, errno == ENOENT {
+            return StorageError.sqlite(Self.placeRemoved, file: url)
+        }
+        return StorageError.sqlite(error, file: url)
     }
 
     /// Closes the file when the operations under way are done.

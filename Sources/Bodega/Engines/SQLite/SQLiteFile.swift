@@ -108,7 +108,7 @@ package final class SQLiteFile: Sendable {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             return try await readMany(body)
         } catch {
-            throw StorageError.sqlite(error, file: url)
+            throw storageError(error)
         }
     }
 
@@ -166,7 +166,7 @@ package final class SQLiteFile: Sendable {
             return span.withLock { $0 }.map { StorageCommit(before: $0.before.cursor, after: $0.after.cursor) }
         } catch {
             failed()
-            throw StorageError.sqlite(error, file: url)
+            throw storageError(error)
         }
     }
 
@@ -177,7 +177,7 @@ package final class SQLiteFile: Sendable {
         do {
             try await writable().commits.commit(work, committed: {})
         } catch {
-            throw StorageError.sqlite(error, file: url)
+            throw storageError(error)
         }
     }
 
@@ -207,7 +207,7 @@ package final class SQLiteFile: Sendable {
             }
         } catch {
             failed()
-            throw StorageError.sqlite(error, file: url)
+            throw storageError(error)
         }
     }
 
@@ -283,7 +283,7 @@ package final class SQLiteFile: Sendable {
         do {
             return try body()
         } catch {
-            throw StorageError.sqlite(error, file: url)
+            throw storageError(error)
         }
     }
 }
