@@ -139,6 +139,7 @@ let package = Package(
             name: "CodableStoreKitCompatibilityTests",
             dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
         ),
+        // How tests start other programs.
         .target(name: "TestProcesses", path: "Tests/TestProcesses"),
         .target(
             name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestSupport"),

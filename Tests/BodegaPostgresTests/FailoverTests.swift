@@ -1,6 +1,7 @@
 #if Postgres
 import Bodega
 import BodegaPostgres
+import Boutique
 import Foundation
 import PostgresTesting
 import Testing
@@ -55,10 +56,7 @@ struct FailoverTests {
         try await load.waitForRounds(4)
 
         let safe = load.rounds
-        let position = try await primary.sql("SELECT pg_current_wal_flush_lsn()")
-        try await waitUntil("the standby had replayed the first rounds") {
-            try await standby.sql("SELECT pg_last_wal_replay_lsn() >= '\(position)'") == "t"
-        }
+        try await standby.waitForReplay(of: primary)
         try await standby.pause()
         try await load.waitForRounds(20)
         try await primary.kill()
@@ -83,6 +81,81 @@ struct FailoverTests {
         let (one, other) = (try await engines[0].fetchAll(), try await engines[1].fetchAll())
         #expect(one.map(\.key) == other.map(\.key))
         #expect(one.map(\.data) == other.map(\.data))
+    }
+
+    @Test(
+        "leaves two stores with what the server has, which is all that was acknowledged if replication is synchronous",
+        arguments: [true, false])
+    @MainActor
+    func stores(isSynchronous: Bool) async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: isSynchronous)
+        let engines = try await engines(on: [primary, standby])
+        var stores: [Store<Visit>] = []
+        for engine in engines { stores.append(try await Store(storage: engine)) }
+        let rounds = Rounds()
+        // More than what is on its way between the servers when one of them is lost.
+        let text = String(repeating: "x", count: isSynchronous ? 100 : 100_000)
+
+        let writers = stores.enumerated().map { number, store in
+            Task { @MainActor in
+                while !rounds.isEnough {
+                    let round = rounds.done[number]
+                    let own = Visit(id: "\(number) \(round)", text: text)
+                    try await store.insert(own)
+                    try await store.insert(Visit(id: "shared \(round % 5)", text: own.id))
+                    if round.isMultiple(of: 2) { try await store.remove(own) }
+                    rounds.done[number] += 1
+                }
+            }
+        }
+        try await rounds.wait(10)
+        let safe = rounds.done
+        if !isSynchronous {
+            try await standby.waitForReplay(of: primary)
+            try await standby.pause()
+        }
+        try await rounds.wait(20)
+        try await primary.kill()
+        if !isSynchronous { try await standby.resume() }
+        try await standby.promote()
+        try await rounds.wait(10)
+        rounds.isEnough = true
+        for writer in writers { try await writer.value }
+
+        let stored = try await ObjectStorage<Visit>(storage: engines[0]).fetchAllObjects().objects.sorted()
+        for store in stores {
+            try await waitUntil("a store shows what there is") { store.items.sorted() == stored }
+        }
+        let ids = Set(stored.map(\.id))
+        var lost = 0
+        for number in stores.indices {
+            let missing = (0..<rounds.done[number]).filter { ids.contains("\(number) \($0)") == $0.isMultiple(of: 2) }
+            lost += missing.count
+            #expect(missing.allSatisfy { $0 >= safe[number] }, "What the standby had replayed is there.")
+        }
+        #expect(isSynchronous == (lost == 0))
+    }
+
+    /// What the stores hold.
+    private struct Visit: StorableItem, Identifiable, Equatable, Comparable {
+        var id: String
+        var text: String
+
+        static func < (left: Self, right: Self) -> Bool { left.id < right.id }
+    }
+
+    /// How many rounds each writer has done, and whether that is enough.
+    @MainActor
+    private final class Rounds {
+        var done = [0, 0]
+        var isEnough = false
+
+        /// Waits until each writer has done so many more.
+        func wait(_ count: Int) async throws {
+            let before = done
+            try await waitUntil("each writer did \(count) rounds") { zip(done, before).allSatisfy { $0 >= $1 + count } }
+        }
     }
 
     @Test("is not taken for one while the primary only restarts")

@@ -39,9 +39,12 @@ extension PostgresServer {
         }
     }
 
-    /// How far the log is that this server, a standby, has replayed.
-    package func replayedPosition() async throws -> String {
-        try await sql("SELECT pg_last_wal_replay_lsn()")
+    /// Waits until this server, a standby, has replayed what the other one had written when this was called.
+    package func waitForReplay(of primary: PostgresServer) async throws {
+        let position = try await primary.sql("SELECT pg_current_wal_flush_lsn()")
+        try await waitUntil("the standby had replayed \(position)") {
+            try await sql("SELECT pg_last_wal_replay_lsn() >= '\(position)'") == "t"
+        }
     }
 
     private func replicationState(of name: String) async throws -> String {

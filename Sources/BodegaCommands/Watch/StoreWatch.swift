@@ -66,9 +66,16 @@ struct StoreWatch {
     mutating func changes(now: Date) async throws -> [StoreWatchEvent] {
         let newTrace = address.url == nil ? nil : try FileTrace(of: address)
         if let trace, let newTrace, trace.isCertain(newTrace) { return [] }
-        let events = try await use { watch, store in
-            if let events = try await watch.told(by: store, now: now) { return events }
-            return try await watch.compared(with: store, now: now)
+        let events: [StoreWatchEvent]
+        do {
+            events = try await use { watch, store in
+                if let events = try await watch.told(by: store, now: now) { return events }
+                return try await watch.compared(with: store, now: now)
+            }
+        } catch let error as StorageError where newTrace != nil && [.placeRemoved, .cannotOpen].contains(error.code) {
+            // If the store has gone in the midst of the look, opening it says so.
+            try await address.openToRead().use { _ in }
+            throw error
         }
         // Of the time before the items were read: what came meanwhile is found the next time. If they can't be read, all is.
         trace = newTrace

@@ -141,6 +141,20 @@ import OpenCombine
         for subscription in [first, second, third] { subscription?.cancel() }
     }
 
+    @Test func `Who has only asked whether there is a value hears of the first change, too`() throws {
+        let place = ValuePlace(isWatched: false)
+        let asked = ValueCore(key: "value", default: 0, storage: place.file)
+        let reports = Record<String>()
+        let isThere = withObservationTracking {
+            (try? asked.value()) == 0
+        } onChange: {
+            reports.add("changed")
+        }
+        #expect(isThere)
+        place.value(0).set(1)
+        #expect(reports.elements == ["changed"])
+    }
+
     @Test func `Each file of a folder is watched for its own changes`() async {
         let folder = TemporaryFolder()
         let names = ["one.plist", "other.plist"]

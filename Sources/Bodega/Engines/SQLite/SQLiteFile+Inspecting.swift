@@ -22,17 +22,17 @@ extension SQLiteFile {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(limited(lockTimeout))
-            func isThereNow() throws -> Bool {
-                try DatabaseQueue(path: url.path, configuration: configuration).read { db in try has(collection, in: db)
-                }
+            func look() throws -> Bool {
+                let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+                return try queue.read { db in try has(collection, in: db) }
             }
-            var isThere: Bool
+            let isThere: Bool
             do {
-                isThere = try isThereNow()
+                isThere = try look()
             } catch let error as DatabaseError where mustExist && error.resultCode == .SQLITE_READONLY {
                 // What a program has left that was stopped in the midst of a write is undone before anybody can read.
                 configuration.readonly = false
-                isThere = try isThereNow()
+                isThere = try look()
             }
             if mustExist, !isThere {
                 let what = collection.map { "collection \"\($0)\"" } ?? "unnamed collection"

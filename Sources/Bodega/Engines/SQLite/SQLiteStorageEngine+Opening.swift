@@ -57,7 +57,8 @@ extension SQLiteStorageEngine {
     ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
     ///     knows.
     ///   - mustExist: Whether the file and the collection must be there already. If they are not, nothing is created or
-    ///     changed, also not in a database of another program.
+    ///     changed, also not in a database of another program; but what a program that was stopped has left half written
+    ///     is undone, as by everybody who opens a database.
     ///   - durability: What a finished write has survived.
     ///   - lockTimeout: How long, in seconds, an operation waits for another program before it throws
     ///     ``StorageError/Code/locked``.

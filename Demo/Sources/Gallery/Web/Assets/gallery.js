@@ -84,6 +84,10 @@ function show(page) {
     document.documentElement.dataset.theme = page.documentElement.dataset.theme;
     morphChildren(document.body, page.body);
     document.documentElement.dataset.live = events?.readyState === EventSource.OPEN;
+    // No browser tries again to load a picture that got lost with the connection.
+    for (const image of document.images) {
+        if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute("src");
+    }
     // The focus must not fall back to the top of the page when what had it is gone.
     if (focused?.isConnected || focused === document.body) return;
     const cards = document.querySelectorAll(".card-link");
