@@ -54,8 +54,11 @@ final class AccountController {
 
     /// Forgets a session that the API does not know any more.
     ///
+    /// - Returns: Whether it was still the one that is signed in. If not, nothing has changed.
     /// - Throws: A `KeychainError` if it could not be removed.
-    func forget() throws {
+    func forget(_ former: Session?) throws -> Bool {
+        guard session == former else { return false }
         try $session.remove()
+        return true
     }
 }

@@ -10,18 +10,24 @@ final class Availability {
     /// When the last request began, or ended.
     private var lastLook: ContinuousClock.Instant?
 
+    /// How many requests have begun, and which of them is the latest that has ended: what an older one shows is past.
+    private var begun = 0
+    private var latest = 0
+
     /// Remembers what a request has shown, and returns or throws what it did.
     func observe<Answer>(
         _ request: () async throws(PictureAPIError) -> Answer
     ) async throws(PictureAPIError) -> Answer {
+        begun += 1
+        let number = begun
         lastLook = .now
         defer { lastLook = .now }
         do {
             let answer = try await request()
-            set(true)
+            set(true, by: number)
             return answer
         } catch {
-            set(error != .unreachable)
+            set(error != .unreachable, by: number)
             throw error
         }
     }
@@ -40,7 +46,9 @@ final class Availability {
         }
     }
 
-    private func set(_ isOnline: Bool) {
+    private func set(_ isOnline: Bool, by number: Int) {
+        if number < latest { return }
+        latest = number
         if self.isOnline == isOnline { return }
         self.isOnline = isOnline
         changes.send()

@@ -13,6 +13,8 @@ final class EaselController {
     private let availability: Availability
     private let images: ImageStore
     private var fetch: Task<Exhibit?, any Error>?
+    /// The image that was on show before. Pages that were made meanwhile still ask for it, so it goes one picture later.
+    private var former: ImageKey?
 
     /// Creates a controller.
     init(
@@ -42,7 +44,10 @@ final class EaselController {
         let result = await task.result
         fetch = nil
         fetching.send()
-        if let former = try result.get() { await images.discard([former.image]) }
+        guard let replaced = try result.get() else { return }
+        let discarded = former
+        former = replaced.image
+        if let discarded { await images.discard([discarded]) }
     }
 
     /// Puts another picture on show.

@@ -13,12 +13,14 @@ struct GalleryActions {
 
     /// Fetches another picture.
     func showAnother() async {
+        // Not in the end: what is said then is of something that was done meanwhile.
+        noticeboard.clear()
+        let session = controllers.account.session
         await attempt("Another picture could not be fetched") {
             do {
-                try await controllers.easel.showAnother(controllers.account.session)
-                noticeboard.clear()
+                try await controllers.easel.showAnother(session)
             } catch PictureAPIError.signedOut {
-                try controllers.account.forget()
+                guard try controllers.account.forget(session) else { return }
                 noticeboard.show("The API does not know you any more. Sign in again, please.", isError: true)
             }
         }
@@ -82,9 +84,9 @@ struct GalleryActions {
 
     /// Reads the favourites again after that has failed.
     func reload() async {
+        noticeboard.clear()
         await attempt("The favourites could still not be loaded") {
             try await controllers.favourites.$favourites.reload()
-            noticeboard.clear()
         }
     }
 

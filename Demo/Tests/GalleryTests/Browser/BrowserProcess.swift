@@ -136,7 +136,9 @@ final class BrowserProcess: Sendable {
         arguments.append(nil)
         defer { for argument in arguments { free(argument) } }
         var pid = pid_t()
-        let code = posix_spawn(&pid, program, &actions, &attributes, arguments, environ)
+        let code = Process.starting.withLock {
+            posix_spawn(&pid, program, &actions, &attributes, arguments, environ)
+        }
         guard code == 0 else { throw Failure(description: "\(program) could not be started: \(code).") }
         return pid
     }

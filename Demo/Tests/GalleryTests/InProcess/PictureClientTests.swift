@@ -9,7 +9,7 @@ struct PictureClientTests {
     /// Asks an API for a picture.
     private func fetch(
         _ api: StubAPI,
-        timeLimit: Duration = .seconds(20),
+        timeLimit: Duration = .seconds(180),
         _ check: @escaping @Sendable (Result<PictureClient.Delivery, PictureAPIError>) -> Void
     ) async throws {
         try await api.run { address in

@@ -7,5 +7,6 @@ extension Process {
         try Self.starting.withLock { try run() }
     }
 
-    private static let starting = NSLock()
+    /// Held by whoever starts a program, in whatever way.
+    static let starting = NSLock()
 }

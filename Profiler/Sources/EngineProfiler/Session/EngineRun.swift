@@ -22,12 +22,10 @@ struct EngineRun: Sendable {
 
     /// Writes the items, looks what they take up, and opens the engine again to see whether they are still there.
     private func prepared(_ result: inout SizeResult) async throws -> any StorageEngine {
-        ResidentMemory.releaseFreed()
-        let hasPeak = ResidentMemory.resetPeak()
-        let before = ResidentMemory.now()
+        let memory = MemoryMark()
         let first = try await opened()
         try await fill(first)
-        result.memory = MemoryUse(before: before, peak: hasPeak ? ResidentMemory.peak() : nil)
+        result.memory = memory.use()
         guard place.isPersistent else { return first }
         try await session.prepare("close", subject, items: data.count) { try await Place.close(first) }
         let medium = try MediumUse(of: place.urls)

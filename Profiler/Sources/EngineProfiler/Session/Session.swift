@@ -62,9 +62,7 @@ struct Session: Sendable {
         _ workloads: [Work]
     ) async throws -> (OperationResult, [Share]) {
         report(.measuring(engine: subject.name, items: items, operation, soFar: Latencies()))
-        ResidentMemory.releaseFreed()
-        let hasPeak = ResidentMemory.resetPeak()
-        let before = ResidentMemory.now()
+        let memory = MemoryMark()
         var workloads = workloads
         let outcome: Measuring.Outcome
         do {
@@ -76,9 +74,8 @@ struct Session: Sendable {
         } catch {
             throw EngineFailure(engine: subject.name, operation: operation.rawValue, items: items, error)
         }
-        let memory = MemoryUse(before: before, peak: hasPeak ? ResidentMemory.peak() : nil)
         let measurement = OperationResult(
-            operation, itemsPerCall: workloads[0].itemsPerCall, workers: workloads.count, outcome, memory: memory)
+            operation, itemsPerCall: workloads[0].itemsPerCall, workers: workloads.count, outcome, memory: memory.use())
         report(.measured(engine: subject.name, items: items, measurement))
         return (measurement, workloads.map(\.share))
     }
@@ -100,10 +97,23 @@ struct Session: Sendable {
     }
 }
 
-extension MemoryUse {
-    /// What there is now, after some work; `nil` where the system does not tell.
-    init?(before: Int?, peak: Int?) {
+/// What memory there was before some work.
+struct MemoryMark {
+    private let before: Int?
+    private let hasPeak: Bool
+
+    /// Gives back what was freed, and begins to look for the peak.
+    init() {
+        ResidentMemory.releaseFreed()
+        hasPeak = ResidentMemory.resetPeak()
+        before = ResidentMemory.now()
+    }
+
+    /// What there is now, after the work; `nil` where the system does not tell.
+    func use() -> MemoryUse? {
         guard let before, let after = ResidentMemory.now() else { return nil }
-        self.init(before: before, peak: peak, after: after)
+        // The process can use more or less by the time that the peak is read.
+        let peak = hasPeak ? ResidentMemory.peak().map { max($0, after) } : nil
+        return MemoryUse(before: before, peak: peak, after: after)
     }
 }

@@ -101,9 +101,13 @@ function showConnection(isThere, text = "The gallery does not answer. It is aske
     const banner = document.getElementById("connection");
     banner.hidden = isThere;
     banner.textContent = isThere ? "" : text;
+    clearTimeout(nextRefresh);
+    // When the stream of events begins anew, it makes us ask. While it goes on, only the next change would.
+    if (!isThere && events?.readyState === EventSource.OPEN) nextRefresh = setTimeout(refresh, 2000);
 }
 
 let events = null;
+let nextRefresh = 0;
 let nextTry = 0;
 
 // Browsers have six connections to a server, for all their tabs together. So a page has one only while it can be seen.
