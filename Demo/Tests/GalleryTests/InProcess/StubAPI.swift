@@ -13,6 +13,10 @@ struct StubAPI: Sendable {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4\" height=\"3\"><rect width=\"4\" height=\"3\"/></svg>"
     /// The type that it says they have.
     var type = "image/svg+xml"
+    /// What it does when it is asked for a picture, before it answers.
+    var beforeAnswer: @Sendable () async -> Void = {}
+    /// Whether it knows the session of whoever asks for a picture.
+    var knowsSession = true
 
     /// A description as agreed, but for what is given.
     static func description(_ changes: [String: any Sendable] = [:]) -> String {
@@ -30,7 +34,12 @@ struct StubAPI: Sendable {
     func run(_ body: @Sendable (_ address: String) async throws -> Void) async throws {
         let router = Router()
         router.get("v1/status") { _, _ in HTTPResponse.Status.noContent }
-        router.get("v1/pictures/random") { _, _ in description }
+        router.get("v1/pictures/random") { _, _ in
+            await beforeAnswer()
+            return Response(
+                status: knowsSession ? .ok : .unauthorized,
+                body: ResponseBody(byteBuffer: ByteBuffer(string: description)))
+        }
         router.get("stub.svg") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(string: image)))
