@@ -60,6 +60,14 @@ package enum FileSystem {
         }
     }
 
+    /// Closes a file that may be locked with `flock`, and gives the lock back before.
+    ///
+    /// Closing alone leaves the lock with each child process that was forked meanwhile, until that runs another program.
+    package static func closeLocked(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
     /// Whether there is something in a folder under a name, a link that leads nowhere included.
     package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()

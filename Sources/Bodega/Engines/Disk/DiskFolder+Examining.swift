@@ -50,7 +50,7 @@ extension DiskFolder {
             let control = try FileSystem.openIfPresent(
                 DiskName.controlFolder, in: folder, O_RDONLY | O_DIRECTORY, controlPath)
         else { return [] }
-        defer { close(control) }
+        defer { FileSystem.closeLocked(control) }
         guard flock(control, LOCK_SH | LOCK_NB) == 0 else { return [] }
         var findings: [StorageFinding] = []
         for name in ["item", "item.key", "staging", "done"] where try FileSystem.exists(name, in: control, controlPath)

@@ -120,7 +120,7 @@ package final class DiskFolder: Sendable {
         try FileSystem.createDirectory(at: url)
         return try withFolder { folder in
             let control = try lockControlFolder(folder)
-            defer { close(control) }
+            defer { FileSystem.closeLocked(control) }
             if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
             return try body(folder, control)
         }
@@ -132,7 +132,7 @@ package final class DiskFolder: Sendable {
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             guard let control = try FileSystem.openIfPresent(DiskName.controlFolder, in: folder, flags, controlPath)
             else { return }
-            defer { close(control) }
+            defer { FileSystem.closeLocked(control) }
             try FileSystem.check(controlPath, "locked") { flock(control, LOCK_SH) }
             // Somebody may have removed it meanwhile, and others have made another.
             guard try isSame(control, as: DiskName.controlFolder, in: folder) else { return }
@@ -191,7 +191,7 @@ package final class DiskFolder: Sendable {
                 else {
                     return
                 }
-                defer { close(control) }
+                defer { FileSystem.closeLocked(control) }
                 guard flock(control, LOCK_EX | LOCK_NB) == 0,
                     try isSame(control, as: DiskName.controlFolder, in: folder)
                 else { return }

@@ -41,7 +41,7 @@ final class SecretLock: @unchecked Sendable {
         let opened = try FileSystem.check(path, "opened") { openat(folder.descriptor, "lock", flags, 0o600) }
         descriptor = opened
         defer {
-            close(opened)
+            FileSystem.closeLocked(opened)
             descriptor = nil
         }
         try FileSystem.check(path, "locked") { flock(opened, LOCK_EX) }

@@ -99,8 +99,11 @@ final class DefaultsFile: ValueStorage {
         depth += 1
         defer {
             depth -= 1
-            // Closing it unlocks it.
-            if depth == 0 { lockFile = nil }
+            if depth == 0, let file = lockFile {
+                // Closing it would leave the lock with children that were forked meanwhile.
+                flock(file.descriptor, LOCK_UN)
+                lockFile = nil
+            }
         }
         return try body()
     }
