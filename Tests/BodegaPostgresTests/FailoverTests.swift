@@ -95,7 +95,7 @@ struct FailoverTests {
         for engine in engines { stores.append(try await Store(storage: engine)) }
         let rounds = Rounds()
         // More than what is on its way between the servers when one of them is lost.
-        let text = String(repeating: "x", count: isSynchronous ? 100 : 100_000)
+        let text = Load.value(CacheKey("text"), isSynchronous ? 100 : 75_000).base64EncodedString()
 
         let writers = stores.enumerated().map { number, store in
             Task { @MainActor in
@@ -154,8 +154,33 @@ struct FailoverTests {
         /// Waits until each writer has done so many more.
         func wait(_ count: Int) async throws {
             let before = done
-            try await waitUntil("each writer did \(count) rounds") { zip(done, before).allSatisfy { $0 >= $1 + count } }
+            try await waitUntil("each writer did \(count) rounds", within: .seconds(400)) {
+                zip(done, before).allSatisfy { $0 >= $1 + count }
+            }
         }
+    }
+
+    @Test("is found by who only follows, also if the primary is not gone but silent")
+    func follower() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: false)
+        let engine = try await PostgresStorageEngine(
+            connecting: PostgresServer.url(of: [primary, standby]), collection: "load",
+            options: .init(connectTimeout: 3, timeout: 180))
+        let signals = Locked(0)
+        let following = Task {
+            for await _ in engine.changeSignals() { signals.withLock { $0 += 1 } }
+        }
+        defer { following.cancel() }
+        try await waitUntil("it listened") { signals.withLock { $0 } > 0 }
+
+        try await primary.pause()
+        let before = signals.withLock { $0 }
+        try await standby.promote()
+        // Whoever begins to listen is told to look.
+        try await waitUntil("it listened to the other server") { signals.withLock { $0 } > before }
+        try await primary.resume()
+        engine.close()
     }
 
     @Test("is not taken for one while the primary only restarts")

@@ -57,10 +57,15 @@ struct ServerFaultTests {
             settings: ["max_connections": "8", "superuser_reserved_connections": "2", "max_wal_senders": "0"])
         try await server.sql("CREATE ROLE app LOGIN PASSWORD 'app'; GRANT ALL ON SCHEMA public TO app")
         let url = "postgres://app:app@127.0.0.1:\(server.port)/\(PostgresServer.user)?application_name=app"
+        let patient = try await PostgresStorageEngine(connecting: url, collection: "storm")
+        await patient.database.finish()
         let options = PostgresDatabase.Options(maximumConnections: 4, timeout: 5)
         var engines: [PostgresStorageEngine] = []
         for _ in 0..<4 {
-            engines.append(try await PostgresStorageEngine(connecting: url, collection: "storm", options: options))
+            engines.append(
+                try await hurrying {
+                    try await PostgresStorageEngine(connecting: url, collection: "storm", options: options)
+                })
         }
         // All want sixteen.
         let acknowledged = try await withThrowingTaskGroup(of: CacheKey?.self) { [engines] group in
@@ -80,7 +85,16 @@ struct ServerFaultTests {
         #expect(!acknowledged.isEmpty)
         for engine in engines { await engine.database.finish() }
 
-        let holders = (0..<6).map { _ in Task { try await server.sql("SELECT pg_sleep(600)", connecting: url) } }
+        try await waitUntil("the server had let go of all connections") {
+            try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'") == "0"
+        }
+        // Who looks holds a connection, too, for a moment, which can be the one that a holder then doesn't get.
+        let isOver = Locked(false)
+        let holders = (0..<6).map { _ in
+            Task {
+                while !isOver.withLock({ $0 }) { _ = try? await server.sql("SELECT pg_sleep(600)", connecting: url) }
+            }
+        }
         try await waitUntil("there was no connection left") {
             try await server.sql(
                 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND usename = 'app'")
@@ -96,6 +110,7 @@ struct ServerFaultTests {
         async let opening = PostgresStorageEngine(
             connecting: url, collection: "storm",
             options: .init(maximumConnections: 4, connectTimeout: 180, timeout: 180))
+        isOver.withLock { $0 = true }
         try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)'")
         for holder in holders { _ = await holder.result }
         let engine = try await opening

@@ -141,6 +141,9 @@ package actor PostgresServer {
         "wal_level": "replica",
         "wal_keep_size": "64MB",
         "hot_standby": "on",
+        // What is asked of a standby is short, and may take its time.
+        "max_standby_archive_delay": "-1",
+        "max_standby_streaming_delay": "-1",
         "timezone": "UTC",
         "log_timezone": "UTC",
     ]

@@ -81,7 +81,7 @@ final class ChangeListener: Sendable {
     }
 
     private func connect() async throws -> Session {
-        let session = try await pool.makeSession(until: .after(connectTimeout))
+        let session = try await pool.makeSession()
         _ = try await session.run(Command(Statement("LISTEN \(ChangeAnnouncer.channel)")), patience: connectTimeout)
         return session
     }

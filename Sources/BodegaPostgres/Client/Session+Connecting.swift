@@ -7,11 +7,12 @@ extension Session {
 
     /// Connects to the first host that answers as it should.
     ///
-    /// libpq can try several hosts by itself, but would never get past one that accepts connections and says nothing.
+    /// libpq can try several hosts by itself, but would never get past one that accepts connections and says nothing. Such a
+    /// host leaves their share of the time to those after it.
     ///
     /// - Parameters:
     ///   - preferred: The host to try first, because it was the right one last time.
-    ///   - timeout: How long each host may take, in seconds.
+    ///   - timeout: How long each host may take at most, in seconds.
     ///   - deadline: When to give up altogether.
     static func connect(
         to target: ConnectionTarget,
@@ -21,9 +22,10 @@ extension Session {
     ) async throws -> Session {
         let hosts = target.hosts.filter { $0 == preferred } + target.hosts.filter { $0 != preferred }
         var failures: [PostgresFailure] = []
-        for host in hosts {
+        for (number, host) in hosts.enumerated() {
+            let share = deadline.remaining / Double(hosts.count - number)
             do {
-                return try await connect(to: host, target, until: min(deadline, .after(timeout)))
+                return try await connect(to: host, target, until: min(deadline, .after(min(timeout, share))))
             } catch let failure as PostgresFailure {
                 failures.append(failure)
                 if deadline.hasPassed { break }

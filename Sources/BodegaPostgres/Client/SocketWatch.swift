@@ -96,7 +96,7 @@ final class SocketWatch: @unchecked Sendable {
                 continuation.resume(returning: .cancelled)
                 return
             }
-            if isReady(toRead, toWrite) {
+            if Self.isReady(descriptor, toRead: toRead, toWrite: toWrite) {
                 lock.unlock()
                 continuation.resume(returning: .ready)
                 return
@@ -115,11 +115,11 @@ final class SocketWatch: @unchecked Sendable {
         }
     }
 
-    /// Whether there is no need to wait.
+    /// Whether there is no need to wait for a socket.
     ///
     /// Dispatch's sources tell only once that the other side is gone, and are of no use afterwards. Who has read what was left
     /// then, and waits for more, would wait for nothing.
-    private func isReady(_ toRead: Bool, _ toWrite: Bool) -> Bool {
+    static func isReady(_ descriptor: Int32, toRead: Bool, toWrite: Bool) -> Bool {
         let events = (toRead ? Int16(POLLIN) : 0) | (toWrite ? Int16(POLLOUT) : 0)
         var request = pollfd(fd: descriptor, events: events, revents: 0)
         return poll(&request, 1, 0) > 0

@@ -246,16 +246,27 @@ final class ReadLane: @unchecked Sendable {
     private func receive() {
         var answers: [Answer] = []
         lock.lock()
-        if let connection = line?.session.connection {
-            let isConnected = PQconsumeInput(connection) == 1
-            // With something unsent, libpq would wait for room before it hands out a result.
-            if flush(&answers) { takeResults(connection, &answers) }
-            if !isConnected, line != nil { breakOff(PostgresFailure.lost(connection), &answers) }
+        if line != nil {
+            // To the end of what there is: Dispatch tells only once that the other side is gone.
+            repeat { receive(&answers) } while hasMoreToReceive
             sendPending(&answers)
             tellServerOfCancelledRead()
         }
         lock.unlock()
         Self.tell(answers)
+    }
+
+    private func receive(_ answers: inout [Answer]) {
+        guard let connection = line?.session.connection else { return }
+        let isConnected = PQconsumeInput(connection) == 1
+        // With something unsent, libpq would wait for room before it hands out a result.
+        if flush(&answers) { takeResults(connection, &answers) }
+        if !isConnected, line != nil { breakOff(PostgresFailure.lost(connection), &answers) }
+    }
+
+    private var hasMoreToReceive: Bool {
+        guard let connection = line?.session.connection else { return false }
+        return SocketWatch.isReady(PQsocket(connection), toRead: true, toWrite: false)
     }
 
     private func takeResults(_ connection: OpaquePointer, _ answers: inout [Answer]) {

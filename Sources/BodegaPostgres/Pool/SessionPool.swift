@@ -65,7 +65,10 @@ final class SessionPool: Sendable {
     }
 
     /// Makes a connection that doesn't count and isn't shared.
-    func makeSession(until deadline: PostgresDeadline) async throws -> Session {
+    ///
+    /// - Parameter deadline: When to give up; `nil` to give each host its time.
+    func makeSession(until deadline: PostgresDeadline? = nil) async throws -> Session {
+        let deadline = deadline ?? .after(connectTimeout * Double(target.hosts.count))
         let host = try state.withLock { state in
             if state.isClosed { throw Self.isClosed }
             return state.lastHost
