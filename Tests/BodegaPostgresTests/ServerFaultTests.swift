@@ -90,6 +90,7 @@ struct ServerFaultTests {
         }
         // Who looks holds a connection, too, for a moment, which can be the one that a holder then doesn't get.
         let isOver = Locked(false)
+        defer { isOver.withLock { $0 = true } }
         let holders = (0..<6).map { _ in
             Task {
                 while !isOver.withLock({ $0 }) { _ = try? await server.sql("SELECT pg_sleep(600)", connecting: url) }

@@ -124,7 +124,7 @@ import Testing
         let memory = try #require(sizes[0].memory)
         // 20 MB of values can't hide among what else the tests allocate and free.
         #expect(memory.after - memory.before > 5_000_000)
-        if let peak = memory.peak { #expect(peak >= memory.after) }
+        if let peak = memory.peak { #expect(peak >= memory.after - 1_000_000) }
     }
 
     @Test func `Equal seeds make equal items, and other seeds others`() {

@@ -244,29 +244,26 @@ final class ReadLane: @unchecked Sendable {
     // MARK: Receiving
 
     private func receive() {
+        // To the end of what there is: Dispatch tells only once that the other side is gone.
+        while receiveSome() {}
+    }
+
+    /// - Returns: Whether there is more.
+    private func receiveSome() -> Bool {
         var answers: [Answer] = []
         lock.lock()
-        if line != nil {
-            // To the end of what there is: Dispatch tells only once that the other side is gone.
-            repeat { receive(&answers) } while hasMoreToReceive
+        if let connection = line?.session.connection {
+            let isConnected = PQconsumeInput(connection) == 1
+            // With something unsent, libpq would wait for room before it hands out a result.
+            if flush(&answers) { takeResults(connection, &answers) }
+            if !isConnected, line != nil { breakOff(PostgresFailure.lost(connection), &answers) }
             sendPending(&answers)
             tellServerOfCancelledRead()
         }
+        let hasMore = line.map { SocketWatch.isReady(PQsocket($0.session.connection), toRead: true, toWrite: false) }
         lock.unlock()
         Self.tell(answers)
-    }
-
-    private func receive(_ answers: inout [Answer]) {
-        guard let connection = line?.session.connection else { return }
-        let isConnected = PQconsumeInput(connection) == 1
-        // With something unsent, libpq would wait for room before it hands out a result.
-        if flush(&answers) { takeResults(connection, &answers) }
-        if !isConnected, line != nil { breakOff(PostgresFailure.lost(connection), &answers) }
-    }
-
-    private var hasMoreToReceive: Bool {
-        guard let connection = line?.session.connection else { return false }
-        return SocketWatch.isReady(PQsocket(connection), toRead: true, toWrite: false)
+        return hasMore ?? false
     }
 
     private func takeResults(_ connection: OpaquePointer, _ answers: inout [Answer]) {

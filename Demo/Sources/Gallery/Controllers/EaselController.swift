@@ -12,7 +12,7 @@ final class EaselController {
     private let api: PictureClient
     private let availability: Availability
     private let images: ImageStore
-    private var fetch: Task<Exhibit?, any Error>?
+    private var fetch: (task: Task<Exhibit?, any Error>, session: Session?)?
     /// The image that was on show before. Pages that were made meanwhile still ask for it, so it goes one picture later.
     private var former: ImageKey?
 
@@ -37,14 +37,24 @@ final class EaselController {
     /// - Parameter session: Proves that somebody is signed in; `nil` for pictures that everybody gets.
     /// - Throws: A ``PictureAPIError``, or a `StorageError`. The picture before stays then.
     func showAnother(_ session: Session?) async throws {
-        if let fetch { return _ = try await fetch.value }
-        let task = Task { try await replaceExhibit(session) }
-        fetch = task
+        while let fetch {
+            do {
+                _ = try await fetch.task.value
+                return
+            } catch PictureAPIError.signedOut where fetch.session != session {
+                // This one may be known.
+            }
+        }
+        let task = Task {
+            defer {
+                fetch = nil
+                fetching.send()
+            }
+            return try await replaceExhibit(session)
+        }
+        fetch = (task, session)
         fetching.send()
-        let result = await task.result
-        fetch = nil
-        fetching.send()
-        guard let replaced = try result.get() else { return }
+        guard let replaced = try await task.value else { return }
         let discarded = former
         former = replaced.image
         if let discarded { await images.discard([discarded]) }

@@ -10,15 +10,14 @@ struct LateAnswerTests {
 
     /// Asks for another picture, and does something before the API answers.
     private func showAnother(
-        knowsSession: Bool = true,
         _ prepare: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void = { _ in },
         meanwhile: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void,
-        _ check: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void
+        _ check: @escaping @MainActor @Sendable (GalleryControllers) async throws -> Void
     ) async throws {
         let (asked, ask) = AsyncStream<Void>.makeStream()
         let (answered, answer) = AsyncStream<Void>.makeStream()
         var api = StubAPI()
-        api.knowsSession = knowsSession
+        api.unknownToken = former.token
         api.beforeAnswer = {
             ask.finish()
             for await _ in answered {}
@@ -50,7 +49,7 @@ struct LateAnswerTests {
     }
 
     @Test func `A session that the API does not know is forgotten`() async throws {
-        try await showAnother(knowsSession: false) { [former] in
+        try await showAnother { [former] in
             try $0.account.$session.set(former)
         } meanwhile: { _ in
         } _: {
@@ -60,13 +59,33 @@ struct LateAnswerTests {
     }
 
     @Test func `Who has signed in meanwhile stays signed in`() async throws {
-        try await showAnother(knowsSession: false) { [former] in
+        try await showAnother { [former] in
             try $0.account.$session.set(former)
         } meanwhile: { [newer] in
             try $0.account.$session.set(newer)
         } _: { [newer] in
             #expect($0.account.session == newer)
             #expect($0.noticeboard.notice == nil)
+        }
+    }
+
+    /// Somebody else who asks.
+    @MainActor
+    private final class Other {
+        var task: Task<Void, Never>?
+    }
+
+    @Test func `Who has signed in meanwhile and asks, too, stays signed in and gets a picture`() async throws {
+        let other = await Other()
+        try await showAnother { [former] in
+            try $0.account.$session.set(former)
+        } meanwhile: { [newer] controllers in
+            try controllers.account.$session.set(newer)
+            other.task = Task { await GalleryActions(controllers: controllers).showAnother() }
+        } _: { [newer] in
+            await other.task?.value
+            #expect($0.account.session == newer)
+            #expect($0.easel.exhibit != nil)
         }
     }
 

@@ -15,8 +15,8 @@ struct StubAPI: Sendable {
     var type = "image/svg+xml"
     /// What it does when it is asked for a picture, before it answers.
     var beforeAnswer: @Sendable () async -> Void = {}
-    /// Whether it knows the session of whoever asks for a picture.
-    var knowsSession = true
+    /// Whose picture it refuses, as if it did not know the session.
+    var unknownToken: String?
 
     /// A description as agreed, but for what is given.
     static func description(_ changes: [String: any Sendable] = [:]) -> String {
@@ -34,10 +34,11 @@ struct StubAPI: Sendable {
     func run(_ body: @Sendable (_ address: String) async throws -> Void) async throws {
         let router = Router()
         router.get("v1/status") { _, _ in HTTPResponse.Status.noContent }
-        router.get("v1/pictures/random") { _, _ in
+        router.get("v1/pictures/random") { request, _ in
             await beforeAnswer()
+            let isKnown = unknownToken.map { request.headers[.authorization] != "Bearer \($0)" } ?? true
             return Response(
-                status: knowsSession ? .ok : .unauthorized,
+                status: isKnown ? .ok : .unauthorized,
                 body: ResponseBody(byteBuffer: ByteBuffer(string: description)))
         }
         router.get("stub.svg") { _, _ in

@@ -112,8 +112,6 @@ struct MemoryMark {
     /// What there is now, after the work; `nil` where the system does not tell.
     func use() -> MemoryUse? {
         guard let before, let after = ResidentMemory.now() else { return nil }
-        // The process can use more or less by the time that the peak is read.
-        let peak = hasPeak ? ResidentMemory.peak().map { max($0, after) } : nil
-        return MemoryUse(before: before, peak: peak, after: after)
+        return MemoryUse(before: before, peak: hasPeak ? ResidentMemory.peak() : nil, after: after)
     }
 }
