@@ -24,7 +24,8 @@ public final class PostgresDatabase: Sendable {
         /// more.
         public var maximumConnections: Int
 
-        /// How long a server may take to accept a connection, in seconds, by default 10.
+        /// How long a server may take to accept a connection, in seconds, by default 10. Of several hosts, each has no more
+        /// than its share of ``timeout``, so that one that is silent leaves time for the next.
         public var connectTimeout: TimeInterval
 
         /// How long an operation may wait, in seconds, by default 30: for a free connection, for a server that went

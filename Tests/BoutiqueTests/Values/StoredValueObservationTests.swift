@@ -141,7 +141,7 @@ import OpenCombine
         for subscription in [first, second, third] { subscription?.cancel() }
     }
 
-    @Test func `Who has only asked whether there is a value hears of the first change, too`() throws {
+    @Test func `Who has only asked whether there is a value hears of the first change, too`() {
         let place = ValuePlace(isWatched: false)
         let asked = ValueCore(key: "value", default: 0, storage: place.file)
         let reports = Record<String>()
