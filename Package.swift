@@ -143,6 +143,10 @@ let package = Package(
         .target(name: "TestProcesses", path: "Tests/TestProcesses"),
         .target(
             name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestSupport"),
+        // What goes wrong at seeded moments: connections that freeze, processes that stop.
+        .target(
+            name: "TestFaults", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestFaults"),
+        .testTarget(name: "TestFaultsTests", dependencies: ["Bodega", "TestFaults", "TestProcesses", "TestSupport"]),
         // Stores that change the same data at once, in one process or in several.
         .target(
             name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
@@ -171,8 +175,9 @@ let package = Package(
         .testTarget(
             name: "BodegaPostgresTests",
             dependencies: [
-                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "TestProcesses",
-                "TestSupport",
+                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores",
+                "TestFaults",
+                "TestProcesses", "TestSupport",
             ]
         ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
