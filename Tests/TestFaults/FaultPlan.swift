@@ -20,13 +20,14 @@ package struct FaultPlan: Sendable {
     ///   - seed: What the order and the moments follow from.
     ///   - rounds: How many faults there are one after the other.
     ///   - distance: How many steps are done before the next fault.
-    ///   - length: How many steps are done, or fail, while a fault lasts.
+    ///   - length: How many steps are done, or fail, while a fault lasts; on a logarithmic scale, because some faults are
+    ///     noticed by what fails at once, and others only by what waits for long.
     package init(
         _ faults: [Fault],
         seed: UInt64,
         rounds: Int,
         distance: ClosedRange<Int> = 1...30,
-        length: ClosedRange<Int> = 0...20
+        length: ClosedRange<Int> = 1...1_000
     ) {
         (self.faults, self.seed, self.rounds) = (faults, seed, rounds)
         (self.distance, self.length) = (distance, length)
@@ -43,7 +44,9 @@ package struct FaultPlan: Sendable {
         for round in 1...max(1, rounds) {
             if coming.isEmpty { coming = faults.shuffled(using: &random) }
             let fault = coming.removeLast()
-            let (before, during) = (Int.random(in: distance, using: &random), Int.random(in: length, using: &random))
+            let before = Int.random(in: distance, using: &random)
+            let logarithms = log(Double(length.lowerBound))...log(Double(length.upperBound))
+            let during = Int(exp(Double.random(in: logarithms, using: &random)).rounded())
             try await wait(for: before, steps, patience)
             print("fault \(round) after \(before) steps, for \(during): \(fault.name)")
             try await fault.during { try await wait(for: during, steps, patience) }

@@ -16,7 +16,7 @@ import Testing
                     log.withLock { $0.append("\(number) ends at \(steps.withLock { $0 })") }
                 }
             }
-            try await FaultPlan(faults, seed: seed, rounds: 8).run(patience: .seconds(60)) {
+            try await FaultPlan(faults, seed: seed, rounds: 8, length: 1...20).run(patience: .seconds(60)) {
                 steps.withLock { count in
                     count += 1; return count
                 }
