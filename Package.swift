@@ -117,6 +117,8 @@ let package = Package(
                 "BodegaTesting",
                 "RecordCoder",
                 "TestChild",
+                "TestFaults",
+                "TestProcesses",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
@@ -124,7 +126,8 @@ let package = Package(
         .testTarget(
             name: "BoutiqueTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestSupport", openCombine,
+                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestFaults", "TestProcesses",
+                "TestSupport", openCombine,
             ]
         ),
         .testTarget(
