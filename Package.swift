@@ -117,6 +117,8 @@ let package = Package(
                 "BodegaTesting",
                 "RecordCoder",
                 "TestChild",
+                "TestFaults",
+                "TestProcesses",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
@@ -124,7 +126,8 @@ let package = Package(
         .testTarget(
             name: "BoutiqueTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestSupport", openCombine,
+                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestFaults", "TestProcesses",
+                "TestSupport", openCombine,
             ]
         ),
         .testTarget(
@@ -143,6 +146,10 @@ let package = Package(
         .target(name: "TestProcesses", path: "Tests/TestProcesses"),
         .target(
             name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestSupport"),
+        // What goes wrong at seeded moments: connections that freeze, processes that stop.
+        .target(
+            name: "TestFaults", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestFaults"),
+        .testTarget(name: "TestFaultsTests", dependencies: ["Bodega", "TestFaults", "TestProcesses", "TestSupport"]),
         // Stores that change the same data at once, in one process or in several.
         .target(
             name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
@@ -171,8 +178,9 @@ let package = Package(
         .testTarget(
             name: "BodegaPostgresTests",
             dependencies: [
-                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "TestProcesses",
-                "TestSupport",
+                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores",
+                "TestFaults",
+                "TestProcesses", "TestSupport",
             ]
         ),
         // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.

@@ -2,6 +2,7 @@
 import Bodega
 import Foundation
 import PostgresTesting
+import TestFaults
 import TestSupport
 import Testing
 
@@ -95,8 +96,8 @@ struct PostgresWritingTests {
         let schema = try await Schemas.shared.schema()
         let other = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let server = try await PostgresServer.shared()
-        let proxy = try await LossyProxy(to: server.port)
-        let url = schema.url.replacingOccurrences(of: ":\(server.port)/", with: ":\(proxy.port)/")
+        let proxy = try FaultyProxy(to: server.port)
+        let url = server.url(through: proxy, schema.url)
         let engine = try await PostgresStorageEngine(
             connecting: url, collection: "notes", options: .patient(maximumConnections: 2))
         let items = (0..<count).map { (key: CacheKey("\($0)"), data: Data("mine".utf8)) }
@@ -110,7 +111,7 @@ struct PostgresWritingTests {
         } else {
             try await engine.write(items)
         }
-        #expect(proxy.hasLost)
+        #expect(proxy.hasLostAnswer)
         #expect(try await other.fetch(key: CacheKey("0")) == Data("of another".utf8))
         #expect(try await other.fetchCount() == count)
         #expect(

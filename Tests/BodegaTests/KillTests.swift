@@ -1,6 +1,8 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import TestFaults
+import TestProcesses
 import TestSupport
 import Testing
 
@@ -38,6 +40,63 @@ import Testing
         }
     }
 
+    @Test(
+        "The same holds for processes that are stopped in between, and for one that writes beside them",
+        .timeLimit(.minutes(5)), arguments: ["sqlite", "disk"]
+    )
+    func stall(engine kind: String) async throws {
+        let folder = TemporaryFolder()
+        print("stalls of \(kind): EMPORIUM_SEED=\(Seed.current)")
+        let writers = try (0..<2).map { try ReplaceableWriter("w\($0)", kind, folder) }
+        let engine = try openEngine(kind, at: folder, .relaxed)
+        let history = RegisterHistory()
+        let isOver = Locked(false)
+        let here = Task {
+            var random = SeededGenerator(seed: Seed.current)
+            var number = 0
+            while !isOver.withLock({ $0 }) {
+                number += 1
+                let key = "here \(Int.random(in: 0..<3, using: &random))"
+                let failure =
+                    switch Int.random(in: 0..<3, using: &random) {
+                    case 0: await history.read(key) { try await engine.fetch(key: CacheKey(key))?.text }
+                    case 1: await history.write([key: nil]) { try await engine.remove(key: CacheKey(key)) }
+                    default:
+                        await history.write([key: "\(number)"]) { [number] in
+                            try await engine.write(Data("\(number)".utf8), key: CacheKey(key))
+                        }
+                    }
+                #expect(failure == nil)
+            }
+        }
+        let faults = writers.flatMap { writer in
+            [
+                .stopped("a writer") { [writer.process] }, Fault("a writer killed") { try writer.replace() },
+                // A lock that a stopped process holds goes with the process.
+                Fault("a writer stopped, then killed") {
+                    ProcessSignal.stop.send(to: writer.process)
+                } end: {
+                    try writer.replace()
+                },
+            ]
+        }
+        defer { isOver.withLock { $0 = true } }
+        try await FaultPlan(
+            faults + [.stopped("both writers") { writers.map(\.process) }], seed: Seed.current, rounds: 30,
+            length: 1...200
+        ).run(patience: .seconds(1)) { history.count + writers.reduce(0) { $0 + $1.count } }
+        isOver.withLock { $0 = true }
+        await here.value
+        for writer in writers {
+            for (prefix, said) in await writer.finish() { try await verify(said, writtenWith: prefix, in: engine) }
+        }
+        for key in 0..<3 {
+            await history.read("here \(key)") { try await engine.fetch(key: CacheKey("here \(key)"))?.text }
+        }
+        #expect(history.violations() == [])
+        if let engine = engine as? SQLiteStorageEngine { #expect(try await engine.integrityCheck() == []) }
+    }
+
     private func verify(_ said: [String], writtenWith prefix: String, in engine: any StorageEngine) async throws {
         var batches: [String: Set<String>] = [:]
         var found: Set<String> = []
@@ -65,4 +124,67 @@ import Testing
             #expect(!(isThere && batches[next] != nil), "both a batch and the one that replaces it: \(line)")
         }
     }
+}
+
+/// Another process that writes, and that another one takes the place of when it is killed.
+private final class ReplaceableWriter: Sendable {
+    private struct State {
+        var children: [Child] = []
+        var readers: [Task<[String], Never>] = []
+        var count = 0
+    }
+
+    private let name: String
+    private let kind: String
+    private let folder: TemporaryFolder
+    private let state = Locked(State())
+
+    init(_ name: String, _ kind: String, _ folder: TemporaryFolder) throws {
+        (self.name, self.kind, self.folder) = (name, kind, folder)
+        try start()
+    }
+
+    /// The process that writes now.
+    var process: Int32 { state.withLock { $0.children.last?.processIdentifier ?? 0 } }
+
+    /// The number of writes that were acknowledged.
+    var count: Int { state.withLock { $0.count } }
+
+    func replace() throws {
+        state.withLock { $0.children.last }?.kill()
+        try start()
+    }
+
+    private func start() throws {
+        try state.withLock { state in
+            let child = try Child(
+                "write", kind, folder.path, "relaxed", "\(name)r\(state.children.count)", "100000")
+            state.children.append(child)
+            state.readers.append(
+                Task {
+                    var said: [String] = []
+                    while let line = await child.nextLine() {
+                        said.append(line)
+                        self.state.withLock { $0.count += 1 }
+                    }
+                    return said
+                })
+        }
+    }
+
+    /// Ends the process.
+    ///
+    /// - Returns: What all of them had said, by the prefix of their keys.
+    func finish() async -> [(prefix: String, said: [String])] {
+        state.withLock { $0.children.last }?.kill()
+        var all: [(String, [String])] = []
+        for (number, reader) in state.withLock(\.readers).enumerated() {
+            all.append(("\(name)r\(number)", await reader.value))
+        }
+        return all
+    }
+}
+
+extension Data {
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 
 #if canImport(Darwin)
 import Darwin
@@ -36,7 +37,7 @@ extension PostgresServer {
         try signal(SIGSTOP, withChildren: false)
         let processes = try processIdentifiers()
         let sharedMemory = try sharedMemoryIdentifier()
-        for process in processes { _ = Self.send(SIGKILL, process) }
+        for process in processes { ProcessSignal.kill.send(to: process) }
         try await waitUntil("all processes of the server were gone") {
             try !isRunning && processes.allSatisfy { try !ProcessTable.isRunning($0) }
         }
@@ -55,12 +56,20 @@ extension PostgresServer {
         try signal(SIGCONT)
     }
 
+    /// The processes that serve connections to a database, without asking the server, which may be stopped.
+    package func backends(of database: String) throws -> [Int32] {
+        try ProcessTable.children(of: mainProcess()).filter {
+            // Such as "postgres: user database 127.0.0.1(12345) idle".
+            try ProcessTable.title(of: $0).split(separator: " ").contains(Substring(database))
+        }
+    }
+
     private func signal(_ number: Int32, withChildren: Bool = true) throws {
         let main = try mainProcess()
         // The main process first, so that no child is added that would be missed.
         for process in [main] + (withChildren ? try ProcessTable.children(of: main) : []) {
             // A child may have ended meanwhile.
-            if !Self.send(number, process), process == main {
+            if !ProcessSignal(number).send(to: process), process == main {
                 throw PostgresServerError("The server could not be sent signal \(number): \(errno)")
             }
         }
@@ -88,15 +97,5 @@ extension PostgresServer {
         let lines = try processLines()
         guard lines.count > 6 else { return nil }
         return lines[6].split(separator: " ").last.flatMap { Int32($0) }
-    }
-
-    private static func send(_ number: Int32, _ process: Int32) -> Bool {
-        #if canImport(Darwin)
-        Darwin.kill(process, number) == 0
-        #elseif canImport(Glibc)
-        Glibc.kill(process, number) == 0
-        #elseif canImport(Musl)
-        Musl.kill(process, number) == 0
-        #endif
     }
 }

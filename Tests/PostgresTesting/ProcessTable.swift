@@ -12,6 +12,16 @@ enum ProcessTable {
         try entries().contains { $0.process == process && !$0.hasEnded }
     }
 
+    /// What a process calls itself; empty if it has ended.
+    static func title(of process: Int32) throws -> String {
+        if FileManager.default.fileExists(atPath: "/proc/self/stat") {
+            // A process that ends in the meantime is not there.
+            guard let bytes = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else { return "" }
+            return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+        }
+        return try Command(URL(fileURLWithPath: "/bin/ps"), ["-p", "\(process)", "-o", "command="]).runBlocking().text
+    }
+
     private typealias Entry = (process: Int32, parent: Int32, hasEnded: Bool)
 
     private static func entries() throws -> [Entry] {

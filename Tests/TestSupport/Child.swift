@@ -35,6 +35,9 @@ package final class Child: @unchecked Sendable {
         try process.start()
     }
 
+    /// The identifier of the process.
+    package var processIdentifier: Int32 { process.processIdentifier }
+
     /// The next line that the process says, or `nil` at the end.
     package func nextLine() async -> String? {
         await withCheckedContinuation { continuation in

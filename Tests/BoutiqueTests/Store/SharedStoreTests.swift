@@ -3,6 +3,7 @@ import BodegaTesting
 import Boutique
 import Foundation
 import SharedStores
+import TestFaults
 import TestSupport
 import Testing
 
@@ -51,8 +52,8 @@ import Testing
         }
     }
 
-    @Test("In one SQLite file, from two processes")
-    func processes() async throws {
+    @Test("In one SQLite file, from two processes, which are also stopped at times", arguments: [false, true])
+    func processes(withStalls: Bool) async throws {
         print("processes that share a file: EMPORIUM_SEED=\(Seed.current)")
         for round in 0..<5 {
             let folder = TemporaryFolder()
@@ -70,7 +71,13 @@ import Testing
             for (child, _) in children { #expect(await child.nextLine() == "opened") }
             let engine = try SQLiteStorageEngine(opening: folder.directory)
             let start = try await engine.fetchCursor()
+            let isOver = Locked(false)
+            let stalls = Task { [processes = children.map(\.child.processIdentifier)] in
+                if withStalls { try await stall(processes, engine, since: start, seed: seed, until: isOver) }
+            }
             try await all("changed")
+            isOver.withLock { $0 = true }
+            try await stalls.value
             try await all("ended")
             let changes = try #require(await engine.fetchChanges(since: start, besides: nil)).changes
             for (child, _) in children {
@@ -80,5 +87,30 @@ import Testing
                 #expect(told > 0 && told < changes.count, "EMPORIUM_SEED=\(seed): \(told) of \(changes.count)")
             }
         }
+    }
+
+    /// Stops processes at times while they change the data of an engine.
+    private func stall(
+        _ processes: [Int32],
+        _ engine: SQLiteStorageEngine,
+        since start: StorageCursor,
+        seed: UInt64,
+        until isOver: Locked<Bool>
+    ) async throws {
+        let steps = Locked(0)
+        let counting = Task {
+            var cursor = start
+            while !isOver.withLock({ $0 }) {
+                let delta = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+                cursor = delta.cursor
+                steps.withLock { $0 += delta.changes.count }
+            }
+        }
+        let faults = processes.map { process in Fault.stopped("one process") { [process] } }
+        let both = Fault.stopped("both processes") { processes }
+        try await FaultPlan(faults + [both], seed: seed, rounds: 9, length: 1...20).run(patience: .milliseconds(200)) {
+            isOver.withLock { $0 } ? .max / 2 : steps.withLock { $0 }
+        }
+        try await counting.value
     }
 }

@@ -2,10 +2,11 @@ import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
+import TestProcesses
 import TestSupport
 import Testing
 
-/// Another process changes a store and says what was acknowledged; it is killed at random moments.
+/// Another process changes a store and says what was acknowledged; it is stopped and killed at random moments.
 @MainActor
 @Suite struct StoreKillTests {
 
@@ -29,6 +30,14 @@ import Testing
             var said: [String] = []
             for _ in 0..<Int.random(in: 1...80, using: &random) {
                 said.append(try #require(await child.nextLine()))
+            }
+            // Some are stopped before they go on, or before they are killed: what they hold then goes with them.
+            if Bool.random(using: &random) {
+                ProcessSignal.stop.send(to: child.processIdentifier)
+                if Bool.random(using: &random) {
+                    ProcessSignal.resume.send(to: child.processIdentifier)
+                    said.append(try #require(await child.nextLine()))
+                }
             }
             child.kill()
             // What it had said before it died counts too.

@@ -1,0 +1,150 @@
+import Bodega
+
+/// What writers and readers did to some keys at the same time, and whether what was read can be explained.
+///
+/// A write takes effect at one moment between its call and its end, or, if it threw, not at all. All values differ, so that a
+/// read tells which write it saw. Time is a counter, which begins and ends of operations advance.
+package final class RegisterHistory: Sendable {
+
+    /// How a write ended.
+    package enum Outcome: Sendable {
+        case returned
+        case threw
+    }
+
+    private struct Write {
+        var value: String?
+        var began: Int
+        var ended: Int
+        var outcome: Outcome
+    }
+
+    private struct Read {
+        var value: String?
+        var began: Int
+        var ended: Int
+    }
+
+    private struct Register {
+        /// The first is that there is nothing.
+        var writes = [Write(value: nil, began: -1, ended: -1, outcome: .returned)]
+        var reads: [Read] = []
+    }
+
+    private struct State {
+        var time = 0
+        var registers: [String: Register] = [:]
+        var ended = 0
+        var thrown = 0
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// The number of operations that have ended.
+    package var count: Int { state.withLock { $0.ended } }
+
+    /// The number of operations that threw.
+    package var thrownCount: Int { state.withLock { $0.thrown } }
+
+    /// Writes values, or removes where there is none, and notes how that ends.
+    ///
+    /// - Parameters:
+    ///   - values: The keys and their values. No value is ever written twice.
+    ///   - body: Writes them all.
+    /// - Returns: What the body threw.
+    @discardableResult
+    package func write(
+        _ values: [String: String?],
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Void
+    ) async -> (any Error)? {
+        let began = tick()
+        var failure: (any Error)?
+        do { try await body() } catch { failure = error }
+        let ended = tick()
+        state.withLock { state in
+            for (key, value) in values {
+                let write = Write(
+                    value: value, began: began, ended: ended, outcome: failure == nil ? .returned : .threw)
+                state.registers[key, default: Register()].writes.append(write)
+            }
+            state.ended += 1
+            if failure != nil { state.thrown += 1 }
+        }
+        return failure
+    }
+
+    /// Reads a value, and notes what was read unless that threw.
+    @discardableResult
+    package func read(
+        _ key: String,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> String?
+    ) async -> (any Error)? {
+        let began = tick()
+        let result: Result<String?, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        let ended = tick()
+        return state.withLock { state in
+            state.ended += 1
+            switch result {
+            case .success(let value):
+                state.registers[key, default: Register()].reads.append(Read(value: value, began: began, ended: ended))
+                return nil
+            case .failure(let error):
+                state.thrown += 1
+                return error
+            }
+        }
+    }
+
+    private func tick() -> Int {
+        state.withLock { state in
+            state.time += 1
+            return state.time
+        }
+    }
+
+    /// What can't be: reads of what was never written, of what had been overwritten, and of what appeared after its write
+    /// had ended.
+    package func violations() -> [String] {
+        state.withLock(\.registers).sorted { $0.key < $1.key }.flatMap { key, register in
+            register.reads.sorted { $0.began < $1.began }.compactMap { read in
+                Self.problem(of: read, in: register).map { "\(key): \($0)" }
+            }
+        }
+    }
+
+    private static func problem(of read: Read, in register: Register) -> String? {
+        let shown = "a read at \(read.began)…\(read.ended) shows \(described(read.value))"
+        var latest: String?
+        for write in register.writes where write.value == read.value && write.began < read.ended {
+            guard let problem = problem(of: read, ofWhat: write, in: register) else { return nil }
+            latest = "of \(write.began)…\(write.ended), which \(write.outcome), \(problem)"
+        }
+        return "\(shown) \(latest ?? "that no writer had written")"
+    }
+
+    /// Why a read can't have seen a write.
+    private static func problem(of read: Read, ofWhat write: Write, in register: Register) -> String? {
+        for other in register.writes where write.ended < other.began {
+            let name = "\(described(other.value)) of \(other.began)…\(other.ended)"
+            if other.outcome == .returned, other.ended < read.began { return "though \(name) had returned" }
+            // There are many removals, so it is not known which of them another read saw.
+            guard let value = other.value else { continue }
+            if register.reads.contains(where: { $0.value == value && $0.ended < read.began }) {
+                return "though \(name) had been read"
+            }
+        }
+        let before = register.reads.first {
+            write.ended < $0.began && $0.ended < read.began && $0.value != read.value
+        }
+        return before.map { "though \(described($0.value)) had been read at \($0.began)…\($0.ended)" }
+    }
+
+    private static func described(_ value: String?) -> String {
+        value.map { "\"\($0)\"" } ?? "nothing"
+    }
+}

@@ -1,0 +1,93 @@
+import TestFaults
+import Testing
+
+@Suite struct RegisterHistoryTests {
+
+    private struct Failure: Error {}
+
+    private let history = RegisterHistory()
+
+    private func write(_ value: String?, throwing: Bool = false) async {
+        await history.write(["a": value]) { if throwing { throw Failure() } }
+    }
+
+    private func read(_ value: String?) async {
+        await history.read("a") { value }
+    }
+
+    @Test func `What was written last is read`() async {
+        await read(nil)
+        await write("1")
+        await read("1")
+        await write(nil)
+        await read(nil)
+        #expect(history.violations() == [])
+        #expect(history.count == 5 && history.thrownCount == 0)
+    }
+
+    @Test(arguments: ["1", "2"])
+    func `A write that threw has happened or not`(value: String) async {
+        await write("1")
+        await write("2", throwing: true)
+        await read(value)
+        await read(value)
+        #expect(history.violations() == [])
+        #expect(history.thrownCount == 1)
+    }
+
+    @Test(arguments: ["1", "2"])
+    func `Of two writes at the same time either may win, and be read before it ends`(winner: String) async {
+        await history.write(["a": "1"]) {
+            await write("2")
+            await read("2")
+        }
+        await read(winner)
+        #expect(history.violations() == [])
+    }
+
+    @Test func `A write that threw and is applied over a newer one is found`() async {
+        await write("1")
+        await write("2", throwing: true)
+        await write("3")
+        await read("2")
+        #expect(history.violations().count == 1)
+    }
+
+    @Test func `A write that is applied after it threw is found`() async {
+        await write("1")
+        await write("2", throwing: true)
+        await read("1")
+        await read("2")
+        #expect(history.violations().count == 1)
+    }
+
+    @Test func `A write that was lost is found`() async {
+        await write("1")
+        await write("2")
+        await read("1")
+        #expect(history.violations().count == 1)
+    }
+
+    @Test func `A write that threw, was read and then lost is found`() async {
+        await write("1")
+        await write("2", throwing: true)
+        await read("2")
+        await read("1")
+        #expect(history.violations().count == 1)
+    }
+
+    @Test func `A removal that was lost is found, and a value that nobody has written`() async {
+        await write("1")
+        await write(nil)
+        await read("1")
+        #expect(history.violations().count == 1)
+        await read("other")
+        #expect(history.violations().count == 2)
+    }
+
+    @Test func `A read of nothing after a write that returned is found`() async {
+        await write("1")
+        await read(nil)
+        #expect(history.violations().count == 1)
+    }
+}
