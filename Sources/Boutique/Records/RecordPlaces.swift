@@ -91,28 +91,38 @@ struct RecordPlaces<Item: StorableItem> {
         prepared.records.append(.remove(key: old))
     }
 
-    /// Prepares to remove an item, with all records that hold it. What is under its key and is no item stays.
-    mutating func remove(_ key: CacheKey, _ prepared: inout PreparedOperation<Item>) async throws {
+    /// Prepares to remove items, with all records that hold them. What is under their keys and is no item stays.
+    mutating func remove(_ keys: [CacheKey], _ prepared: inout PreparedOperation<Item>) async throws {
         if isPlain {
-            prepared.records.append(.remove(key: key))
+            prepared.records += keys.map { .remove(key: $0) }
             return
         }
+        let unseen = try await unseenItems(among: keys)
+        for key in keys { try await remove(key, unseen[key], &prepared) }
+    }
+
+    private mutating func remove(
+        _ key: CacheKey, _ unseen: Data?, _ prepared: inout PreparedOperation<Item>
+    ) async throws {
         if let old = try await takeDisplacedRecord(of: key) { prepared.records.append(.remove(key: old)) }
         if written.remove(key) != nil || isAtHome(key) {
             prepared.records.append(.remove(key: key))
-        } else if !isCleared, !removed.contains(key) {
-            try await removeUnseen(key, &prepared)
+        } else if let unseen, !removed.contains(key) {
+            prepared.keptAside[key] = unseen
+            prepared.records.append(.remove(key: key))
+            map.withdrawReport(of: key)
         }
         removed.insert(key)
         try await removeDuplicates(map.withdrawDuplicates(of: key), &prepared)
     }
 
-    /// Prepares to remove an item that another program has written and that is not shown yet.
-    private mutating func removeUnseen(_ key: CacheKey, _ prepared: inout PreparedOperation<Item>) async throws {
-        guard let data = try await storage.engine.fetch(key: key), holds(key, data, key) else { return }
-        prepared.keptAside[key] = data
-        prepared.records.append(.remove(key: key))
-        map.withdrawReport(of: key)
+    /// The records of items that other programs have written and that are not shown yet.
+    private func unseenItems(among keys: [CacheKey]) async throws -> [CacheKey: Data] {
+        if isCleared { return [:] }
+        let strangers = Set(keys.filter { !written.contains($0) && !removed.contains($0) && !isAtHome($0) })
+        if strangers.isEmpty { return [:] }
+        let found = try await storage.engine.fetch(keys: Array(strangers)).filter { holds($0.key, $0.data, $0.key) }
+        return Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
     }
 
     /// Prepares to remove all items, with all records that hold them. What could not be decoded stays: nobody knows yet

@@ -97,12 +97,14 @@ import Musl
     }
 
     @Test func `Folders that are linked from a parent are one storage, too`() throws {
-        try impatient().write(Data("a".utf8), to: .test())
         let link = fixture.parent.file("other")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: fixture.parent.url)
         let linked = impatient(link.appendingPathComponent("Secrets"))
+        // Nor does it matter whether the folder is there yet.
+        try impatient().write(Data("a".utf8), to: .test())
         try impatient().exclusively { try linked.write(Data("b".utf8), to: .test()) }
         #expect(linked.scope == impatient().scope)
+        #expect(linked.scope == impatient(link.appendingPathComponent("Secrets")).scope)
     }
 
     // MARK: Threads
