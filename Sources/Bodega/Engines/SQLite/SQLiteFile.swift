@@ -47,7 +47,7 @@ package final class SQLiteFile: Sendable {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
             let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
             self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
-            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount, queue: queue)
             self.ownAuthorship = .of(url.path)
         } catch {
             throw StorageError.sqlite(error, file: url)
@@ -64,7 +64,7 @@ package final class SQLiteFile: Sendable {
         self.url = url
         self.lockTimeout = Self.limited(lockTimeout)
         self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
-        self.readers = ReaderGate(count: 1)
+        self.readers = ReaderGate(count: 1, queue: queue)
         self.ownAuthorship = nil
         watch.begin(on: self)
     }
@@ -140,13 +140,9 @@ package final class SQLiteFile: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            readers.enter { [self] in
-                queue.async { [self] in
-                    let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
-                    // Before the task goes on, which may have to wait for a thread.
-                    readers.leave()
-                    continuation.resume(with: result)
-                }
+            readers.enterLater { [self] in
+                let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
+                return { continuation.resume(with: result) }
             }
         }
     }

@@ -1,0 +1,56 @@
+import Bodega
+import CodableStoreKit
+import Dispatch
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Reads synchronously in many blocks on the system's threads beside asynchronous reads, all of one file, and says what
+/// is done. The first line is the number of processors.
+///
+/// Arguments: path, number of blocks.
+func readCrowded(_ arguments: [String]) async throws {
+    say("\(sysconf(Int32(_SC_NPROCESSORS_ONLN)))")
+    let folder = FileManager.Directory(url: URL(fileURLWithPath: arguments[0]))
+    let engine = try SQLiteStorageEngine(opening: folder, durability: .relaxed)
+    let numbers = 0..<200
+    try await engine.write(numbers.map { (CacheKey("\($0)"), value(of: "\($0)")) })
+    let collection = SQLiteCollection(of: engine)
+    let blocks = Int(arguments[1]) ?? 0
+    let group = DispatchGroup()
+    // All become ready at once.
+    let start = DispatchQueue(label: "start", attributes: [.concurrent, .initiallyInactive])
+    for _ in 0..<blocks {
+        start.async(group: group) {
+            do {
+                for _ in 0..<5 { require(try collection.allItems().count == numbers.count) }
+            } catch {
+                fatalError("A synchronous read failed: \(error)")
+            }
+        }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        for number in 0..<blocks {
+            tasks.addTask {
+                require(try await engine.fetchAll().count == numbers.count)
+                let key = "\(number % numbers.count)"
+                require(try await engine.fetch(key: CacheKey(key)) == value(of: key))
+            }
+        }
+        start.activate()
+        try await tasks.waitForAll()
+    }
+    say("asynchronous")
+    await withCheckedContinuation { continuation in group.notify(queue: start) { continuation.resume() } }
+    say("synchronous")
+}
+
+private func require(_ isRight: Bool) {
+    precondition(isRight)
+}
