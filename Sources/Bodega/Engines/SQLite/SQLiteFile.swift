@@ -30,6 +30,8 @@ package final class SQLiteFile: Sendable {
     private let lastAuthorship = Locked<SQLiteAuthorship?>(nil)
     /// Where everybody is who reads.
     let readers: ReaderGate
+    /// Whether this has changed the schema, see ``table(ofCollection:)``.
+    let hasCreatedCollections = Locked(false)
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
     /// Opens a file; creates it, and its folder, if it is missing.
