@@ -25,6 +25,8 @@ final class ReaderGate: Sendable {
         /// The asynchronous readers that no worker has taken yet.
         var list = Deque<Read>()
         var workers = 0
+        /// How many have left to enter again.
+        var returning = 0
 
         /// Takes a place, or gets in line for one.
         ///
@@ -77,6 +79,18 @@ final class ReaderGate: Sendable {
         if needsWorker { queue.async { self.work() } }
     }
 
+    /// Leaves, to enter again on a thread of the queue. The reader counts as inside for ``whileEmpty(_:)``.
+    ///
+    /// - Parameter read: Is called inside.
+    func returnLater(_ read: @escaping Read) {
+        state.withLock { $0.returning += 1 }
+        enterLater { [state] in
+            defer { state.withLock { $0.returning -= 1 } }
+            return read()
+        }
+        leave()
+    }
+
     /// Carries out what is in the list until it is empty.
     private func work() {
         while true {
@@ -106,16 +120,26 @@ final class ReaderGate: Sendable {
     /// - Parameter body: What to do. It must not enter.
     func whileEmpty<Result>(_ body: () throws -> Result) rethrows -> Result {
         try keepingOut.withLock {
-            // Those in the list are in line, too.
-            let isListed = DispatchSemaphore(value: 0)
-            enterLater { { isListed.signal() } }
-            isListed.wait()
-            for _ in 0..<count { enterWaiting() }
-            defer {
-                for _ in 0..<count { leave() }
+            takeAll()
+            while state.withLock({ $0.returning > 0 }) {
+                leaveAll()
+                takeAll()
             }
+            defer { leaveAll() }
             return try body()
         }
+    }
+
+    private func takeAll() {
+        // Those in the list are in line, too.
+        let isListed = DispatchSemaphore(value: 0)
+        enterLater { { isListed.signal() } }
+        isListed.wait()
+        for _ in 0..<count { enterWaiting() }
+    }
+
+    private func leaveAll() {
+        for _ in 0..<count { leave() }
     }
 
     /// Leaves, and lets in who waited longest.
