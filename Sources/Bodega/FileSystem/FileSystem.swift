@@ -68,6 +68,24 @@ package enum FileSystem {
         close(descriptor)
     }
 
+    /// The status of a file.
+    ///
+    /// - Parameter followsLinks: Whether a link stands for what it leads to.
+    /// - Returns: `nil` if there is nothing, or something that is no file.
+    package static func statusOfFile(
+        _ name: String,
+        in folder: Int32 = AT_FDCWD,
+        followsLinks: Bool = false,
+        _ path: @autoclosure () -> String
+    ) throws -> stat? {
+        var status = stat()
+        if fstatat(folder, name, &status, followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 {
+            return status.isFile ? status : nil
+        }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw StorageError.system(errno, path(), "examined")
+    }
+
     /// Whether there is something in a folder under a name, a link that leads nowhere included.
     package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()

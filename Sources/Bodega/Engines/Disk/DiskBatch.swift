@@ -129,6 +129,7 @@ enum DiskBatch {
                 let isComplete = try owner.stage(
                     record,
                     content,
+                    of: name,
                     as: "\(steps.list.count)",
                     in: directory,
                     folder,

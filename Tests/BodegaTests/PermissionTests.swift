@@ -1,0 +1,115 @@
+@testable import Bodega
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Who may read what engines create.
+@Suite struct PermissionTests {
+
+    private let folder = TemporaryFolder()
+
+    private func permissions(_ file: URL) throws -> mode_t {
+        try status(file).st_mode & 0o777
+    }
+
+    private func status(_ file: URL) throws -> stat {
+        try #require(try FileSystem.statusOfFile(file.path, file.path))
+    }
+
+    private func set(_ permissions: mode_t, _ file: URL) throws {
+        try #require(chmod(file.path, permissions) == 0)
+    }
+
+    @Test("A copy of a database is no more readable than the database", arguments: [0o600, 0o640, 0o644] as [mode_t])
+    func backup(mode: mode_t) async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try set(mode, engine.file)
+        try await engine.write(Data("a".utf8), key: CacheKey("a"))
+        let copy = folder.file("copy.sqlite3")
+        try await engine.backup(to: copy)
+        #expect(try permissions(copy) == mode)
+        // The draft, too, from its beginning, and whatever it takes the place of.
+        try set(0o600, copy)
+        let size = try status(copy).st_size
+        try await engine.backup(to: copy, replacing: true)
+        #expect(try permissions(copy) == 0o600)
+        #expect(try status(copy).st_size == size)
+        #expect(try folder.names() == ["copy.sqlite3", "data.sqlite3", "data.sqlite3-shm", "data.sqlite3-wal"])
+    }
+
+    @Test("What lies beside a database is no more readable than the database")
+    func besideDatabase() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.close()
+        try set(0o600, engine.file)
+        let again = try SQLiteStorageEngine(opening: folder.directory)
+        try await again.write(Data("a".utf8), key: CacheKey("a"))
+        for suffix in ["-wal", "-shm"] {
+            #expect(try permissions(URL(fileURLWithPath: engine.file.path + suffix)) == 0o600)
+        }
+        try await again.vacuum()
+        #expect(try permissions(engine.file) == 0o600)
+    }
+
+    @Test("A disk item keeps its permissions when it is written again, alone or in a batch")
+    func diskItems() async throws {
+        let engine = try DiskStorageEngine(opening: folder.directory)
+        let keys = ["a", "b"].map { CacheKey(verbatim: $0) }
+        try await engine.write(keys.map { ($0, Data("1".utf8)) })
+        let usual = try permissions(folder.file("b"))
+        try set(0o600, folder.file("a"))
+        try await engine.write(Data("2".utf8), key: keys[0])
+        #expect(try permissions(folder.file("a")) == 0o600)
+        try await engine.write(keys.map { ($0, Data("3".utf8)) })
+        #expect(try permissions(folder.file("a")) == 0o600)
+        #expect(try permissions(folder.file("b")) == usual)
+        #expect(try await engine.fetchAllData() == [Data("3".utf8), Data("3".utf8)])
+    }
+
+    @Test("An item that has to make room for another takes its permissions along")
+    func movedItem() async throws {
+        // Two keys that want the same file: a verbatim one, and the one whose hash has its name.
+        let core = DiskFolder(url: folder.url, durability: .relaxed)
+        let hashed = CacheKey("a")
+        let verbatim = CacheKey(verbatim: hashed.value)
+        try core.apply([.write(key: verbatim, data: Data("v".utf8))], at: Date())
+        let before = try #require(try core.file(of: verbatim))
+        try set(0o600, before)
+        try core.apply([.write(key: hashed, data: Data("h".utf8))], at: Date())
+        let after = try #require(try core.file(of: verbatim))
+        #expect(try permissions(after) == 0o600)
+        #expect(try core.data(of: verbatim) == Data("v".utf8))
+        #expect(try core.data(of: hashed) == Data("h".utf8))
+    }
+
+    @Test("What only a group may read stays hidden from another group")
+    func otherGroup() throws {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var original = stat()
+        original.st_mode = S_IFREG | 0o640
+        original.st_gid = gid_t.max - 7
+        func created(_ permissions: mode_t) throws -> mode_t {
+            try FileSystem.createFile(
+                "file", in: descriptor, permissions: permissions, as: original, Data(), ""
+            ) { descriptor in
+                var status = stat()
+                try FileSystem.check("", "examined") { fstat(descriptor, &status) }
+                return status.st_mode & 0o777
+            }
+        }
+        #expect(try created(0o640) == 0o600)
+        #expect(try created(0o644) == 0o644)
+        original.st_gid = getegid()
+        #expect(try created(0o640) == 0o640)
+    }
+}
