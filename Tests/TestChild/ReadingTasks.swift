@@ -51,6 +51,44 @@ func readCrowded(_ arguments: [String]) async throws {
     say("synchronous")
 }
 
+/// Uses an engine when no more files can be opened, says what that throws, and whether it works again afterwards.
+///
+/// Arguments: engine, path.
+func exhaustDescriptors(_ arguments: [String]) async throws {
+    let engine = try open(arguments[0], arguments[1])
+    try await engine.write(Data("a".utf8), key: CacheKey("a"))
+    var limit = rlimit()
+    getrlimit(descriptorLimit, &limit)
+    limit.rlim_cur = 200
+    precondition(setrlimit(descriptorLimit, &limit) == 0)
+    var taken: [Int32] = []
+    while true {
+        let descriptor = dup(STDERR_FILENO)
+        if descriptor < 0 { break }
+        taken.append(descriptor)
+    }
+    do {
+        _ = try open(arguments[0], arguments[1])
+        say("opened")
+    } catch {
+        say("\(error)")
+    }
+    do {
+        _ = try await engine.fetchAllData()
+        say("read")
+    } catch {
+        say("\(error)")
+    }
+    for descriptor in taken { close(descriptor) }
+    say("\(try await engine.fetchAllData().count)")
+}
+
+#if canImport(Darwin) || canImport(Musl)
+private let descriptorLimit: Int32 = RLIMIT_NOFILE
+#elseif canImport(Glibc)
+private let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+#endif
+
 private func require(_ isRight: Bool) {
     precondition(isRight)
 }

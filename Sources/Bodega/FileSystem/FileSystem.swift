@@ -209,7 +209,8 @@ extension StorageError {
             case EACCES, EPERM: (.permissionDenied, "Check its permissions and those of its folder.")
             case ENOTDIR: (.cannotOpen, "Something that is not a folder is in its place.")
             case ENOENT: (.cannotOpen, "It does not exist.")
-            case EMFILE, ENFILE: (.inputOutput, "Too many files are open.")
+            case EMFILE, ENFILE:
+                (.inputOutput, "Too many files are open. Close some, or raise the limit, and try again.")
             default: (.inputOutput, "")
             }
         let cause = NSError(

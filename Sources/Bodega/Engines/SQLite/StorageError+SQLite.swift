@@ -29,6 +29,7 @@ extension StorageError {
                 "A program was stopped in the midst of a write. Open the file for writing to undo that, then read."
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
         }
+        if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(file, databaseError) { return error }
         let (code, message) = description(of: databaseError.resultCode)
         return StorageError(code, message, file: file, cause: databaseError)
     }
@@ -47,6 +48,20 @@ extension StorageError {
             "A quota or a limit on the size of files is reached. Nothing that was stored is lost.",
             cause: error
         )
+    }
+
+    /// Recognises that a file could not be opened because too many are open. SQLite does not report the operating system's
+    /// reason.
+    ///
+    /// - Returns: `nil` if more can be opened.
+    private static func tooManyFiles(_ file: URL, _ cause: DatabaseError) -> StorageError? {
+        let descriptor = open("/", O_RDONLY | O_CLOEXEC)
+        let number = errno
+        if descriptor >= 0 { close(descriptor) }
+        guard descriptor < 0, [EMFILE, ENFILE].contains(number) else { return nil }
+        var error = system(number, file.path, "opened")
+        error.cause = cause
+        return error
     }
 
     private static func description(of result: ResultCode) -> (Code, String) {
