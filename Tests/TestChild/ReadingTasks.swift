@@ -11,10 +11,10 @@ import Glibc
 import Musl
 #endif
 
-/// Reads synchronously in many blocks on the system's threads beside asynchronous reads, all of one file, and says what
+/// Reads synchronously in many blocks on the system's threads, or those of tasks, beside asynchronous reads, all of one file, and says what
 /// is done. The first line is the number of processors.
 ///
-/// Arguments: path, number of blocks.
+/// Arguments: path, number of blocks, `threads` or `tasks`.
 func readCrowded(_ arguments: [String]) async throws {
     say("\(sysconf(Int32(_SC_NPROCESSORS_ONLN)))")
     let folder = FileManager.Directory(url: URL(fileURLWithPath: arguments[0]))
@@ -24,16 +24,19 @@ func readCrowded(_ arguments: [String]) async throws {
     let collection = SQLiteCollection(of: engine)
     let blocks = Int(arguments[1]) ?? 0
     let group = DispatchGroup()
-    // All become ready at once.
+    // All become ready simultaneously.
     let start = DispatchQueue(label: "start", attributes: [.concurrent, .initiallyInactive])
     for _ in 0..<blocks {
-        start.async(group: group) {
+        group.enter()
+        let read: @Sendable () -> Void = {
             do {
                 for _ in 0..<5 { require(try collection.allItems().count == numbers.count) }
             } catch {
                 fatalError("A synchronous read failed: \(error)")
             }
+            group.leave()
         }
+        if arguments[2] == "tasks" { Task { read() } } else { start.async(execute: read) }
     }
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         for number in 0..<blocks {

@@ -76,7 +76,7 @@ final class ReaderGate: Sendable {
             state.workers += 1
             return true
         }
-        if needsWorker { queue.async { self.work() } }
+        if needsWorker { queue.async { while self.carryOutNext(isWorker: true) {} } }
     }
 
     /// Leaves, to enter again on a thread of the queue. The reader counts as inside for ``whileEmpty(_:)``.
@@ -91,23 +91,24 @@ final class ReaderGate: Sendable {
         leave()
     }
 
-    /// Carries out what is in the list until it is empty.
-    private func work() {
-        while true {
-            // Taken from the list and put in line in one step, so that `whileEmpty` finds it in either.
-            let next = state.withLock { state -> (read: Read, mayEnter: DispatchSemaphore?)? in
-                guard let read = state.list.popFirst() else {
-                    state.workers -= 1
-                    return nil
-                }
-                return (read, state.enter())
+    /// Lets the next of the list read on this thread.
+    ///
+    /// - Returns: `false` if the list is empty, which ends a worker.
+    private func carryOutNext(isWorker: Bool) -> Bool {
+        // Taken from the list and put in line in one step, so that `whileEmpty` finds it in either.
+        let next = state.withLock { state -> (read: Read, mayEnter: DispatchSemaphore?)? in
+            guard let read = state.list.popFirst() else {
+                if isWorker { state.workers -= 1 }
+                return nil
             }
-            guard let (read, mayEnter) = next else { return }
-            mayEnter?.wait()
-            let goOn = read()
-            leave()
-            goOn()
+            return (read, state.enter())
         }
+        guard let (read, mayEnter) = next else { return false }
+        mayEnter?.wait()
+        let goOn = read()
+        leave()
+        goOn()
+        return true
     }
 
     /// Enters on the caller's thread, which waits for those that came before.
@@ -131,10 +132,9 @@ final class ReaderGate: Sendable {
     }
 
     private func takeAll() {
-        // Those in the list are in line, too.
-        let isListed = DispatchSemaphore(value: 0)
-        enterLater { { isListed.signal() } }
-        isListed.wait()
+        // Those in the list are in line, too. Workers may have to wait for a thread, so this does not wait for them.
+        let listed = state.withLock { $0.list.count }
+        for _ in 0..<listed where !carryOutNext(isWorker: false) { break }
         for _ in 0..<count { enterWaiting() }
     }
 
