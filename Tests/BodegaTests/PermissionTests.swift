@@ -92,24 +92,30 @@ import Musl
 
     @Test("What only a group may read stays hidden from another group")
     func otherGroup() throws {
-        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
         var original = stat()
-        original.st_mode = S_IFREG | 0o640
         original.st_gid = gid_t.max - 7
-        func created(_ permissions: mode_t) throws -> mode_t {
-            try FileSystem.createFile(
-                "file", in: descriptor, permissions: permissions, as: original, Data(), ""
-            ) { descriptor in
-                var status = stat()
-                try FileSystem.check("", "examined") { fstat(descriptor, &status) }
-                return status.st_mode & 0o777
-            }
+        func created(_ mode: mode_t) throws -> mode_t {
+            original.st_mode = S_IFREG | mode
+            let file = folder.file(UUID().uuidString)
+            try FileSystem.createEmptyFile(at: file, as: [original])
+            return try permissions(file)
         }
         #expect(try created(0o640) == 0o600)
         #expect(try created(0o644) == 0o644)
-        original.st_gid = getegid()
+        try FileSystem.createEmptyFile(at: folder.file("own"), as: [])
+        original.st_gid = try status(folder.file("own")).st_gid
         #expect(try created(0o640) == 0o640)
+    }
+
+    @Test("Root leaves items to their owners", .enabled(if: geteuid() == 0))
+    func owner() async throws {
+        let engine = try DiskStorageEngine(opening: folder.directory)
+        let key = CacheKey(verbatim: "a")
+        try await engine.write(Data("1".utf8), key: key)
+        try #require(chown(folder.file("a").path, 65534, 65534) == 0)
+        try set(0o600, folder.file("a"))
+        try await engine.write(Data("2".utf8), key: key)
+        let status = try status(folder.file("a"))
+        #expect(status.st_uid == 65534 && status.st_gid == 65534 && status.st_mode & 0o777 == 0o600)
     }
 }

@@ -77,7 +77,8 @@ extension FileSystem {
     ///   - name: The file's name.
     ///   - folder: The folder for it, open.
     ///   - permissions: Who may use it; those that the process is not to give, by its umask, are left out.
-    ///   - original: The file that has these permissions, if they are those of another.
+    ///   - original: The file that has these permissions, if they are those of another. The new one gets its owner and
+    ///     group, too, if possible; no other group gets what was not meant for it.
     ///   - data: What the file holds.
     ///   - path: The file's path, for the error.
     ///   - finish: Does something more with the file, such as making it durable, before it is closed.
@@ -98,7 +99,10 @@ extension FileSystem {
         }
         defer { close(descriptor) }
         do {
-            if let original { try protect(descriptor, as: original, path()) }
+            // Only root may give a file to its owner; a group must be one of our own.
+            if let original, fchown(descriptor, original.st_uid, original.st_gid) != 0 {
+                try protect(descriptor, as: original, path())
+            }
             try data.withUnsafeBytes { bytes in
                 var rest = bytes[...]
                 while !rest.isEmpty {
