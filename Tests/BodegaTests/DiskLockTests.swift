@@ -42,7 +42,7 @@ import Musl
         #expect(error?.code == .locked)
     }
 
-    @Test("Nobody waits forever for a writer that was stopped, and single items are read beside it")
+    @Test("No operation waits forever for a writer that was stopped, and single items are read beside it")
     func stoppedWriter() throws {
         let folder = TemporaryFolder()
         let core = core(folder)
@@ -58,7 +58,7 @@ import Musl
         #expect(try core.count() == 3)
     }
 
-    @Test("Nobody waits forever for a batch that was stopped in the midst, be it to read one item or all, or to write")
+    @Test("No operation waits forever for a batch that was stopped in the midst: reads of one item or all, writes")
     func stoppedBatch() throws {
         let folder = TemporaryFolder()
         let core = core(folder)

@@ -71,7 +71,7 @@ enum DiskBatch {
             try owner.synchronizeEntries(folder, owner.path)
         } catch {
             do {
-                // Also without the lock: nobody reads while there is a committed batch.
+                // Also without the lock: no reader reads while there is a committed batch.
                 try work.undo()
                 try owner.synchronizeEntries(folder, owner.path)
                 try FileSystem.check(owner.controlPath, "undone") { renameat(control, committed, control, staging) }

@@ -21,7 +21,7 @@ import Musl
 ///
 /// Locks are `flock`s, so they also work between processes and end with their process. Writers exclude one another by
 /// one on `.emporium`. A batch being carried out and readers of several items exclude one another by one on the folder.
-/// Whoever waits for a lock does so for a limited time.
+/// Every wait for a lock has a limit, and ends in an error.
 package final class DiskFolder: Sendable {
 
     /// Where the folder is.
