@@ -70,11 +70,15 @@ func exhaustDescriptors(_ arguments: [String]) async throws {
         if descriptor < 0 { break }
         taken.append(descriptor)
     }
-    do {
-        _ = try open(arguments[0], arguments[1])
-        say("opened")
-    } catch {
-        say("\(error)")
+    // SQLite needs several, so it fails at one after the other.
+    for _ in 0..<8 {
+        do {
+            _ = try open(arguments[0], arguments[1])
+            say("opened")
+        } catch {
+            say("\(error)")
+        }
+        close(taken.removeLast())
     }
     do {
         _ = try await engine.fetchAllData()
