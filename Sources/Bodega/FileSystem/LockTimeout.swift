@@ -88,7 +88,7 @@ package struct LockDeadline: Sendable {
         StorageError(
             .locked,
             """
-            \(holder) holds its lock, and did not give it back within \(timeout.limit / .seconds(1)) seconds. Try again later. \
+            \(holder) holds its lock, and did not give it back within \(timeout.limit.components.seconds) seconds. Try again later. \
             If it stays locked, a process that uses it hangs or was stopped: `lsof` lists the processes that have it open; \
             continue or end that one.
             """,
