@@ -24,14 +24,15 @@ extension StorageAddress {
     /// - Returns: `nil` if the text has another scheme.
     /// - Throws: A ``StorageError`` that does not quote the text, in which a password may be.
     static func parse(postgres text: String) throws -> StorageAddress? {
-        guard let scheme = postgresSchemes.first(where: text.hasPrefix) else { return nil }
-        guard text.dropFirst(scheme.count).hasPrefix("//") else {
+        let scalars = text.unicodeScalars
+        guard let scheme = postgresSchemes.first(where: { scalars.after($0) != nil }) else { return nil }
+        guard scalars.after(scheme + "//") != nil else {
             throw StorageError(
                 .invalidArgument,
                 "A PostgreSQL database is addressed by a URL: postgres://USER@HOST/DATABASE#COLLECTION."
             )
         }
-        if let mark = text.lastIndex(of: "#"), text[mark...].contains("@"), !text[..<mark].contains("@") {
+        if let mark = scalars.lastIndex(of: "#"), scalars[mark...].contains("@"), !scalars[..<mark].contains("@") {
             // It may be a password's, which would be taken for a part of the URL that can be shown.
             throw StorageError(
                 .invalidArgument,
@@ -44,7 +45,7 @@ extension StorageAddress {
 }
 
 /// A connection URL, which does not show its password by accident.
-struct ConnectionURL: Hashable, Sendable {
+struct ConnectionURL: Sendable {
     let text: String
 
     /// The URL without what is secret in it.
@@ -52,25 +53,30 @@ struct ConnectionURL: Hashable, Sendable {
     /// As libpq reads a URL, the user and the password are before the first `@` if no slash comes before that. What is left
     /// out here is also what looks like a password to a human, in a URL that libpq does not accept.
     var shown: String {
-        guard let scheme = text.range(of: "//") else { return "postgres://" }
-        let rest = text[scheme.upperBound...]
+        // By code points, as libpq reads it: before a combining character, a : or @ is another character.
+        let scalars = text.unicodeScalars
+        guard let colon = scalars.firstIndex(of: ":"), let rest = scalars[colon...].after("://") else {
+            return "postgres://"
+        }
         let authority = rest.prefix { $0 != "/" }
         let end = authority.lastIndex(of: "@") ?? rest.prefix { $0 != "?" }.lastIndex(of: "@")
-        guard let end else { return text[..<scheme.upperBound] + Self.withoutSecrets(rest) }
+        let scheme = String(scalars[..<rest.startIndex])
+        guard let end else { return scheme + Self.withoutSecrets(rest) }
         let user = rest[..<end].prefix { $0 != ":" && $0 != "/" }
-        return text[..<scheme.upperBound] + user + Self.withoutSecrets(rest[end...])
+        return scheme + String(user) + Self.withoutSecrets(rest[end...])
     }
 
     /// Leaves out the parameters that hold secrets.
-    private static func withoutSecrets(_ text: Substring) -> String {
+    private static func withoutSecrets(_ text: Substring.UnicodeScalarView) -> String {
         guard let mark = text.firstIndex(of: "?") else { return String(text) }
         let parameters = text[text.index(after: mark)...].split(separator: "&")
         let harmless = parameters.filter { parameter in
-            let name = parameter.prefix { $0 != "=" }.lowercased()
+            let name = String(parameter.prefix { $0 != "=" }).lowercased().unicodeScalars
             // An escape may hide one of the two.
-            return !["password", "secret", "%"].contains(where: name.contains)
+            return !["password", "secret", "%"].contains { name.contains($0.unicodeScalars) }
         }
-        return text[..<mark] + (harmless.isEmpty ? "" : "?" + harmless.joined(separator: "&"))
+        return String(text[..<mark])
+            + (harmless.isEmpty ? "" : "?" + harmless.map { String($0) }.joined(separator: "&"))
     }
 }
 

@@ -8,6 +8,23 @@ package import Musl
 
 extension FileSystem {
 
+    /// The one path that all paths of a file or folder have in common: without symbolic links and, where the volume ignores
+    /// case, as it is written there.
+    ///
+    /// - Parameter path: An absolute path. Its last parts need not be there; they stay as they are.
+    package static func resolvedPath(_ path: String) -> String {
+        if let resolved = realpath(path, nil) {
+            defer { free(resolved) }
+            // A path that isn't text has no other name.
+            return String(
+                validUTF8: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) })
+                ?? path
+        }
+        guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")), end > path.startIndex else { return path }
+        let parent = resolvedPath(String(path[..<end]))
+        return (parent == "/" ? "" : parent) + path[end...]
+    }
+
     /// The names of the files in a folder, without folders, links and what else is no file. Names that aren't text are
     /// left out.
     package static func files(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
