@@ -1,6 +1,7 @@
 #if CommandLineTool
 import ArgumentParser
 import Bodega
+import Foundation
 
 extension Tool {
 
@@ -20,6 +21,8 @@ extension Tool {
             }
             return ExitStatus.success.rawValue
         } catch {
+            var console = console
+            console.errors = DiscreetSink(console.errors, arguments)
             return report(error, on: console).rawValue
         }
     }
@@ -58,6 +61,28 @@ extension Tool {
         if message.hasPrefix("Error: ") { message.removeFirst("Error: ".count) }
         console.complain(message)
         return BodegaCommand.exitCode(for: error) == .validationFailure ? .usage : .failure
+    }
+}
+
+/// Hands on texts without the passwords of addresses: an argument in the wrong place is quoted by the parser.
+private final class DiscreetSink: ByteSink {
+    private let sink: any ByteSink
+    private let secrets: [String]
+
+    init(_ sink: any ByteSink, _ arguments: [String]) {
+        self.sink = sink
+        secrets = arguments.filter(StorageAddress.mayHoldSecret)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if secrets.isEmpty { return try sink.write(bytes) }
+        let text = secrets.reduce(String(decoding: bytes, as: UTF8.self)) { text, secret in
+            let shown = StorageAddress.withoutSecrets(secret)
+            return [secret, TerminalText.escaped(secret, keepingNewlines: true)].reduce(text) {
+                $0.replacingOccurrences(of: $1, with: shown)
+            }
+        }
+        try sink.write(text)
     }
 }
 #endif
