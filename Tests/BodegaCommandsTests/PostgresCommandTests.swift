@@ -112,7 +112,7 @@ struct PostgresCommandTests {
     @Test("no part of a password is shown, wherever an address is put, and whatever is wrong with it")
     func addresses() async throws {
         var generator = SeededGenerator(seed: Seed.current)
-        for _ in 0..<300 {
+        for _ in 0..<60 {
             let secret = HostileAddress(using: &generator)
             // None of these connects: the option, or the place of the address, is wrong.
             for arguments in [

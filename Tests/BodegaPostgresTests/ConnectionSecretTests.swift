@@ -11,7 +11,7 @@ import Testing
     @Test func `No part of a password is shown or looked up as a host, whatever is wrong with the string`() throws {
         var generator = SeededGenerator(seed: Seed.current)
         var accepted = 0
-        for _ in 0..<5_000 {
+        for _ in 0..<2_000 {
             let secret = HostileAddress(using: &generator)
             do {
                 let target = try ConnectionTarget(secret.text)
@@ -29,7 +29,7 @@ import Testing
             }
         }
         // Some are right.
-        #expect(accepted > 100)
+        #expect(accepted > 50)
     }
 
     @Test(

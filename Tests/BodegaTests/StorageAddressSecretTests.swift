@@ -8,7 +8,7 @@ import Testing
 
     @Test func `No part of a password is shown, whatever is wrong with the address`() throws {
         var generator = SeededGenerator(seed: Seed.current)
-        for _ in 0..<20_000 {
+        for _ in 0..<2_000 {
             let secret = HostileAddress(using: &generator)
             do {
                 let address = try StorageAddress(parsing: secret.text)

@@ -66,11 +66,6 @@ extension StorageAddress {
         }
     }
 
-    /// A text that ``mayHoldSecret(_:)``, without what may be secret in it.
-    package static func withoutSecrets(_ text: String) -> String {
-        text.contains("//") ? ConnectionURL(text: text).shown : "•••"
-    }
-
     private static func looksSecret(_ text: String) -> Bool {
         let bytes = text.lowercased().utf8.filter { $0 > UInt8(ascii: " ") }
         if postgresSchemes.contains(where: { bytes.starts(with: $0.utf8) }) { return true }

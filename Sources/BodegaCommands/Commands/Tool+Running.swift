@@ -64,7 +64,7 @@ extension Tool {
     }
 }
 
-/// Hands on texts without the passwords of addresses: an argument in the wrong place is quoted by the parser.
+/// Hands on texts without arguments that may be addresses with passwords: one in the wrong place is quoted by the parser.
 private final class DiscreetSink: ByteSink {
     private let sink: any ByteSink
     private let secrets: [String]
@@ -76,12 +76,8 @@ private final class DiscreetSink: ByteSink {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         if secrets.isEmpty { return try sink.write(bytes) }
-        let text = secrets.reduce(String(decoding: bytes, as: UTF8.self)) { text, secret in
-            let shown = StorageAddress.withoutSecrets(secret)
-            return [secret, TerminalText.escaped(secret, keepingNewlines: true)].reduce(text) {
-                $0.replacingOccurrences(of: $1, with: shown)
-            }
-        }
+        let text = secrets.flatMap { [$0, TerminalText.escaped($0, keepingNewlines: true)] }
+            .reduce(String(decoding: bytes, as: UTF8.self)) { $0.replacingOccurrences(of: $1, with: "•••") }
         try sink.write(text)
     }
 }
