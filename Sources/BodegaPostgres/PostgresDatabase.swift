@@ -51,6 +51,7 @@ public final class PostgresDatabase: Sendable {
         var requestAge: TimeInterval
 
         static let usualRequestAge: TimeInterval = 300
+        static let greatestRequestAge: TimeInterval = 86_400
 
         /// Describes how a database is used.
         ///
@@ -75,7 +76,7 @@ public final class PostgresDatabase: Sendable {
             self.partitions = partitions
             self.changeLogLimit = changeLogLimit
             self.mustExist = mustExist
-            requestAge = max(Self.usualRequestAge, 4 * timeout)
+            requestAge = min(max(Self.usualRequestAge, 4 * timeout), Self.greatestRequestAge)
         }
     }
 
@@ -106,6 +107,9 @@ public final class PostgresDatabase: Sendable {
         guard options.maximumConnections >= 2 else {
             throw StorageError(.invalidArgument, "A database needs at least 2 connections.")
         }
+        guard !options.timeout.isNaN, !options.connectTimeout.isNaN else {
+            throw StorageError(.invalidArgument, "A timeout is a number of seconds, not NaN.")
+        }
         guard (1...1_024).contains(options.partitions) else {
             throw StorageError(.invalidArgument, "A table has 1 to 1,024 partitions.")
         }
@@ -125,7 +129,7 @@ public final class PostgresDatabase: Sendable {
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
         trimmer = ChangeTrimmer(
             pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
-        fence = WriteFence(pool: pool, clock: clock, timeout: options.connectTimeout)
+        fence = WriteFence(pool: pool, clock: clock, timeout: min(2, options.connectTimeout))
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
         try await Self.open(pool, retries, options)
@@ -160,7 +164,7 @@ public final class PostgresDatabase: Sendable {
             try await LogHome.settle(session, patience: options.timeout)
             if options.requestAge > Options.usualRequestAge {
                 var parameters = Parameters()
-                parameters.append(Int64(min(options.requestAge, 1e9)))
+                parameters.append(Int64(options.requestAge))
                 let command = Command(ChangeStatements.noteRequestAge, parameters)
                 _ = try await session.run(command, patience: options.timeout)
             }
@@ -247,6 +251,8 @@ public final class PostgresDatabase: Sendable {
         do {
             return try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
         } catch let failure as PostgresFailure where failure.isOutage || failure.isConflict {
+            // A connection that was dead has used up half of the time.
+            let deadline = failure.kind == .silent ? .after(options.timeout) : deadline
             return try await readAgain(command, key: key, after: failure, until: deadline)
         } catch {
             throw StorageError.postgres(error, key: key)

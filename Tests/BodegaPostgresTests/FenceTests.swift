@@ -133,6 +133,40 @@ struct FenceTests {
         #expect(try await place.stored == "v3")
     }
 
+    @Test("is settled again with the same outcome if the fence's own answer was lost")
+    func settledTwice() async throws {
+        let place = try await Place(.shared(), timeout: 30)
+        let request = ChangeRequest(collection: place.engine.number, origin: UUID(), identifier: UUID())
+        let doubt = WriteFence.Doubt(request: request, locksFirst: true)
+        for _ in 0..<2 {
+            #expect(await place.engine.database.fence.settle(doubt, until: .after(60)) == .neverApplied)
+        }
+        try await place.other.write(Data("v1".utf8), key: key)
+        let applied = try await place.database.sql("SELECT request FROM emporium_changes WHERE written <> '{}'")
+        let known = ChangeRequest(
+            collection: place.other.number, origin: UUID(), identifier: try #require(UUID(uuidString: applied)))
+        for _ in 0..<2 {
+            let doubt = WriteFence.Doubt(request: known, locksFirst: true)
+            #expect(await place.engine.database.fence.settle(doubt, until: .after(60)) == .applied)
+        }
+        try await place.finish()
+    }
+
+    @Test("is none if the server refuses to write: the error says so, and the next write does not wait")
+    func readOnly() async throws {
+        let place = try await Place(.launch(), timeout: 240)
+        try await place.database.sql("ALTER DATABASE \(place.database.name) SET default_transaction_read_only TO on")
+        place.engine.database.pool.suspectConnections()
+        for _ in 0..<3 {
+            let failure = await #expect(throws: StorageError.self) {
+                try await place.engine.write(Data("v1".utf8), key: key)
+            }
+            #expect(failure?.code == .readOnly)
+            #expect(failure?.message.contains("not known") == false)
+        }
+        try await place.finish()
+    }
+
     @Test("costs one timeout for all dead connections, and no operation fails")
     func deadConnections() async throws {
         let place = try await Place(.launch(), timeout: 20)

@@ -7,7 +7,11 @@ struct HeldTransaction {
     private let session: Session
 
     init(_ schema: Schemas.Schema) async throws {
-        pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
+        try await self.init(connecting: schema.url)
+    }
+
+    init(connecting url: String) async throws {
+        pool = SessionPool(target: try ConnectionTarget(url), limit: 1, connectTimeout: 60)
         session = try await pool.makeSession(until: .after(60))
     }
 

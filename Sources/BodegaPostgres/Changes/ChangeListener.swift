@@ -119,7 +119,7 @@ final class ChangeListener: Sendable {
     private static let news = Statement(
         "emporium_news",
         """
-        SELECT pg_current_snapshot()::text, news.collection
+        SELECT (\(ChangeStatements.snapshot))::text, news.collection
         FROM (SELECT 1) AS one
         LEFT JOIN (
             SELECT DISTINCT collection FROM \(ChangeStatements.rowsSince("$1"))

@@ -53,17 +53,24 @@ enum ChangeStatements {
         )
         """
 
-    /// What only this row has; NULL if the log is empty.
+    /// An identifier that no other row of the log has; NULL if the log is empty.
     private static let newestRow = "(SELECT request FROM emporium_changes ORDER BY id DESC LIMIT 1)"
 
     private static let log = """
         (
-            SELECT trimmed, pg_current_snapshot() AS now, greatest(
+            SELECT trimmed, \(snapshot) AS now, greatest(
                 (SELECT transaction FROM emporium_changes ORDER BY transaction DESC LIMIT 1)::text::bigint + 1,
                 pg_snapshot_xmax(trimmed)::text::bigint
             ) AS highest
             FROM (SELECT value::pg_snapshot AS trimmed FROM emporium_meta WHERE name = 'trimmed') AS meta
         ) AS log
+        """
+
+    /// What is committed. On a standby, a snapshot has no list of open transactions: all since the oldest one may be open.
+    static let snapshot = """
+        CASE WHEN pg_is_in_recovery() THEN (
+            pg_snapshot_xmin(pg_current_snapshot())::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text || ':'
+        )::pg_snapshot ELSE pg_current_snapshot() END
         """
 
     /// The snapshot of all that is committed, but not of transactions after the last one that changed something.
@@ -85,6 +92,7 @@ enum ChangeStatements {
 
     /// Lets one program at a time find out whether the log is at home.
     static let lockHistory = Statement("SELECT value FROM emporium_meta WHERE name = 'history' FOR UPDATE")
+    static let countLog = Statement("SELECT count(*) FROM emporium_changes")
     static let checkHome = Statement("SELECT \(isAtHome)")
     static let beginHistory = Statement("UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'")
     static let noteHome = Statement(
@@ -106,7 +114,7 @@ enum ChangeStatements {
     /// The next changes that a snapshot doesn't have.
     static let changes = Statement(
         "emporium_changes",
-        "\(columns) FROM \(rowsSince("$2")) WHERE collection = $1 ORDER BY id LIMIT \(limit)"
+        "\(columns) FROM \(rowsSince("$2")) WHERE collection = $1 AND \(isInSnapshot) ORDER BY id LIMIT \(limit)"
     )
 
     /// The next changes that one snapshot doesn't have and another has.
@@ -118,6 +126,11 @@ enum ChangeStatements {
         ORDER BY id LIMIT \(limit)
         """
     )
+
+    /// Of the rows that are seen on a standby, those that its snapshot has.
+    private static let isInSnapshot = """
+        (NOT pg_is_in_recovery() OR transaction < pg_snapshot_xmin(pg_current_snapshot()))
+        """
 
     /// The most rows that are read at once.
     static let limit = 200

@@ -19,6 +19,8 @@ enum LogHome {
         ]
         let answers = try await session.run(begin, patience: patience)
         try answers.requireAll(begin.count)
+        // All rows are written again, of which there may be millions.
+        let count: Int64 = try await session.run(Command(ChangeStatements.countLog), patience: patience).number(0, 0)
         let changes =
             try answers[2].flag(0, 0)
             ? []
@@ -27,7 +29,7 @@ enum LogHome {
                 ChangeStatements.beginLog,
             ]
         _ = try await session.run(
-            (changes + [Statement("COMMIT")]).map { Command($0) }, patience: patience)
+            (changes + [Statement("COMMIT")]).map { Command($0) }, patience: patience + TimeInterval(count) / 1000)
     }
 }
 #endif

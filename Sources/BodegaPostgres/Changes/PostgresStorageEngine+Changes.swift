@@ -87,8 +87,8 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
             // Its numbers mean nothing here: to go by them could report the same changes for ever.
             let message = """
-                The log of changes was copied from another database, so changes cannot be followed yet. Open the database \
-                once as a user who may write to it.
+                The log of changes is of another database or an earlier version, so changes cannot be followed yet. Open \
+                the database once as a user who may write to it.
                 """
             throw StorageError(.readOnly, message, cause: failure)
         }

@@ -21,6 +21,12 @@ struct PostgresDeadline: Sendable, Comparable {
         return now >= nanoseconds ? 0 : TimeInterval(nanoseconds - now) / 1e9
     }
 
+    /// The seconds since then; 0 if it has not passed.
+    var elapsed: TimeInterval {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return now <= nanoseconds ? 0 : TimeInterval(now - nanoseconds) / 1e9
+    }
+
     var dispatchTime: DispatchTime { DispatchTime(uptimeNanoseconds: nanoseconds) }
 
     static func < (left: PostgresDeadline, right: PostgresDeadline) -> Bool { left.nanoseconds < right.nanoseconds }

@@ -63,8 +63,11 @@ extension PostgresFailure {
         }
     }
 
-    /// Whether the server, or the network, said nothing for too long.
+    /// Whether nothing came from the server for too long.
     var isSilence: Bool { kind == .timedOut || kind == .silent }
+
+    /// Whether the server has rolled back what it was asked for.
+    var isRolledBack: Bool { code != nil && (!endsConnection || code == "25006") }
 
     /// Whether the connection can't be used any more.
     var endsConnection: Bool {

@@ -15,8 +15,9 @@ final class Session: @unchecked Sendable {
     private let watch: SocketWatch
     /// The names of the statements that the server knows.
     private var prepared: Set<String> = []
+    private let connected = PostgresDeadline.after(0)
     private var hasFailed = false
-    /// Whether the server has said something since the connection was lent, or made.
+    /// Whether the server has sent something since the connection was lent, or made.
     private var isProven = true
     private let notices = SessionNotices()
 
@@ -46,13 +47,15 @@ final class Session: @unchecked Sendable {
     struct Backend: Sendable {
         let host: ConnectionTarget.Host
         let process: Int32
+        /// When the client had the connection; the process is older.
+        let connected: PostgresDeadline
     }
 
     /// The process on the server's side.
-    var backend: Backend { Backend(host: host, process: PQbackendPID(connection)) }
+    var backend: Backend { Backend(host: host, process: PQbackendPID(connection), connected: connected) }
 
-    /// Makes the connection prove that it is alive: until the server's next word, it may be silent for half as long. Then
-    /// it is taken for dead, which leaves time for another one.
+    /// Makes the connection prove that it is alive: until the server sends something, it may be silent for half as long.
+    /// Then it is taken for dead, which leaves time for another one.
     func demandProof() { isProven = false }
 
     /// Whether statements can be sent, as far as is known without asking the server.

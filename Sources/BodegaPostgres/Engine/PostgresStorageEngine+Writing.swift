@@ -15,6 +15,12 @@ extension PostgresStorageEngine {
         fileprivate var rowsInLog: Int {
             if case .many(let plan) = self { 1 + plan.steps.count / 1_000 } else { 1 }
         }
+
+        /// Whether it notes its request only after it has locked all rows that it changes: one that removes all notes that
+        /// before it writes.
+        fileprivate var locksFirst: Bool {
+            if case .many(let plan) = self { !plan.removesAll || plan.written.isEmpty } else { true }
+        }
     }
 
     /// Applies a change, once, whatever happens to the connection in the meantime.
@@ -28,7 +34,7 @@ extension PostgresStorageEngine {
             collection: number, origin: (StorageOrigin.current ?? origin).id, identifier: .timeOrdered())
         if case .many(let plan) = change, plan.isEmpty { return }
         let deadline = PostgresDeadline.after(database.options.timeout)
-        var doubt = WriteFence.Doubt(request: request)
+        var doubt = WriteFence.Doubt(request: request, locksFirst: change.locksFirst)
         do {
             try await database.fence.pass(number, until: deadline)
             try await database.attempt(until: deadline) { session, attempt in
@@ -40,9 +46,8 @@ extension PostgresStorageEngine {
                     case .many(let plan): try await apply(plan, request, session, attempt)
                     }
                 } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
-                    try await waitForStandbys(request, session)
-                } catch let failure as PostgresFailure where failure.code != nil && !failure.endsConnection {
-                    // The server has rolled this attempt back.
+                    try await waitForStandbys(request, session, patience: database.options.timeout)
+                } catch let failure as PostgresFailure where failure.isRolledBack {
                     doubt.backends.removeLast()
                     throw failure
                 }
@@ -61,7 +66,10 @@ extension PostgresStorageEngine {
     ///
     /// - Throws: The error, unless it was applied.
     private func settle(_ doubt: WriteFence.Doubt, after error: any Error, key: CacheKey?) async throws {
-        if doubt.backends.isEmpty { throw StorageError.postgres(error, key: key) }
+        if doubt.backends.isEmpty {
+            let wasSent = (error as? PostgresFailure)?.code != nil
+            throw StorageError.postgres(error, key: key, wasSent ? nil : "Nothing was changed.")
+        }
         let limit = PostgresDeadline.after(min(Self.timeToSettle, database.options.timeout))
         switch await database.fence.settle(doubt, until: limit) {
         case .neverApplied:
@@ -71,9 +79,12 @@ extension PostgresStorageEngine {
             throw StorageError.postgres(error, key: key, message)
         case .applied:
             do {
-                try await database.attempt(until: limit) { session, _ in
-                    try await waitForStandbys(doubt.request, session)
-                }
+                // In a task of its own, as this one may have been cancelled.
+                try await Task {
+                    try await database.attempt(until: limit) { session, _ in
+                        try await waitForStandbys(doubt.request, session, patience: limit.remaining)
+                    }
+                }.value
             } catch let failure {
                 bodegaLogger.debug("A write is not known to be replicated.", metadata: ["error": "\(failure)"])
                 throw StorageError.postgres(error, key: key, "The write was applied, but may not be replicated.")
@@ -125,12 +136,14 @@ extension PostgresStorageEngine {
 
     /// Commits something else, so that a change of an attempt before, which the server has, is also where the server
     /// lets commits wait for: nobody waited for that one.
-    private func waitForStandbys(_ request: ChangeRequest, _ session: Session) async throws {
-        if session.isInTransaction { try await rollBack(session, database.options.timeout) }
+    private func waitForStandbys(
+        _ request: ChangeRequest, _ session: Session, patience: TimeInterval
+    ) async throws {
+        if session.isInTransaction { try await rollBack(session, patience) }
         let nothing = ChangeRequest(
             collection: request.collection, origin: request.origin, identifier: .timeOrdered())
         let commands = BatchCommands(plan: WritePlan(), request: nothing, isAlone: false).all
-        _ = try await session.run(commands, patience: database.options.timeout)
+        _ = try await session.run(commands, patience: patience)
     }
 
     // MARK: Bulk writes

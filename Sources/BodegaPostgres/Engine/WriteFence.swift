@@ -7,10 +7,10 @@ import Logging
 ///
 /// 1. A write failed, and what it sent may still be on its way to the server, or in a server process that is stopped.
 /// 2. The fence notes the identifier of the write's request in the log, on a new connection. The identifier can stand
-///    there once. If it is there already, the write was applied. If not, it never will be: its transaction fails when it
-///    comes to note the identifier itself.
-/// 3. A transaction that has noted it and not ended yet is in the way. It is ended; if that takes long, it *holds* the
-///    rows that it has changed, so that later writes of the same keys wait for it by themselves.
+///    there once. If the write has noted it, the write was applied. If not, it never will be: its transaction fails when
+///    it comes to note the identifier itself. The server processes that may still be at it are ended.
+/// 3. A transaction that has noted it and not ended yet is in the way. It *holds* the rows that it has changed, so that
+///    later writes of the same keys wait for it by themselves.
 /// 4. If the server can't be reached in time, the caller is told that the outcome is not known. The fence keeps trying,
 ///    and later writes to the collection wait until it is done.
 ///
@@ -26,6 +26,8 @@ final class WriteFence: Sendable {
     /// A write whose outcome is not known.
     struct Doubt: Sendable {
         let request: ChangeRequest
+        /// Whether it notes its request only after it has locked all rows that it changes.
+        let locksFirst: Bool
         /// The server processes that may still be at it.
         var backends: [Session.Backend] = []
     }
@@ -39,9 +41,9 @@ final class WriteFence: Sendable {
 
     private struct State {
         var entries: [UUID: Entry] = [:]
-        /// Writes that wait for those whose callers were told that the outcome is not known.
-        var followers: [UInt64: (collection: Int32, continuation: UnsafeContinuation<Void, any Error>)] = [:]
-        var nextFollower: UInt64 = 0
+        /// Later writes, which wait for those whose callers have received the error that the outcome is not known.
+        var laterWrites: [UInt64: (collection: Int32, continuation: UnsafeContinuation<Void, any Error>)] = [:]
+        var nextNumber: UInt64 = 0
         var isWorking = false
         var lastFailure: (any Error)?
 
@@ -85,9 +87,9 @@ final class WriteFence: Sendable {
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
             let number: UInt64? = state.withLock { state in
                 guard state.mustWait(collection) else { return nil }
-                state.nextFollower += 1
-                state.followers[state.nextFollower] = (collection, continuation)
-                return state.nextFollower
+                state.nextNumber += 1
+                state.laterWrites[state.nextNumber] = (collection, continuation)
+                return state.nextNumber
             }
             guard let number else { return continuation.resume() }
             _ = Watchdog.shared.watch(until: deadline) { [weak self] in self?.turnAway(number) }
@@ -105,26 +107,26 @@ final class WriteFence: Sendable {
     }
 
     private func turnAway(_ number: UInt64) {
-        let (follower, failure) = state.withLock { state in
-            (state.followers.removeValue(forKey: number), state.lastFailure)
+        let (write, failure) = state.withLock { state in
+            (state.laterWrites.removeValue(forKey: number), state.lastFailure)
         }
         let message = "An earlier write must be settled first, and the server could not be asked about it."
-        follower?.continuation.resume(throwing: failure ?? PostgresFailure(.cannotConnect, message))
+        write?.continuation.resume(throwing: failure ?? PostgresFailure(.cannotConnect, message))
     }
 
     private func end(_ identifier: UUID, _ outcome: Outcome) {
         let waiter = state.withLock { $0.entries.removeValue(forKey: identifier)?.waiter }
         waiter?.resume(returning: outcome)
-        letFollowersPass()
+        letLaterWritesPass()
     }
 
-    private func letFollowersPass() {
+    private func letLaterWritesPass() {
         let free = state.withLock { state in
-            let free = state.followers.filter { !state.mustWait($0.value.collection) }
-            for number in free.keys { state.followers[number] = nil }
+            let free = state.laterWrites.filter { !state.mustWait($0.value.collection) }
+            for number in free.keys { state.laterWrites[number] = nil }
             return free
         }
-        for follower in free.values { follower.continuation.resume() }
+        for write in free.values { write.continuation.resume() }
     }
 
     // MARK: Working
@@ -163,29 +165,42 @@ final class WriteFence: Sendable {
         let request = doubt.request
         var parameters = Parameters()
         parameters.append(request.collection)
-        parameters.append(request.origin)
         parameters.append(request.identifier)
+        let begin = [
+            Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")), Command(Self.limits), Command(Self.lockLog),
+        ]
+        // In a message of its own: only what is in the way of the note itself is the write's transaction.
+        _ = try await session.run(begin, patience: timeout)
         let commands = [
-            Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")), Command(Self.limits),
-            Command(Self.note, parameters), Command(Statement("COMMIT")),
+            Command(Self.note, parameters), Command(Self.isOwnNote, parameters), Command(Statement("COMMIT")),
         ]
         do {
             let answers = try await session.run(commands, patience: timeout)
             try answers.requireAll(commands.count)
-            end(request.identifier, answers[2].count == 0 ? .applied : .neverApplied)
+            end(request.identifier, try answers[1].flag(0, 0) ? .neverApplied : .applied)
         } catch let failure as PostgresFailure where failure.code == "55P03" {
             _ = try await session.run(Command(Statement("ROLLBACK")), patience: timeout)
-            state.withLock { $0.entries[request.identifier]?.isHeld = true }
-            letFollowersPass()
-            try await endTransaction(of: doubt, session)
+            // Of several attempts, another one may still be on its way.
+            if doubt.locksFirst, doubt.backends.count == 1 {
+                state.withLock { $0.entries[request.identifier]?.isHeld = true }
+                letLaterWritesPass()
+            }
         }
+        try await endTransactions(of: doubt, session)
     }
 
-    private func endTransaction(of doubt: Doubt, _ session: Session) async throws {
-        var parameters = Parameters()
+    /// Ends the server processes that may still be at a write. Otherwise they could keep rows locked until the network
+    /// finds out that the connection is dead, for hours.
+    private func endTransactions(of doubt: Doubt, _ session: Session) async throws {
         let backends = doubt.backends.filter { $0.host == session.host }
+        var parameters = Parameters()
         parameters.appendArray(of: .int8, backends) { $0.append(Int64($1.process)) }
-        _ = try await session.run(Command(Self.terminate, parameters), patience: timeout)
+        parameters.appendArray(of: .int8, backends) { $0.append(Int64($1.connected.elapsed * 1000)) }
+        do {
+            _ = try await session.run(Command(Self.terminate, parameters), patience: timeout)
+        } catch let failure as PostgresFailure where failure.code == "42501" {
+            bodegaLogger.debug("A server process could not be ended.", metadata: ["error": "\(failure)"])
+        }
     }
 
     /// A lock is waited for as long as it takes to end a transaction that is about to end. No standby is waited for: one
@@ -193,20 +208,26 @@ final class WriteFence: Sendable {
     private static let limits = Statement(
         "SELECT set_config('lock_timeout', '250ms', true), set_config('synchronous_commit', 'local', true)")
 
+    private static let lockLog = Statement("LOCK TABLE emporium_changes IN ROW EXCLUSIVE MODE")
+
+    /// A note of the fence has the request for its origin, as no write has. So it is known again if its answer was lost.
     private static let note = Statement(
         """
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        VALUES ($1, $2, $3, 0, '{}', '{}', false)
-        ON CONFLICT (request, part) DO NOTHING RETURNING 1
+        VALUES ($1, $2, $2, 0, '{}', '{}', false)
+        ON CONFLICT (request, part) DO NOTHING
         """
     )
+    private static let isOwnNote = Statement(
+        "SELECT origin = request FROM emporium_changes WHERE collection = $1 AND request = $2 AND part = 0")
 
-    /// Ends processes that are in a transaction. That they still have the numbers that they had is certain, because one of
-    /// them holds the lock.
+    /// A process that has another's number by now is younger than the connection was.
     private static let terminate = Statement(
         """
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE pid = ANY($1::bigint[]) AND usename = current_user AND backend_xid IS NOT NULL
+        SELECT pg_terminate_backend(pid)
+        FROM unnest($1::bigint[], $2::bigint[]) AS old (process, age)
+        JOIN pg_stat_activity ON pid = process
+        WHERE usename = session_user AND backend_start <= clock_timestamp() - age * interval '1 millisecond'
         """
     )
 }

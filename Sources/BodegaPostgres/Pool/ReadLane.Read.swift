@@ -8,24 +8,39 @@ extension ReadLane {
         // @unchecked because what changes is only reached under the lane's lock.
         let command: Command
         let deadline: PostgresDeadline
-        /// Until when the server must say something, or the connection is taken for dead.
-        let deadlineForProof: PostgresDeadline
+        private let isFirstAttempt: Bool
+        /// Until when the server must send something, or the connection is taken for dead; `nil` before the read was sent.
+        private(set) var deadlineForProof: PostgresDeadline?
         var continuation: UnsafeContinuation<QueryResult, any Error>?
         var wasCancelled = false
         var serverWasTold = false
         /// How often it was sent again because others on the connection stood in its way.
         var repeats = 0
         /// How often something had been received when it was sent.
-        var receiptsBefore = 0
+        private(set) var receiptsBefore = 0
 
         /// - Parameter isFirstAttempt: Whether half of the time is to be left for another connection.
         init(_ command: Command, until deadline: PostgresDeadline, isFirstAttempt: Bool = false) {
             self.command = command
             self.deadline = deadline
+            self.isFirstAttempt = isFirstAttempt
+        }
+
+        /// The next moment at which something may have to be done about it.
+        var nextDeadline: PostgresDeadline {
+            if let deadlineForProof, !deadlineForProof.hasPassed { deadlineForProof } else { deadline }
+        }
+
+        /// Takes note that it is sent.
+        func demandProof(afterReceipts receipts: Int) {
+            receiptsBefore = receipts
             deadlineForProof = isFirstAttempt ? .after(deadline.remaining / 2) : deadline
         }
 
-        var nextDeadline: PostgresDeadline { deadlineForProof.hasPassed ? deadline : deadlineForProof }
+        /// Whether nothing was received since it was sent, for so long that the connection is taken for dead.
+        func seemsLost(afterReceipts receipts: Int) -> Bool {
+            receiptsBefore == receipts && deadlineForProof?.hasPassed == true
+        }
     }
 }
 #endif

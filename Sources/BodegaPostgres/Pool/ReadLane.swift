@@ -78,7 +78,7 @@ final class ReadLane: @unchecked Sendable {
         var answers: [Answer] = []
         lock.lock()
         if isClosed {
-            answers.append((continuation, .failure(PostgresFailure(.closed, "The database was closed."))))
+            answers.append((continuation, .failure(Self.isClosedFailure)))
         } else if read.wasCancelled {
             answers.append((continuation, .failure(CancellationError())))
         } else {
@@ -179,11 +179,16 @@ final class ReadLane: @unchecked Sendable {
         }
     }
 
-    /// Ends the connection and everything under way.
+    /// Ends the connection when the answers to what was sent have come.
     func close() {
-        lock.withLock { isClosed = true }
-        breakOff(PostgresFailure(.closed, "The database was closed."))
+        let isDone = lock.withLock {
+            isClosed = true
+            return sent.isEmpty
+        }
+        if isDone { breakOff(Self.isClosedFailure) }
     }
+
+    private static var isClosedFailure: PostgresFailure { PostgresFailure(.closed, "The database was closed.") }
 
     // MARK: Sending
 
@@ -206,7 +211,8 @@ final class ReadLane: @unchecked Sendable {
 
     private func send(_ read: Read) -> Bool {
         guard let line, case let connection = line.session.connection else { return false }
-        read.receiptsBefore = line.receipts
+        read.demandProof(afterReceipts: line.receipts)
+        watch(until: read.nextDeadline)
         let statement = read.command.statement
         // What is sent stands in the list before, so that it is answered if it can't be sent.
         if let name = statement.name, !line.prepared.contains(name) {
@@ -256,6 +262,7 @@ final class ReadLane: @unchecked Sendable {
             if !isConnected, line != nil { breakOff(PostgresFailure.lost(connection), &answers) }
             sendPending(&answers)
             tellServerOfCancelledRead()
+            if isClosed, sent.isEmpty { breakOff(Self.isClosedFailure, &answers) }
         }
         let hasMore = line.map { SocketWatch.isReady(PQsocket($0.session.connection), toRead: true, toWrite: false) }
         lock.unlock()
@@ -389,7 +396,7 @@ final class ReadLane: @unchecked Sendable {
             breakOff(PostgresFailure(.silent, "The server was silent for too long."), &answers)
         }
         let next = sent.lazy.compactMap { slot in
-            if case .read(let read) = slot, read.continuation != nil { read.nextDeadline } else { nil }
+            if case .read(let read) = slot, !read.nextDeadline.hasPassed { read.nextDeadline } else { nil }
         }.min()
         if let next = [next, pending.lazy.map(\.nextDeadline).min()].compactMap({ $0 }).min() { watch(until: next) }
         lock.unlock()
@@ -401,8 +408,8 @@ final class ReadLane: @unchecked Sendable {
     private var seemsDead: Bool {
         guard let line else { return false }
         return sent.contains { slot in
-            guard case .read(let read) = slot, read.continuation != nil else { return false }
-            return read.receiptsBefore == line.receipts && read.deadlineForProof.hasPassed
+            guard case .read(let read) = slot else { return false }
+            return read.seemsLost(afterReceipts: line.receipts)
         }
     }
 }
