@@ -100,6 +100,24 @@ package final class RegisterHistory: Sendable {
         }
     }
 
+    /// Reads all keys at one moment, and notes what was read unless that threw.
+    ///
+    /// - Parameter body: Returns the values by key.
+    package func readAll(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> [String: String]
+    ) async throws {
+        let began = tick()
+        let values = try await body()
+        let ended = tick()
+        state.withLock { state in
+            for key in Set(state.registers.keys).union(values.keys) {
+                let read = Read(value: values[key], began: began, ended: ended)
+                state.registers[key, default: Register()].reads.append(read)
+            }
+        }
+    }
+
     private func tick() -> Int {
         state.withLock { state in
             state.time += 1

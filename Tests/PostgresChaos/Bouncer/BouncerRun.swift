@@ -1,0 +1,80 @@
+#if Postgres
+import Bodega
+import BodegaPostgres
+import BodegaTesting
+import Foundation
+import PostgresTesting
+
+/// Examines the engine behind a pooler: what holds without one holds in its session mode, and in its transaction mode it
+/// holds, too, or the engine refuses to open with an error that says why.
+struct BouncerRun {
+    let keeper: Keeper
+
+    /// Runs all checks.
+    ///
+    /// - Returns: What is wrong.
+    func run() async throws -> [String] {
+        let server = try await PostgresServer.launch(settings: ["max_connections": "200"])
+        var problems: [String] = []
+        for mode in Bouncer.Mode.allCases {
+            let bouncer = try await Bouncer(mode, to: server, keeper: keeper)
+            problems += try await examine(mode, bouncer, server)
+            try await bouncer.end()
+        }
+        try await server.remove()
+        return problems
+    }
+
+    private func examine(_ mode: Bouncer.Mode, _ bouncer: Bouncer, _ server: PostgresServer) async throws -> [String] {
+        if mode == .transaction, let refusal = try await refusal(bouncer, server) {
+            report("pgbouncer, transaction mode: refused: \(refusal)")
+            return []
+        }
+        let databases = Databases(server)
+        let configuration = StorageEngineConformance.Configuration("pgbouncer, \(mode)") { workspace in
+            let database = try await databases.database(workspace.identifier)
+            return try await PostgresStorageEngine(
+                connecting: bouncer.url(database), collection: "items",
+                options: .init(maximumConnections: 4, connectTimeout: 60, timeout: 60), now: workspace.clock.now)
+        }
+        var shared = configuration
+        shared.capabilities.insert(.shared)
+        let checks =
+            StorageEngineConformance.checks(for: configuration) + StorageEngineConformance.changeFeedChecks(for: shared)
+        var problems: [String] = []
+        for check in checks {
+            do { try await check.run() } catch { problems.append("pgbouncer, \(mode): \(check): \(error)") }
+        }
+        report("pgbouncer, \(mode) mode: \(checks.count) checks, \(problems.count) failed")
+        return problems
+    }
+
+    /// The error with which the engine refuses to work, if it does.
+    private func refusal(_ bouncer: Bouncer, _ server: PostgresServer) async throws -> StorageError? {
+        let database = try await server.makeDatabase()
+        do {
+            _ = try await PostgresStorageEngine(connecting: bouncer.url(database.name), collection: "items")
+            return nil
+        } catch let error as StorageError where error.message.contains("pooler") {
+            return error
+        }
+    }
+}
+
+/// A database for each name.
+private actor Databases {
+    private let server: PostgresServer
+    private var names: [String: String] = [:]
+
+    init(_ server: PostgresServer) {
+        self.server = server
+    }
+
+    func database(_ name: String) async throws -> String {
+        if let known = names[name] { return known }
+        let made = try await server.makeDatabase().name
+        names[name] = made
+        return made
+    }
+}
+#endif
