@@ -49,6 +49,8 @@ public final class PostgresDatabase: Sendable {
         /// than any program tries to repeat a write, which looks there for what became of its attempts.
         var requestAge: TimeInterval
 
+        static let usualRequestAge: TimeInterval = 300
+
         /// Describes how a database is used.
         ///
         /// - Parameters:
@@ -72,7 +74,7 @@ public final class PostgresDatabase: Sendable {
             self.partitions = partitions
             self.changeLogLimit = changeLogLimit
             self.mustExist = mustExist
-            requestAge = max(300, 4 * timeout)
+            requestAge = max(Self.usualRequestAge, 4 * timeout)
         }
     }
 
@@ -82,7 +84,7 @@ public final class PostgresDatabase: Sendable {
     let announcer: ChangeAnnouncer
     let listener: ChangeListener
     let trimmer: ChangeTrimmer
-    let place: DatabasePlace
+    let fence: WriteFence
     private let lanes: LaneGroup
 
     /// Connects to a database, and creates the tables in it if they are missing.
@@ -122,31 +124,44 @@ public final class PostgresDatabase: Sendable {
         listener = ChangeListener(pool: pool, clock: clock, connectTimeout: options.connectTimeout)
         trimmer = ChangeTrimmer(
             pool: pool, limit: options.changeLogLimit, timeout: options.timeout, age: options.requestAge)
+        fence = WriteFence(pool: pool, clock: clock, timeout: options.connectTimeout)
         retries = Retries(clock: clock, hasSeveralHosts: target.hosts.count > 1)
         self.options = options
-        place = try await Self.open(pool, retries, options)
+        try await Self.open(pool, retries, options)
     }
 
     deinit { close() }
 
-    private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws -> DatabasePlace
-    {
+    private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
         do {
             // A server that isn't there is told at once; one that is starting, or has no connection left, is waited
             // for.
-            return try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
+            try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
                 try await pool.withSession(until: .after(options.timeout)) { session in
                     if options.mustExist {
                         try await migrator.check(session)
                     } else {
                         try await migrator.migrate(session)
                     }
-                    return try await DatabasePlace.find(in: session, patience: options.timeout)
+                    try await noteRequestAge(options, session)
                 }
             }
         } catch {
             throw StorageError.postgres(error)
+        }
+    }
+
+    /// Notes for those who trim the log that this program repeats writes for longer than others do.
+    private static func noteRequestAge(_ options: Options, _ session: Session) async throws {
+        guard options.requestAge > Options.usualRequestAge else { return }
+        var parameters = Parameters()
+        parameters.append(Int64(min(options.requestAge, 1e9)))
+        do {
+            _ = try await session.run(
+                Command(ChangeStatements.noteRequestAge, parameters), patience: options.timeout)
+        } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
+            // A program that may not write repeats nothing.
         }
     }
 
@@ -203,21 +218,22 @@ public final class PostgresDatabase: Sendable {
         key: CacheKey? = nil,
         _ body: @escaping (Session) async throws -> Value
     ) async throws -> Value {
-        try await attempt(key: key) { session, _ in try await body(session) }
-    }
-
-    /// The same, telling the closure the number of the attempt, from 0.
-    func attempt<Value>(
-        key: CacheKey? = nil,
-        _ body: (Session, Int) async throws -> Value
-    ) async throws -> Value {
-        let deadline = PostgresDeadline.after(options.timeout)
         do {
-            return try await retries.untilDone(by: deadline) { attempt in
-                try await pool.withSession(until: deadline) { try await body($0, attempt) }
-            }
+            return try await attempt(until: .after(options.timeout)) { session, _ in try await body(session) }
         } catch {
             throw StorageError.postgres(error, key: key)
+        }
+    }
+
+    /// The same until a deadline. The closure gets the number of the attempt, from 0.
+    ///
+    /// - Throws: A ``PostgresFailure``, or what the closure throws.
+    func attempt<Value>(
+        until deadline: PostgresDeadline,
+        _ body: (Session, Int) async throws -> Value
+    ) async throws -> Value {
+        try await retries.untilDone(by: deadline) { attempt in
+            try await pool.withSession(until: deadline) { try await body($0, attempt) }
         }
     }
 
@@ -225,7 +241,7 @@ public final class PostgresDatabase: Sendable {
     func read(_ command: Command, key: CacheKey? = nil) async throws -> QueryResult {
         let deadline = PostgresDeadline.after(options.timeout)
         do {
-            return try await lanes.next().run(ReadLane.Read(command, until: deadline))
+            return try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
         } catch let failure as PostgresFailure where failure.isOutage || failure.isConflict {
             return try await readAgain(command, key: key, after: failure, until: deadline)
         } catch {
@@ -241,7 +257,7 @@ public final class PostgresDatabase: Sendable {
     ) async throws -> QueryResult {
         do {
             return try await retries.untilDone(by: deadline, after: failure) { _ in
-                try await lanes.next().run(ReadLane.Read(command, until: deadline))
+                try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: false))
             }
         } catch {
             throw StorageError.postgres(error, key: key)

@@ -6,45 +6,51 @@ import Foundation
 ///
 /// A number could not say that: a transaction that took a lower number may commit later, and would be skipped. So it is
 /// a snapshot of PostgreSQL's, which knows of each transaction whether it was committed. Transactions are only
-/// comparable on one timeline of one database: after a failover, a cursor from before is of another history.
+/// comparable within one history: a restored database gives their numbers again. So the cursor also names a row of the
+/// log, by the random identifier of its request, which must still be there.
 struct ChangeCursor: Sendable, Equatable {
 
-    /// What tells databases and their timelines apart.
+    /// What tells databases, their servers and their restarts apart.
     var history: String
-    /// All that was committed here has been told.
+    /// The newest row of the log when the cursor was made; `nil` if the log was empty.
+    var newestRow: UUID?
+    /// The changes of all that was committed here have been read.
     var seen: String
-    /// Of what was committed since, a part of the changes may have been told.
+    /// Of what was committed since, a part of the changes may have been read.
     var part: Part?
 
     struct Part: Sendable, Equatable {
-        /// What was committed here is being told.
+        /// The changes of what was committed here are being read.
         var upTo: String
         /// The number in the log of the last change that was.
         var lastChange: Int64
     }
 
-    init(history: String, seen: String, part: Part? = nil) {
+    init(history: String, newestRow: UUID?, seen: String, part: Part? = nil) {
         self.history = history
+        self.newestRow = newestRow
         self.seen = seen
         self.part = part
     }
 
     init?(_ cursor: StorageCursor) {
         let fields = cursor.rawValue.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        guard fields.count == 2 || fields.count == 4,
-            fields.dropFirst().prefix(2).allSatisfy(Self.isSnapshot(_:))
+        guard fields.count == 3 || fields.count == 5,
+            fields.dropFirst(2).prefix(2).allSatisfy(Self.isSnapshot(_:))
         else { return nil }
         history = fields[0]
-        seen = fields[1]
-        if fields.count == 4 {
-            guard let last = Int64(fields[3]) else { return nil }
-            part = Part(upTo: fields[2], lastChange: last)
+        newestRow = UUID(uuidString: fields[1])
+        guard newestRow != nil || fields[1].isEmpty else { return nil }
+        seen = fields[2]
+        if fields.count == 5 {
+            guard let last = Int64(fields[4]) else { return nil }
+            part = Part(upTo: fields[3], lastChange: last)
         }
     }
 
     var storageCursor: StorageCursor {
         let rest = part.map { ";\($0.upTo);\($0.lastChange)" } ?? ""
-        return StorageCursor(rawValue: "\(history);\(seen)\(rest)")
+        return StorageCursor(rawValue: "\(history);\(newestRow?.uuidString ?? "");\(seen)\(rest)")
     }
 
     /// Whether a text is a snapshot: two numbers, and a list of numbers between them.

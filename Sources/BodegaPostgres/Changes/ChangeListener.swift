@@ -82,6 +82,9 @@ final class ChangeListener: Sendable {
 
     private func connect() async throws -> Session {
         let session = try await pool.makeSession()
+        let isStandby = Command(Statement("SELECT pg_is_in_recovery()"))
+        // A standby gets no notifications; there, changes are found by looking.
+        if try await session.run(isStandby, patience: connectTimeout).flag(0, 0) { return session }
         _ = try await session.run(Command(Statement("LISTEN \(ChangeAnnouncer.channel)")), patience: connectTimeout)
         return session
     }
@@ -119,9 +122,7 @@ final class ChangeListener: Sendable {
         SELECT pg_current_snapshot()::text, news.collection
         FROM (SELECT 1) AS one
         LEFT JOIN (
-            SELECT DISTINCT collection FROM emporium_changes
-            WHERE transaction >= pg_snapshot_xmin($1::text::pg_snapshot)
-                AND NOT pg_visible_in_snapshot(transaction, $1::text::pg_snapshot)
+            SELECT DISTINCT collection FROM \(ChangeStatements.rowsSince("$1"))
         ) AS news ON true
         """
     )

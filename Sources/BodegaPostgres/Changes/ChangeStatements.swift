@@ -6,43 +6,60 @@ enum ChangeStatements {
     static let begin = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     static let end = Statement("COMMIT")
 
-    /// The database with its timeline, whether that is the one that the log belongs to, and what is committed.
-    static func state(_ place: DatabasePlace) -> Statement {
-        Statement(
-            "emporium_state",
-            "SELECT \(history(place)), \(isKnown(place)), \(committed) FROM \(log)"
+    /// The history, whether the log was written in this database, what is committed, and the newest row of the log.
+    static let state = Statement(
+        "emporium_state",
+        "SELECT \(history), \(isAtHome), \(committed), \(newestRow) FROM \(log)"
+    )
+
+    /// The same, and whether everything since a cursor is still in the log.
+    ///
+    /// The cursor's row must be there, which it is not if the log was restored from before it. And the cursor must have
+    /// seen all that the snapshot has up to which the log was trimmed.
+    static let stateSince = Statement(
+        "emporium_state_since",
+        """
+        SELECT \(history), \(isAtHome), \(committed), \(newestRow),
+            pg_snapshot_xmax($1::text::pg_snapshot) >= pg_snapshot_xmax(trimmed)
+                AND pg_snapshot_xmax($1::text::pg_snapshot) <= pg_snapshot_xmax(now)
+                AND NOT EXISTS (
+                    SELECT 1 FROM pg_snapshot_xip($1::text::pg_snapshot) AS missing
+                    WHERE pg_visible_in_snapshot(missing, trimmed)
+                )
+                AND ($2::uuid IS NULL OR EXISTS (SELECT 1 FROM emporium_changes WHERE request = $2::uuid))
+        FROM \(log)
+        """
+    )
+
+    /// The start of the server is a part of it, because files can only be restored while the server is stopped: two
+    /// transactions can commit in the reverse order of their rows, so that no row could prove that both are there.
+    private static let history = """
+        (SELECT value FROM emporium_meta WHERE name = 'history') || '/' || \(tables)
+            || '/' || (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text
+        """
+
+    private static let tables = """
+        (SELECT oid::text FROM pg_database WHERE datname = current_database())
+            || '/' || 'emporium_changes'::regclass::oid::text
+        """
+
+    /// A row that says where it is and which transaction wrote it. One that was copied is elsewhere, and one that was
+    /// loaded from a dump has been written by another transaction, which its system column `xmin` has the last 32 bits of.
+    private static let isAtHome = """
+        EXISTS (
+            SELECT 1 FROM emporium_meta
+            WHERE name = 'home' AND value = \(tables) || '/' || substring(value FROM '[0-9]+$')
+                AND substring(value FROM '[0-9]+$')::bigint % 4294967296 = xmin::text::bigint
         )
-    }
+        """
 
-    /// The same, and whether the log still has all that a snapshot doesn't have: whether that snapshot has all that the
-    /// one has up to which the log was trimmed.
-    static func stateSince(_ place: DatabasePlace) -> Statement {
-        Statement(
-            "emporium_state_since",
-            """
-            SELECT \(history(place)), \(isKnown(place)), \(committed),
-                pg_snapshot_xmax($1::text::pg_snapshot) >= pg_snapshot_xmax(trimmed)
-                    AND NOT EXISTS (
-                        SELECT 1 FROM pg_snapshot_xip($1::text::pg_snapshot) AS missing
-                        WHERE pg_visible_in_snapshot(missing, trimmed)
-                    )
-            FROM \(log)
-            """
-        )
-    }
-
-    private static func history(_ place: DatabasePlace) -> String {
-        "(SELECT value FROM emporium_meta WHERE name = 'history') || '/' || \(place.sql)"
-    }
-
-    private static func isKnown(_ place: DatabasePlace) -> String {
-        "EXISTS (SELECT 1 FROM emporium_meta WHERE name = 'place' AND value = \(place.sql))"
-    }
+    /// What only this row has; NULL if the log is empty.
+    private static let newestRow = "(SELECT request FROM emporium_changes ORDER BY id DESC LIMIT 1)"
 
     private static let log = """
         (
             SELECT trimmed, pg_current_snapshot() AS now, greatest(
-                (SELECT max(transaction) FROM emporium_changes)::text::bigint + 1,
+                (SELECT transaction FROM emporium_changes ORDER BY transaction DESC LIMIT 1)::text::bigint + 1,
                 pg_snapshot_xmax(trimmed)::text::bigint
             ) AS highest
             FROM (SELECT value::pg_snapshot AS trimmed FROM emporium_meta WHERE name = 'trimmed') AS meta
@@ -66,26 +83,18 @@ enum ChangeStatements {
 
     // The log of a database that was restored elsewhere has the numbers of the transactions of the other server.
 
-    /// Lets one program at a time find out where the database is.
+    /// Lets one program at a time find out whether the log is at home.
     static let lockHistory = Statement("SELECT value FROM emporium_meta WHERE name = 'history' FOR UPDATE")
-
-    /// Where the database was when its log was begun; no row if that was never noted. And where it is.
-    static func places(_ place: DatabasePlace) -> Statement {
-        Statement("SELECT \(place.sql), (SELECT value FROM emporium_meta WHERE name = 'place')")
-    }
-
-    static let beginHistory = Statement(
+    static let checkHome = Statement("SELECT \(isAtHome)")
+    static let beginHistory = Statement("UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'")
+    static let noteHome = Statement(
         """
-        UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'
-        """
-    )
-    static let notePlace = Statement(
-        """
-        INSERT INTO emporium_meta VALUES ('place', convert_from($1, 'UTF8'))
+        INSERT INTO emporium_meta VALUES ('home', \(tables) || '/' || pg_current_xact_id()::text)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
         """
     )
-    static let emptyLog = Statement("DELETE FROM emporium_changes")
+    /// The rows stay, because they have the requests by which a repeated write finds that it is done.
+    static let adoptLog = Statement("UPDATE emporium_changes SET transaction = pg_current_xact_id()")
     static let beginLog = Statement(
         """
         UPDATE emporium_meta
@@ -94,16 +103,18 @@ enum ChangeStatements {
         """
     )
 
-    // A transaction from before the snapshot's oldest one is in it, so only those since are looked at, by an index.
-
     /// The next changes that a snapshot doesn't have.
-    static let changes = Statement("emporium_changes", "\(rows) ORDER BY id LIMIT \(limit)")
+    static let changes = Statement(
+        "emporium_changes",
+        "\(columns) FROM \(rowsSince("$2")) WHERE collection = $1 ORDER BY id LIMIT \(limit)"
+    )
 
     /// The next changes that one snapshot doesn't have and another has.
     static let changesUpTo = Statement(
         "emporium_changes_up_to",
         """
-        \(rows) AND pg_visible_in_snapshot(transaction, $3::text::pg_snapshot) AND id > $4
+        \(columns) FROM \(rowsSince("$2"))
+        WHERE collection = $1 AND pg_visible_in_snapshot(transaction, $3::text::pg_snapshot) AND id > $4
         ORDER BY id LIMIT \(limit)
         """
     )
@@ -111,11 +122,20 @@ enum ChangeStatements {
     /// The most rows that are read at once.
     static let limit = 200
 
-    private static let rows = """
-        SELECT id, origin, written, removed, removes_all FROM emporium_changes
-        WHERE collection = $1 AND transaction >= pg_snapshot_xmin($2::text::pg_snapshot)
-            AND NOT pg_visible_in_snapshot(transaction, $2::text::pg_snapshot)
+    private static let columns = "SELECT id, origin, written, removed, removes_all"
+
+    /// The rows that a snapshot, given as text, doesn't have: of transactions that began after it, or were open in it.
+    /// Both are found by the index. All since the oldest open one would be the whole log if that one is old enough.
+    static func rowsSince(_ snapshot: String) -> String {
         """
+        (
+            SELECT * FROM emporium_changes WHERE transaction >= pg_snapshot_xmax(\(snapshot)::text::pg_snapshot)
+            UNION ALL
+            SELECT late.* FROM pg_snapshot_xip(\(snapshot)::text::pg_snapshot) AS open
+            JOIN emporium_changes AS late ON late.transaction = open
+        ) AS rows
+        """
+    }
 
     // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while.
     // The number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
@@ -124,7 +144,8 @@ enum ChangeStatements {
     static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")
 
     /// Moves both snapshots on if there are enough rows since the later one and it is old enough: the rows that go have
-    /// the requests by which one who tries again finds that he is done.
+    /// the requests by which a repeated write finds that it is done. How old is decided by the program that repeats writes
+    /// for the longest time, not by the one that trims.
     static let moveTrimming = Statement(
         """
         UPDATE emporium_meta AS meta
@@ -134,17 +155,24 @@ enum ChangeStatements {
             ELSE extract(epoch FROM clock_timestamp())::bigint::text
         END
         FROM (SELECT value FROM emporium_meta WHERE name = 'next_trimmed') AS next
-        WHERE meta.name IN ('trimmed', 'next_trimmed', 'next_trimmed_at') AND $2 <= (
+        WHERE meta.name IN ('trimmed', 'next_trimmed', 'next_trimmed_at') AND greatest(
+            $2, (SELECT value::bigint FROM emporium_meta WHERE name = 'request_age')
+        ) <= (
             SELECT extract(epoch FROM clock_timestamp())::bigint - value::bigint FROM emporium_meta
             WHERE name = 'next_trimmed_at'
         ) AND $1 <= (
             SELECT count(*) FROM (
-                SELECT 1 FROM emporium_changes
-                WHERE transaction >= pg_snapshot_xmin(next.value::pg_snapshot)
-                    AND NOT pg_visible_in_snapshot(transaction, next.value::pg_snapshot)
-                LIMIT $1
+                SELECT 1 FROM \(rowsSince("next.value")) LIMIT $1
             ) AS new
         )
+        """
+    )
+
+    /// Notes how old a row must be for this program not to need it.
+    static let noteRequestAge = Statement(
+        """
+        INSERT INTO emporium_meta AS meta VALUES ('request_age', $1::bigint::text)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value::bigint < excluded.value::bigint
         """
     )
 

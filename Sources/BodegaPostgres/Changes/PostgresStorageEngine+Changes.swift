@@ -16,7 +16,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         let (number, patience) = (number, database.options.timeout)
         return try await database.perform { session in
             _ = try await self.settledState(session, patience)
-            let begin = [Command(ChangeStatements.begin), Command(ChangeStatements.state(self.database.place))]
+            let begin = [Command(ChangeStatements.begin), Command(ChangeStatements.state)]
             let answers = try await session.run(begin, patience: patience)
             try answers.requireAll(2)
             let items = try await ItemScan.run([.key, .data], ofCollection: number, session, patience) { row in
@@ -77,29 +77,35 @@ extension PostgresStorageEngine: ObservableStorageEngine {
 
     // MARK: Help
 
-    /// The state, after the history was begun anew if the database is not where it was.
+    /// The state, after a new history was begun if the log was copied from another database.
     private func settledState(_ session: Session, _ patience: TimeInterval) async throws -> QueryResult {
-        let command = Command(ChangeStatements.state(database.place))
+        let command = Command(ChangeStatements.state)
         let state = try await session.run(command, patience: patience)
         if try state.flag(0, 1) { return state }
         do {
-            try await database.place.settle(session, patience: patience)
+            try await LogHome.settle(session, patience: patience)
         } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
-            // Who may not write leaves it to others.
-            if session.isInTransaction { _ = try await session.run(Command(Statement("ROLLBACK")), patience: patience) }
+            // Its numbers mean nothing here: to go by them could report the same changes for ever.
+            let message = """
+                The log of changes was copied from another database, so changes cannot be followed yet. Open the database \
+                once as a user who may write to it.
+                """
+            throw StorageError(.readOnly, message, cause: failure)
         }
         return try await session.run(command, patience: patience)
     }
 
     private static func cursor(_ state: QueryResult) throws -> ChangeCursor {
-        ChangeCursor(history: try state.text(0, 0), seen: try state.text(0, 2))
+        let newestRow = state.bytes(0, 3) == nil ? nil : try state.identifier(0, 3)
+        return ChangeCursor(history: try state.text(0, 0), newestRow: newestRow, seen: try state.text(0, 2))
     }
 
     /// Asks for the state and the next changes.
     private func changes(after cursor: ChangeCursor) -> [Command] {
-        var seen = Parameters()
-        seen.append(cursor.seen.utf8)
-        let state = Command(ChangeStatements.stateSince(database.place), seen)
+        var known = Parameters()
+        known.append(cursor.seen.utf8)
+        if let row = cursor.newestRow { known.append(row) } else { known.appendNull() }
+        let state = Command(ChangeStatements.stateSince, known)
         var parameters = Parameters()
         parameters.append(number)
         parameters.append(cursor.seen.utf8)
@@ -118,7 +124,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     ) throws -> StorageDelta? {
         let (first, rows) = (answers[answers.startIndex], answers[answers.startIndex + 1])
         let state = try Self.cursor(first)
-        guard state.history == cursor.history, try first.flag(0, 3) else { return nil }
+        guard state.history == cursor.history, try first.flag(0, 1), try first.flag(0, 4) else { return nil }
         var changes: [StorageChange] = []
         var isNews = origin == nil
         var removesAll = false
@@ -135,7 +141,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         }
         if removesAll, isNews { return nil }
         let upTo = cursor.part?.upTo ?? state.seen
-        var next = ChangeCursor(history: state.history, seen: upTo)
+        var next = ChangeCursor(history: state.history, newestRow: state.newestRow, seen: upTo)
         let isWhole = rows.count < ChangeStatements.limit
         if !isWhole {
             next.seen = cursor.seen

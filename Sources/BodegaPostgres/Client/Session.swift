@@ -16,6 +16,8 @@ final class Session: @unchecked Sendable {
     /// The names of the statements that the server knows.
     private var prepared: Set<String> = []
     private var hasFailed = false
+    /// Whether the server has said something since the connection was lent, or made.
+    private var isProven = true
     private let notices = SessionNotices()
 
     /// Takes over a connection that is ready.
@@ -34,7 +36,24 @@ final class Session: @unchecked Sendable {
         notices.receive(from: connection)
     }
 
-    deinit { PQfinish(connection) }
+    deinit {
+        // What has not been sent yet is not to reach the server after its write was given up.
+        if hasFailed { SocketWatch.discardOutput(of: PQsocket(connection)) }
+        PQfinish(connection)
+    }
+
+    /// A server process.
+    struct Backend: Sendable {
+        let host: ConnectionTarget.Host
+        let process: Int32
+    }
+
+    /// The process on the server's side.
+    var backend: Backend { Backend(host: host, process: PQbackendPID(connection)) }
+
+    /// Makes the connection prove that it is alive: until the server's next word, it may be silent for half as long. Then
+    /// it is taken for dead, which leaves time for another one.
+    func demandProof() { isProven = false }
 
     /// Whether statements can be sent, as far as is known without asking the server.
     var isUsable: Bool {
@@ -228,10 +247,12 @@ final class Session: @unchecked Sendable {
 
     /// Waits for the socket. When the task is cancelled meanwhile, the server is told, once, and has some time to stop.
     private func wait(toWrite: Bool, _ pace: inout Pace) async throws {
-        let outcome = await watch.wait(toWrite: toWrite, until: pace.deadline, heedsCancellation: !pace.wasCancelled)
+        let deadline = isProven ? pace.deadline : min(pace.deadline, pace.deadlineForProof)
+        let outcome = await watch.wait(toWrite: toWrite, until: deadline, heedsCancellation: !pace.wasCancelled)
         switch outcome {
         case .ready:
             pace.goOn()
+            if !toWrite { isProven = true }
         case .cancelled:
             pace.cancel()
             // What is to stop this statement may arrive late and stop the next one, so there will be none.
@@ -241,7 +262,9 @@ final class Session: @unchecked Sendable {
             hasFailed = true
             ServerCancellation.send(for: connection)
             if pace.wasCancelled { throw CancellationError() }
-            throw PostgresFailure(.timedOut, "The server was silent for \(pace.patience) seconds.")
+            throw isProven
+                ? PostgresFailure(.timedOut, "The server was silent for \(pace.patience) seconds.")
+                : PostgresFailure(.silent, "The connection was silent for \(pace.patience / 2) seconds.")
         }
     }
 
@@ -289,6 +312,7 @@ final class Session: @unchecked Sendable {
 private struct Pace {
     let patience: TimeInterval
     private(set) var deadline: PostgresDeadline
+    private(set) var deadlineForProof: PostgresDeadline
     private(set) var wasCancelled = false
 
     /// How long a server has to stop after it was told to, in seconds.
@@ -297,10 +321,13 @@ private struct Pace {
     init(patience: TimeInterval) {
         self.patience = patience
         deadline = .after(patience)
+        deadlineForProof = .after(patience / 2)
     }
 
     mutating func goOn() {
-        if !wasCancelled { deadline = .after(patience) }
+        if wasCancelled { return }
+        deadline = .after(patience)
+        deadlineForProof = .after(patience / 2)
     }
 
     mutating func cancel() {

@@ -125,6 +125,12 @@ final class SocketWatch: @unchecked Sendable {
         return poll(&request, 1, 0) > 0
     }
 
+    /// Makes closing a socket drop what was written to it and not sent yet.
+    static func discardOutput(of descriptor: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     private func cancel(_ number: UInt64) {
         lock.withLock { cancelledNumber = max(cancelledNumber, number) }
         finish(.cancelled, number)

@@ -7,13 +7,15 @@ extension StorageError {
     /// Says in a storage error what an operation on a database server failed with.
     ///
     /// Cancellation and storage errors stay what they are.
-    static func postgres(_ error: any Error, key: CacheKey? = nil) -> any Error {
+    ///
+    /// - Parameter outcome: A sentence on what became of the operation.
+    static func postgres(_ error: any Error, key: CacheKey? = nil, _ outcome: String? = nil) -> any Error {
         if error is CancellationError || error is StorageError { return error }
         guard let failure = error as? PostgresFailure else {
             return StorageError(.inputOutput, "The database could not be used.", key: key, cause: error)
         }
         let (code, message) = description(of: failure)
-        return StorageError(code, message, key: key, cause: failure)
+        return StorageError(code, outcome.map { "\(message) \($0)" } ?? message, key: key, cause: failure)
     }
 
     private static func description(of failure: PostgresFailure) -> (Code, String) {
@@ -24,8 +26,8 @@ extension StorageError {
             (.unreachable, "The connection to the database was lost. Try again when the server is back.")
         case .cannotConnect:
             (.unreachable, "The database server can't be reached. Check the address, the network and the server.")
-        case .timedOut:
-            (.timedOut, "The database server did not answer in time. Whether a write was applied is not known.")
+        case .timedOut, .silent:
+            (.timedOut, "The database server did not answer in time.")
         case .poolExhausted:
             (.timedOut, "All connections stayed in use. Nothing was done; try again, or allow more connections.")
         case .closed:

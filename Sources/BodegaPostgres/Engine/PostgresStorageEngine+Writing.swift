@@ -1,6 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
+import Logging
 
 extension PostgresStorageEngine {
 
@@ -16,28 +17,68 @@ extension PostgresStorageEngine {
         }
     }
 
-    /// Applies a change, once, whatever happens to the connection meanwhile.
+    /// Applies a change, once, whatever happens to the connection in the meantime.
     ///
     /// Each attempt notes the change under the same identifier, which can stand there only once. So an attempt that
-    /// comes after one whose outcome nobody knows either waits for that one, or finds that it is done.
+    /// comes after one whose outcome is not known either waits for that one, or finds that it is done. If all fail, the
+    /// ``WriteFence`` keeps them from being applied later.
     func apply(_ change: Change, key: CacheKey? = nil) async throws {
         try checkSizes(change)
         let request = ChangeRequest(
             collection: number, origin: (StorageOrigin.current ?? origin).id, identifier: .timeOrdered())
         if case .many(let plan) = change, plan.isEmpty { return }
-        try await database.attempt(key: key) { session, attempt in
-            do {
-                switch change {
-                case .one(let row): try await write(row, request, session)
-                case .removal(let key): try await remove(key, request, session)
-                case .many(let plan): try await apply(plan, request, session, attempt)
+        let deadline = PostgresDeadline.after(database.options.timeout)
+        var doubt = WriteFence.Doubt(request: request)
+        do {
+            try await database.fence.pass(number, until: deadline)
+            try await database.attempt(until: deadline) { session, attempt in
+                doubt.backends.append(session.backend)
+                do {
+                    switch change {
+                    case .one(let row): try await write(row, request, session)
+                    case .removal(let key): try await remove(key, request, session)
+                    case .many(let plan): try await apply(plan, request, session, attempt)
+                    }
+                } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
+                    try await waitForStandbys(request, session)
+                } catch let failure as PostgresFailure where failure.code != nil && !failure.endsConnection {
+                    // The server has rolled this attempt back.
+                    doubt.backends.removeLast()
+                    throw failure
                 }
-            } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
-                try await waitForStandbys(request, session)
             }
+        } catch {
+            try await settle(doubt, after: error, key: key)
         }
         database.announcer.announce(changeOf: number)
         database.trimmer.count(change.rowsInLog)
+    }
+
+    /// How long a write that has failed may take to find out whether it was applied, in seconds.
+    private static let timeToSettle: TimeInterval = 5
+
+    /// Makes sure that a write that has failed was applied or never will be.
+    ///
+    /// - Throws: The error, unless it was applied.
+    private func settle(_ doubt: WriteFence.Doubt, after error: any Error, key: CacheKey?) async throws {
+        if doubt.backends.isEmpty { throw StorageError.postgres(error, key: key) }
+        let limit = PostgresDeadline.after(min(Self.timeToSettle, database.options.timeout))
+        switch await database.fence.settle(doubt, until: limit) {
+        case .neverApplied:
+            throw StorageError.postgres(error, key: key, "Nothing was changed.")
+        case .unknown:
+            let message = "Whether the write was applied is not known yet. The next write waits until it is."
+            throw StorageError.postgres(error, key: key, message)
+        case .applied:
+            do {
+                try await database.attempt(until: limit) { session, _ in
+                    try await waitForStandbys(doubt.request, session)
+                }
+            } catch let failure {
+                bodegaLogger.debug("A write is not known to be replicated.", metadata: ["error": "\(failure)"])
+                throw StorageError.postgres(error, key: key, "The write was applied, but may not be replicated.")
+            }
+        }
     }
 
     private func write(_ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {

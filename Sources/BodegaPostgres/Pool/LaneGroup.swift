@@ -11,7 +11,9 @@ final class LaneGroup: Sendable {
     private static let enough = 8
 
     init(pool: SessionPool, count: Int) {
-        lanes = (0..<count).map { _ in ReadLane(pool: pool) }
+        let lanes = (0..<count).map { _ in ReadLane(pool: pool) }
+        self.lanes = lanes
+        for lane in lanes { pool.whenSuspecting { [weak lane] in lane?.closeIfIdle() } }
     }
 
     /// The lane for the next read.

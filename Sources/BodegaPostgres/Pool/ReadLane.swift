@@ -19,16 +19,24 @@ final class ReadLane: @unchecked Sendable {
         // @unchecked because what changes is only reached under the lane's lock.
         let command: Command
         let deadline: PostgresDeadline
+        /// Until when the server must say something, or the connection is taken for dead.
+        let deadlineForProof: PostgresDeadline
         fileprivate var continuation: UnsafeContinuation<QueryResult, any Error>?
         fileprivate var wasCancelled = false
         fileprivate var serverWasTold = false
         /// How often it was sent again because others on the connection stood in its way.
         fileprivate var repeats = 0
+        /// How often something had been received when it was sent.
+        fileprivate var receiptsBefore = 0
 
-        init(_ command: Command, until deadline: PostgresDeadline) {
+        /// - Parameter isFirstAttempt: Whether half of the time is to be left for another connection.
+        init(_ command: Command, until deadline: PostgresDeadline, isFirstAttempt: Bool = false) {
             self.command = command
             self.deadline = deadline
+            deadlineForProof = isFirstAttempt ? .after(deadline.remaining / 2) : deadline
         }
+
+        fileprivate var nextDeadline: PostgresDeadline { deadlineForProof.hasPassed ? deadline : deadlineForProof }
     }
 
     private enum Slot {
@@ -46,6 +54,10 @@ final class ReadLane: @unchecked Sendable {
         let session: Session
         let source: LaneSource
         var prepared: Set<String> = []
+        /// How often something was received.
+        var receipts = 0
+        /// How often the server was asked to stop a read and has not been seen to.
+        var cancellations = 0
     }
 
     /// The number of batches that are under way at once: one that the server works at, and one that waits there.
@@ -97,7 +109,7 @@ final class ReadLane: @unchecked Sendable {
         } else {
             read.continuation = continuation
             pending.append(read)
-            watch(until: read.deadline)
+            watch(until: read.nextDeadline)
             if line != nil {
                 sendPending(&answers)
             } else if !isConnecting {
@@ -127,6 +139,7 @@ final class ReadLane: @unchecked Sendable {
             guard case .read(let read) = slot else { continue }
             if read.wasCancelled, !read.serverWasTold {
                 read.serverWasTold = true
+                self.line?.cancellations += 1
                 ServerCancellation.send(for: line.session.connection)
             }
             return
@@ -184,6 +197,13 @@ final class ReadLane: @unchecked Sendable {
         line = nil
     }
 
+    /// Ends the connection if nothing is under way on it.
+    func closeIfIdle() {
+        lock.withLock {
+            if sent.isEmpty { line = nil }
+        }
+    }
+
     /// Ends the connection and everything under way.
     func close() {
         lock.withLock { isClosed = true }
@@ -210,14 +230,15 @@ final class ReadLane: @unchecked Sendable {
     }
 
     private func send(_ read: Read) -> Bool {
-        guard let connection = line?.session.connection else { return false }
+        guard let line, case let connection = line.session.connection else { return false }
+        read.receiptsBefore = line.receipts
         let statement = read.command.statement
         // What is sent stands in the list before, so that it is answered if it can't be sent.
-        if let name = statement.name, line?.prepared.contains(name) == false {
+        if let name = statement.name, !line.prepared.contains(name) {
             sent.append(.preparation(name))
             sent.append(.read(read))
             guard PQsendPrepare(connection, name, statement.sql, 0, nil) == 1 else { return false }
-            line?.prepared.insert(name)
+            self.line?.prepared.insert(name)
         } else {
             sent.append(.read(read))
         }
@@ -254,6 +275,7 @@ final class ReadLane: @unchecked Sendable {
         lock.lock()
         if let connection = line?.session.connection {
             let isConnected = PQconsumeInput(connection) == 1
+            line?.receipts += 1
             // With something unsent, libpq would wait for room before it hands out a result.
             if flush(&answers) { takeResults(connection, &answers) }
             if !isConnected, line != nil { breakOff(PostgresFailure.lost(connection), &answers) }
@@ -343,8 +365,11 @@ final class ReadLane: @unchecked Sendable {
 
     /// Answers a read that has failed, or sends it again if that was because of others.
     private func refuse(_ read: Read, _ failure: PostgresFailure, _ answers: inout [Answer]) {
-        // What was to stop another one came late; or the batch before was to prepare the statement and failed.
-        let isOfOthers = failure.code == "57014" || failure.code == "26000"
+        // What was to stop another one came late; or the batch before was to prepare the statement and failed. If nothing
+        // was to be stopped, the server has a limit of its own.
+        let wasCancelled = failure.code == "57014" && line.map { $0.cancellations > 0 } ?? false
+        if wasCancelled { line?.cancellations -= 1 }
+        let isOfOthers = wasCancelled || failure.code == "26000"
         if isOfOthers, read.repeats < Self.mostRepeats, read.continuation != nil, !read.deadline.hasPassed {
             read.repeats += 1
             pending.prepend(read)
@@ -382,17 +407,28 @@ final class ReadLane: @unchecked Sendable {
         }
         for read in pending where read.deadline.hasPassed { answer(read, .failure(failure), &answers) }
         pending.removeAll { $0.continuation == nil }
-        if isLate, let connection = line?.session.connection {
+        let isSilent = isLate || seemsDead
+        if isSilent, let connection = line?.session.connection {
             // The others try again on another connection.
             ServerCancellation.send(for: connection)
-            breakOff(PostgresFailure(.connectionLost, "The server was silent for too long."), &answers)
+            breakOff(PostgresFailure(.silent, "The server was silent for too long."), &answers)
         }
         let next = sent.lazy.compactMap { slot in
-            if case .read(let read) = slot, read.continuation != nil { read.deadline } else { nil }
+            if case .read(let read) = slot, read.continuation != nil { read.nextDeadline } else { nil }
         }.min()
-        if let next = [next, pending.lazy.map(\.deadline).min()].compactMap({ $0 }).min() { watch(until: next) }
+        if let next = [next, pending.lazy.map(\.nextDeadline).min()].compactMap({ $0 }).min() { watch(until: next) }
         lock.unlock()
         Self.tell(answers)
+        if isSilent { pool.suspectConnections() }
+    }
+
+    /// Whether nothing was received since a read was sent that has waited long enough to tell.
+    private var seemsDead: Bool {
+        guard let line else { return false }
+        return sent.contains { slot in
+            guard case .read(let read) = slot, read.continuation != nil else { return false }
+            return read.receiptsBefore == line.receipts && read.deadlineForProof.hasPassed
+        }
     }
 }
 #endif

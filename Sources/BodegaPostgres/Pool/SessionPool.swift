@@ -32,6 +32,7 @@ final class SessionPool: Sendable {
         /// The numbers of those who were cancelled before they waited.
         var cancelled: Set<UInt64> = []
         var lastHost: ConnectionTarget.Host?
+        var suspects: [@Sendable () -> Void] = []
         var isClosed = false
     }
 
@@ -59,9 +60,28 @@ final class SessionPool: Sendable {
             await takeBack(session)
             return value
         } catch {
+            if (error as? PostgresFailure)?.isSilence == true { suspectConnections() }
             await takeBack(session)
             throw error
         }
+    }
+
+    /// Closes the connections that are idle, because one has turned out to be dead, and they may be, too.
+    func suspectConnections() {
+        let (idle, others) = state.withLock { state in
+            defer {
+                state.count -= state.idle.count
+                state.idle = []
+            }
+            return (state.idle, state.suspects)
+        }
+        withExtendedLifetime(idle) {}
+        for suspect in others { suspect() }
+    }
+
+    /// Registers what else to do about connections that may be dead.
+    func whenSuspecting(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.suspects.append(body) }
     }
 
     /// Makes a connection that doesn't count and isn't shared.
@@ -103,7 +123,10 @@ final class SessionPool: Sendable {
     private func lend(until deadline: PostgresDeadline) async throws -> Session {
         try Task.checkCancellation()
         let (turn, hasWaited) = try await turn(until: deadline)
-        if case .use(let session) = turn, session.isUsable { return session }
+        if case .use(let session) = turn, session.isUsable {
+            session.demandProof()
+            return session
+        }
         do {
             return try await makeSession(until: deadline)
         } catch {
