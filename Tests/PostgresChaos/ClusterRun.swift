@@ -21,6 +21,11 @@ struct ClusterRun {
         var slowest = 0.0
         var longestOutage = 0.0
         var problems: [String] = []
+        /// Notes and prints what is wrong.
+        mutating func note(_ found: [String]) {
+            for problem in found { report("    VIOLATION \(problem)") }
+            problems += found
+        }
         /// What each process has said last: operations, those that threw, and items.
         var counts: [String: [Int]] = [:]
 
@@ -46,11 +51,14 @@ struct ClusterRun {
             let length = Duration.milliseconds(Int.random(in: 500...12_000, using: &random))
             try await Task.sleep(for: .milliseconds(Int.random(in: 1_000...4_000, using: &random)))
             report("\(number + 1). \(fault.rawValue)")
+            let began = ContinuousClock.now
             try await fault.happen(to: cluster, length: length, clients: loads.map(\.identifier))
+            let lasted = (ContinuousClock.now - began) / .seconds(1)
             let outage = try await awaitWrites(to: cluster)
+            report("    lasted \(lasted.short) s; \(outage.short) s later a write was accepted")
             totals.longestOutage = max(totals.longestOutage, outage)
             try await check(loads, after: "\(number + 1). \(fault.rawValue)", &totals)
-            totals.problems += try await writesAppliedTwice(cluster)
+            totals.note(try await writesAppliedTwice(cluster))
             for load in loads { try load.say("resume") }
             for load in loads { _ = try await load.answer { $0 == "resumed" } }
             try await cluster.waitUntilComplete()
@@ -95,16 +103,16 @@ struct ClusterRun {
         var slowest = 0.0
         for load in loads {
             let (answer, before) = try await load.answer { $0.hasPrefix("agreed") || $0.hasPrefix("disagreed") }
-            totals.problems += before.filter { $0.hasPrefix("violation") }.map { "\(fault): \(load.name): \($0)" }
+            totals.note(before.filter { $0.hasPrefix("violation") }.map { "\(fault): \(load.name): \($0)" })
             let fields = answer.split(separator: " ")
             guard fields.first == "agreed", fields.count == 5, let seconds = Double(fields[1]) else {
-                totals.problems.append("\(fault): \(load.name): \(answer)")
+                totals.note(["\(fault): \(load.name): \(answer)"])
                 continue
             }
             slowest = max(slowest, seconds)
             totals.counts[load.name] = fields.suffix(3).compactMap { Int($0) }
             if seconds > Self.limit {
-                totals.problems.append("\(fault): \(load.name): stores agreed after \(seconds.short) s only")
+                totals.note(["\(fault): \(load.name): stores agreed after \(seconds.short) s only"])
             }
         }
         totals.slowest = max(totals.slowest, slowest)

@@ -43,7 +43,11 @@ struct BouncerRun {
             StorageEngineConformance.checks(for: configuration) + StorageEngineConformance.changeFeedChecks(for: shared)
         var problems: [String] = []
         for check in checks {
-            do { try await check.run() } catch { problems.append("pgbouncer, \(mode): \(check): \(error)") }
+            do {
+                try await within(.seconds(120)) { try await check.run() }
+            } catch {
+                problems.append("pgbouncer, \(mode): \(check): \(error)")
+            }
         }
         report("pgbouncer, \(mode) mode: \(checks.count) checks, \(problems.count) failed")
         return problems
@@ -59,6 +63,23 @@ struct BouncerRun {
             return error
         }
     }
+}
+
+/// Runs something that is cancelled if it takes too long, and not waited for then.
+private func within(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await body() }
+    let isOver = Locked(false)
+    let waiting = Task {
+        defer { isOver.withLock { $0 = true } }
+        try await task.value
+    }
+    do {
+        try await waitUntil("the check ended", within: limit) { isOver.withLock { $0 } }
+    } catch {
+        task.cancel()
+        throw error
+    }
+    try await waiting.value
 }
 
 /// A database for each name.

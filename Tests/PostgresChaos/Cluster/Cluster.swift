@@ -67,7 +67,8 @@ final class Cluster: Sendable {
             + "WHERE state = 'streaming'"
         do {
             try await waitUntil("all servers followed the leader", within: .seconds(240)) {
-                guard let leader = try await leader() else { return false }
+                // Patroni notes later than the server knows which standby may take over.
+                guard let leader = try await leader(), try await synchronousStandbys().count == 1 else { return false }
                 do {
                     // A standby that others follow has no synchronous one.
                     return try await leader.sql(states, programs: programs) == "2|1"
