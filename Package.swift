@@ -177,7 +177,8 @@ let package = Package(
         .executableTarget(
             name: "PostgresChaos",
             dependencies: [
-                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores", "TestFaults",
+                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores",
+                "TestFaults",
                 "TestProcesses",
             ],
             path: "Tests/PostgresChaos"

@@ -26,7 +26,8 @@ struct ClusterRun {
             for problem in found { report("    VIOLATION \(problem)") }
             problems += found
         }
-        /// What each process has said last: operations, those that threw, and items.
+        /// What each process has said last: operations, those that threw, and stores with the items in another order than
+        /// the database.
         var counts: [String: [Int]] = [:]
 
         func sum(_ index: Int) -> Int { counts.values.reduce(0) { $0 + $1[index] } }
@@ -123,6 +124,7 @@ struct ClusterRun {
             \(totals.problems.count) violations
             """
         )
+        if totals.sum(2) > 0 { report("    \(totals.sum(2)) stores show the items in another order than the database") }
     }
 
     /// Items that are written once, ever, and that the log has more than once.

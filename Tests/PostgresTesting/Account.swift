@@ -39,7 +39,8 @@ package struct Account: Sendable {
     }
 
     /// A command that runs as this user.
-    package func command(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL) -> ProgramCall
+    package func command(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL)
+        -> ProgramCall
     {
         guard let first = prefix.first else {
             return ProgramCall(program, arguments, environment: environment, in: folder)

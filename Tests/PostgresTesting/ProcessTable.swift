@@ -19,7 +19,8 @@ package enum ProcessTable {
             guard let bytes = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else { return "" }
             return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
         }
-        return try ProgramCall(URL(fileURLWithPath: "/bin/ps"), ["-p", "\(process)", "-o", "command="]).runBlocking().text
+        return try ProgramCall(URL(fileURLWithPath: "/bin/ps"), ["-p", "\(process)", "-o", "command="]).runBlocking()
+            .text
     }
 
     private typealias Entry = (process: Int32, parent: Int32, hasEnded: Bool)

@@ -86,7 +86,8 @@ enum ChangeStatements {
     /// Lets one program at a time find out whether the log is at home.
     static let lockHistory = Statement("SELECT value FROM emporium_meta WHERE name = 'history' FOR UPDATE")
     static let checkHome = Statement("SELECT \(isAtHome)")
-    static let beginHistory = Statement("UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'")
+    static let beginHistory = Statement(
+        "UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'")
     static let noteHome = Statement(
         """
         INSERT INTO emporium_meta VALUES ('home', \(tables) || '/' || pg_current_xact_id()::text)

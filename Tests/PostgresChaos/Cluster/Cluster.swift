@@ -29,7 +29,8 @@ final class Cluster: Sendable {
         etcd = try keeper.start(
             "etcd", "/usr/bin/etcd",
             [
-                "--name", "chaos", "--data-dir", folder, "--listen-client-urls", place, "--advertise-client-urls", place,
+                "--name", "chaos", "--data-dir", folder, "--listen-client-urls", place, "--advertise-client-urls",
+                place,
                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                 "--initial-cluster", "chaos=\(peer)", "--logger", "zap", "--log-level", "error",
             ])
@@ -53,7 +54,9 @@ final class Cluster: Sendable {
 
     /// How often another server has begun to lead.
     func timeline() async throws -> Int {
-        try await settled { Int(try await $0.sql("SELECT timeline_id FROM pg_control_checkpoint()", programs: programs)) }
+        try await settled {
+            Int(try await $0.sql("SELECT timeline_id FROM pg_control_checkpoint()", programs: programs))
+        }
     }
 
     /// Executes SQL on the leader.
@@ -63,7 +66,8 @@ final class Cluster: Sendable {
 
     /// Waits until all servers follow the leader, one of them synchronously.
     func waitUntilComplete() async throws {
-        let states = "SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication "
+        let states =
+            "SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication "
             + "WHERE state = 'streaming'"
         do {
             try await waitUntil("all servers followed the leader", within: .seconds(240)) {

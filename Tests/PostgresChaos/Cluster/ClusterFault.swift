@@ -90,7 +90,9 @@ enum ClusterFault: String, CaseIterable, Sendable {
             // What is partitioned or stopped may still take itself for the leader.
             for member in cluster.members where member.name != leader.name {
                 do {
-                    if try await member.sql("SELECT pg_is_in_recovery()", programs: cluster.programs) == "f" { return true }
+                    if try await member.sql("SELECT pg_is_in_recovery()", programs: cluster.programs) == "f" {
+                        return true
+                    }
                 } catch {
                     continue
                 }
