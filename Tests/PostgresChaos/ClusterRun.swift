@@ -60,6 +60,11 @@ struct ClusterRun {
             totals.longestOutage = max(totals.longestOutage, outage)
             try await check(loads, after: "\(number + 1). \(fault.rawValue)", &totals)
             totals.note(try await writesAppliedTwice(cluster))
+            if let folder = ProcessInfo.processInfo.environment["EMPORIUM_CHAOS_LOG"], !totals.problems.isEmpty {
+                // All that the log has, with the times of the requests, which their identifiers begin with.
+                let log = try await cluster.sql("SELECT id, part, request, origin, transaction, written, removed FROM emporium_changes ORDER BY id")
+                try Data(log.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(number + 1).log"))
+            }
             for load in loads { try load.say("resume") }
             for load in loads { _ = try await load.answer { $0 == "resumed" } }
             try await cluster.waitUntilComplete()

@@ -1,4 +1,5 @@
 import Bodega
+import Foundation
 
 /// What writers and readers did to some keys at the same time, and whether what was read can be explained.
 ///
@@ -6,10 +7,16 @@ import Bodega
 /// read tells which write it saw. Time is a counter, which begins and ends of operations advance.
 package final class RegisterHistory: Sendable {
 
-    /// How a write ended.
-    package enum Outcome: Sendable {
+    private enum Outcome: CustomStringConvertible {
         case returned
-        case threw
+        case threw(String)
+
+        var description: String {
+            switch self {
+            case .returned: "returned"
+            case .threw(let error): "threw \(error)"
+            }
+        }
     }
 
     private struct Write {
@@ -17,6 +24,8 @@ package final class RegisterHistory: Sendable {
         var began: Int
         var ended: Int
         var outcome: Outcome
+        /// When it ended, for a comparison with logs.
+        var date = Date()
     }
 
     private struct Read {
@@ -62,12 +71,17 @@ package final class RegisterHistory: Sendable {
     ) async -> (any Error)? {
         let began = tick()
         var failure: (any Error)?
-        do { try await body() } catch { failure = error }
+        var outcome = Outcome.returned
+        do {
+            try await body()
+        } catch {
+            failure = error
+            outcome = .threw((error as? StorageError)?.code.rawValue ?? "\(type(of: error))")
+        }
         let ended = tick()
-        state.withLock { state in
+        state.withLock { [outcome] state in
             for (key, value) in values {
-                let write = Write(
-                    value: value, began: began, ended: ended, outcome: failure == nil ? .returned : .threw)
+                let write = Write(value: value, began: began, ended: ended, outcome: outcome)
                 state.registers[key, default: Register()].writes.append(write)
             }
             state.ended += 1
@@ -140,7 +154,7 @@ package final class RegisterHistory: Sendable {
         var latest: String?
         for write in register.writes where write.value == read.value && write.began < read.ended {
             guard let problem = problem(of: read, ofWhat: write, in: register) else { return nil }
-            latest = "of \(write.began)…\(write.ended), which \(write.outcome), \(problem)"
+            latest = "of \(write.began)…\(write.ended) (\(write.date.formatted(.iso8601.time(includingFractionalSeconds: true)))), which \(write.outcome), \(problem)"
         }
         return "\(shown) \(latest ?? "that no writer had written")"
     }
@@ -148,8 +162,8 @@ package final class RegisterHistory: Sendable {
     /// Why a read can't have seen a write.
     private static func problem(of read: Read, ofWhat write: Write, in register: Register) -> String? {
         for other in register.writes where write.ended < other.began {
-            let name = "\(described(other.value)) of \(other.began)…\(other.ended)"
-            if other.outcome == .returned, other.ended < read.began { return "though \(name) had returned" }
+            let name = "\(described(other.value)) of \(other.began)…\(other.ended) (\(other.date.formatted(.iso8601.time(includingFractionalSeconds: true))))"
+            if case .returned = other.outcome, other.ended < read.began { return "though \(name) had returned" }
             // There are many removals, so it is not known which of them another read saw.
             guard let value = other.value else { continue }
             if register.reads.contains(where: { $0.value == value && $0.ended < read.began }) {

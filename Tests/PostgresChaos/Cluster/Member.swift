@@ -118,7 +118,8 @@ actor Member {
             "restapi": [
                 "listen": "127.0.0.1:\(ports.api)", "connect_address": "127.0.0.1:\(proxies.api.port)",
             ],
-            "etcd3": ["host": "127.0.0.1:\(proxies.etcd.port)"],
+            // Not where etcd says that it is, past the proxy.
+            "etcd3": ["hosts": ["127.0.0.1:\(proxies.etcd.port)"], "use_proxies": true],
             "bootstrap": [
                 "dcs": everyone,
                 "initdb": [["encoding": "UTF8"], ["locale": "C"], "data-checksums"],

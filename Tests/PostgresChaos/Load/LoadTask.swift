@@ -69,7 +69,7 @@ final class LoadTask {
         isPaused.withLock { $0 = false }
         writers = stores.indices.flatMap { number in
             (0..<2).map { _ in
-                Task { while !isPaused.withLock({ $0 }) { await write(to: stores[number]) } }
+                Task { while !isPaused.withLock({ $0 }) { await write(to: number) } }
             }
         }
     }
@@ -80,9 +80,10 @@ final class LoadTask {
     }
 
     /// Does a random operation. Keys begin with the process's name, so that its history has all that happens to them.
-    private func write(to store: Store<Visit>) async {
+    private func write(to place: Int) async {
+        let store = stores[place]
         numbers += 1
-        let version = "\(name)\(numbers)"
+        let version = "\(name)\(numbers) of store \(place)"
         let ids = (0..<8).map { "\(name)-\($0)" }.shuffled(using: &random)
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4:
