@@ -1,5 +1,3 @@
-import Foundation
-
 /// The name under which an item is stored.
 ///
 /// A key is made of a ``rawValue`` and a ``kind``; the ``value``, a name that any file system can hold, follows from
@@ -73,33 +71,13 @@ public struct CacheKey: Sendable {
 extension CacheKey: Hashable {
     /// Compares the raw values byte by byte, and the kinds.
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.kind == right.kind
-            && left.rawValue.utf8.count == right.rawValue.utf8.count
-            && haveEqualBytes(left.rawValue.utf8, right.rawValue.utf8)
-    }
-
-    /// Compares texts of one length.
-    private static func haveEqualBytes(_ left: String.UTF8View, _ right: String.UTF8View) -> Bool {
-        // A key is compared at each lookup, and byte by byte takes longer than all the rest of that.
-        let areEqual: Bool?? = left.withContiguousStorageIfAvailable { left in
-            right.withContiguousStorageIfAvailable { right in
-                guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return left.isEmpty }
-                return memcmp(leftStart, rightStart, left.count) == 0
-            }
-        }
-        return (areEqual ?? nil) ?? left.elementsEqual(right)
+        left.kind == right.kind && left.rawValue.hasSameBytes(as: right.rawValue)
     }
 
     /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
-        let hashed: Void? = rawValue.utf8.withContiguousStorageIfAvailable {
-            hasher.combine(bytes: UnsafeRawBufferPointer($0))
-        }
-        if hashed == nil {
-            for byte in rawValue.utf8 { hasher.combine(byte) }
-        }
-        hasher.combine(rawValue.utf8.count)
+        rawValue.hashBytes(into: &hasher)
     }
 }
 

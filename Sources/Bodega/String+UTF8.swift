@@ -21,3 +21,34 @@ extension String {
         guard (isUnchanged ?? nil) ?? utf8.elementsEqual(bytes) else { return nil }
     }
 }
+
+extension String {
+
+    /// Whether two strings have the same UTF-8. Swift takes two spellings of one text to be equal.
+    func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && Self.haveEqualBytes(utf8, other.utf8)
+    }
+
+    /// Compares texts of one length.
+    private static func haveEqualBytes(_ left: String.UTF8View, _ right: String.UTF8View) -> Bool {
+        // A key is compared at each lookup, and byte by byte takes longer than all the rest of that.
+        let areEqual: Bool?? = left.withContiguousStorageIfAvailable { left in
+            right.withContiguousStorageIfAvailable { right in
+                guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return left.isEmpty }
+                return memcmp(leftStart, rightStart, left.count) == 0
+            }
+        }
+        return (areEqual ?? nil) ?? left.elementsEqual(right)
+    }
+
+    /// Hashes what ``hasSameBytes(as:)`` compares.
+    func hashBytes(into hasher: inout Hasher) {
+        let hashed: Void? = utf8.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if hashed == nil {
+            for byte in utf8 { hasher.combine(byte) }
+        }
+        hasher.combine(utf8.count)
+    }
+}

@@ -1,3 +1,5 @@
+import Bodega
+
 /// An error that ends the tool with a message and an exit status.
 package struct ToolError: Error, Equatable, CustomStringConvertible {
     /// The exit status.
@@ -17,6 +19,19 @@ package struct ToolError: Error, Equatable, CustomStringConvertible {
 
     /// The message.
     package var description: String { message }
+}
+
+extension ToolError {
+    /// A program was stopped while it carried out a batch in a folder, so that its items can't be read for now.
+    static func unfinishedBatch(in address: StorageAddress) -> ToolError {
+        ToolError(
+            .failure,
+            """
+            A program was stopped in the midst of a batch of writes. Nothing is lost. Finish the batch with: \
+            bodega compact \(address)
+            """
+        )
+    }
 }
 
 /// An end with an exit status other than 0 that needs no message: the output says it already.

@@ -143,8 +143,8 @@ public final class PostgresDatabase: Sendable {
                         try await migrator.check(session)
                     } else {
                         try await migrator.migrate(session)
+                        try await prepareLog(options, session)
                     }
-                    try await noteRequestAge(options, session)
                 }
             }
         } catch {
@@ -152,16 +152,19 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Notes for those who trim the log that this program repeats writes for longer than others do.
-    private static func noteRequestAge(_ options: Options, _ session: Session) async throws {
-        guard options.requestAge > Options.usualRequestAge else { return }
-        var parameters = Parameters()
-        parameters.append(Int64(min(options.requestAge, 1e9)))
+    /// Makes the log of changes this database's, for users who may only read it, and notes for all programs that trim it if
+    /// this one repeats writes for longer than usual.
+    private static func prepareLog(_ options: Options, _ session: Session) async throws {
         do {
-            _ = try await session.run(
-                Command(ChangeStatements.noteRequestAge, parameters), patience: options.timeout)
+            try await LogHome.settle(session, patience: options.timeout)
+            if options.requestAge > Options.usualRequestAge {
+                var parameters = Parameters()
+                parameters.append(Int64(min(options.requestAge, 1e9)))
+                let command = Command(ChangeStatements.noteRequestAge, parameters)
+                _ = try await session.run(command, patience: options.timeout)
+            }
         } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
-            // A program that may not write repeats nothing.
+            // A user who may not write needs neither.
         }
     }
 

@@ -3,6 +3,7 @@
 import Bodega
 import BodegaCommands
 import BodegaPostgres
+import BodegaTesting
 import Foundation
 import PostgresTesting
 import TestSupport
@@ -105,6 +106,33 @@ struct PostgresCommandTests {
             #expect(await Tool.run(arguments, console: test.console) == 64, "\(arguments)")
             #expect(test.errors.text.contains(hint), "\(test.errors.text)")
             #expect(!test.errors.text.contains("secret"))
+        }
+    }
+
+    @Test("no part of a password is shown, wherever an address is put, and whatever is wrong with it")
+    func addresses() async throws {
+        var generator = SeededGenerator(seed: Seed.current)
+        for _ in 0..<60 {
+            let secret = HostileAddress(using: &generator)
+            // None of these connects: the option, or the place of the address, is wrong.
+            for arguments in [
+                ["ls", secret.text, "--collection", ""], ["ls", secret.text, "more"], [secret.text, "ls"],
+                ["compact", secret.text], ["backup", secret.text, "x.db"],
+                ["ls", "sqlite:x", "--collection", secret.text],
+                ["stat", secret.text, "--check"], ["get", "no-such-store", "--nonsense=\(secret.text)"],
+            ] where !arguments.contains(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") }) {
+                let test = TestConsole()
+                #expect(await Tool.run(arguments, console: test.console) != 0)
+                let text = test.errors.text + test.output.text
+                #expect(!secret.isShown(in: text), "\(text) of \(arguments), seed \(Seed.current)")
+            }
+        }
+        for address in ["postgres://app:p@ss/S3cret@host", "postgres://app:pa/S3cret@host"] {
+            for command in ["ls", "stat", "verify", "watch", "count", "export"] {
+                let result = await bodega(command, address)
+                #expect(result.status == 64)
+                #expect(!(result.text + result.errors).contains("S3cret") && !result.errors.contains("\"ss\""))
+            }
         }
     }
 

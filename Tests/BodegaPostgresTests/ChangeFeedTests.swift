@@ -190,10 +190,12 @@ struct ChangeFeedTests {
     }
 
     @Test(arguments: [
-        "", "x", ";", "x;1:2:", "{history};", "{history};1:2", "{history};2:1:", "{history};1:5:7", "{history};1:9:5,5",
-        "{history};1:2:';DROP TABLE emporium_items;--", "{history};1:2:;1:2:", "{history};1:2:;1:2:;x",
-        "0/00000001;1:2:",
-        "{history};18446744073709551616:18446744073709551617:", "{history};10:20:19,11",
+        "", "x", ";", ";;", "x;;1:2:", "{history};", "{history};1:2:", "{history};;", "{history};;1:2", "{history};;2:1:",
+        "{history};;1:5:7", "{history};;1:9:5,5", "{history};x;1000:1000:", "{history};x';1000:1000:",
+        "{history};;1:2:';DROP TABLE emporium_items;--", "{history};;1:2:;1:2:", "{history};;1:2:;1:2:;x",
+        "0/00000001;;1000:1000:", "{history};;9000000000000000000:9000000000000000000:",
+        "{history};;18446744073709551616:18446744073709551617:", "{history};;10:20:19,11",
+        "{history};00000000-0000-0000-0000-000000000000;1000:1000:",
     ])
     func `A cursor of no history gets a snapshot`(text: String) async throws {
         let schema = try await Schemas.shared.schema()

@@ -24,6 +24,11 @@ struct HeldTransaction {
         _ = try await session.run(statements.map { Command(Statement($0)) }, patience: 60)
     }
 
+    /// Begins the transaction with a statement of one's own.
+    func run(_ sql: String) async throws {
+        _ = try await session.run([Command(Statement("BEGIN")), Command(Statement(sql))], patience: 60)
+    }
+
     func commit() async throws {
         _ = try await session.run(Command(Statement("COMMIT")), patience: 60)
     }

@@ -57,6 +57,21 @@ struct LaneTests {
         }
     }
 
+    /// A read that was cancelled by somebody else's time limit is none that was disturbed by a neighbour.
+    @Test func `A statement that the server gives up is not sent again and again`() async throws {
+        let schema = try await Schemas.shared.schema()
+        try await schema.sql("CREATE SEQUENCE attempts")
+        let target = try ConnectionTarget(schema.url + "%20-cstatement_timeout%3D100")
+        let lane = ReadLane(pool: SessionPool(target: target, limit: 1, connectTimeout: 120))
+        let statement = Statement("slow", "SELECT nextval('attempts'), pg_sleep(600)")
+        let failure = await #expect(throws: PostgresFailure.self) {
+            _ = try await lane.run(ReadLane.Read(Command(statement), until: .after(240)))
+        }
+        #expect(failure?.code == "57014")
+        #expect(try await schema.sql("SELECT last_value FROM attempts") == "1")
+        lane.close()
+    }
+
     @Test func `A read whose statement the server has forgotten is prepared again`() async throws {
         let lane = ReadLane(pool: try await pool())
         for number in 0..<3 {

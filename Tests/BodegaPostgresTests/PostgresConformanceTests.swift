@@ -39,6 +39,9 @@ enum Engines {
         configuration.breakStorage = { _, workspace in
             try await Schemas.shared.schema(of: workspace).sql("DROP TABLE emporium_items")
         }
+        configuration.openCollection = { engine, name in
+            try await #require(engine as? PostgresStorageEngine).collection(named: name)
+        }
         configuration.discard = { workspace in
             try await Schemas.shared.schema(of: workspace).drop()
         }

@@ -1,7 +1,8 @@
 import Bodega
-import BodegaTesting
 import Foundation
 import Testing
+
+@testable import BodegaTesting
 
 @Suite struct `Every check can fail` {
 
@@ -21,6 +22,11 @@ import Testing
         }
         configuration.refuseOperation = { _, _ in DefectiveStorageEngine.refused }
         configuration.breakStorage = { _, workspace in medium(workspace).state.withLock { $0.isBroken = true } }
+        configuration.openCollection = { engine, name in
+            let engine = try #require(engine as? DefectiveStorageEngine)
+            return try await DefectiveStorageEngine(
+                engine.medium.collection(engine.name(ofCollection: name)), defect: defect)
+        }
         configuration.discard = { workspace in media.withLock { $0[workspace.identifier] = nil } }
         configuration.largestValue = 1 << 20
         configuration.largestBatch = 40_000
@@ -37,6 +43,23 @@ import Testing
         let failure = try await expectFailure(of: defect.check, Self.configuration(defect))
         #expect(failure.engine == defect.rawValue)
         #expect(failure.violations.count <= 20)
+    }
+
+    @Test func `A report shows the key that an engine can't hold, with what doesn't show in a text`() async throws {
+        let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.cutsKeysAtNul))
+        #expect(failure.description.contains("hashed:\"\\u{0301}\\0caf\\u{00E9}\""))
+        let long = described(text: String(repeating: "x", count: 10_000) + "e\u{301}")
+        #expect(long.hasPrefix("\"xxx") && long.hasSuffix("xxe\\u{0301}\" (10003 bytes)") && long.utf8.count < 200)
+    }
+
+    @Test func `Other texts can be asked for`() async throws {
+        var configuration = Self.configuration(.cutsKeysAtNul)
+        configuration.keyTexts = ["one", "two"]
+        try await StorageEngineConformance.Case(check: .readingFormsAgree, configuration: configuration).run()
+        configuration.keyTexts = []
+        try await StorageEngineConformance.Case(check: .itemsComeInInsertionOrder, configuration: configuration).run()
+        configuration.capabilities.remove(.exactKeys)
+        try await StorageEngineModelTest(configuration, seed: 2, steps: 200).run()
     }
 
     @Test func `There is a defect for each check`() {

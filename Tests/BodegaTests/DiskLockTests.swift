@@ -3,6 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// The locks of a folder.
 @Suite struct DiskLockTests {
 
@@ -17,5 +25,118 @@ import Testing
         #expect(try folder.names() == [".emporium"])
         core.removeControlFolderIfIdle()
         #expect(try folder.names() == [])
+    }
+
+    private static let never = LockTimeout(.zero)
+
+    private func core(_ folder: TemporaryFolder) -> DiskFolder {
+        DiskFolder(url: folder.url, durability: .relaxed, lockTimeout: Self.never)
+    }
+
+    private func write(_ keys: String..., to core: DiskFolder) throws {
+        try core.apply(keys.map { .write(key: CacheKey($0), data: Data($0.utf8)) }, at: Date())
+    }
+
+    private func expectLocked(_ attempt: () throws -> Void) {
+        let error = #expect(throws: StorageError.self) { try attempt() }
+        #expect(error?.code == .locked)
+    }
+
+    @Test("No operation waits forever for a writer that was stopped, and single items are read beside it")
+    func stoppedWriter() throws {
+        let folder = TemporaryFolder()
+        let core = core(folder)
+        try write("a", "b", to: core)
+        try DiskFolder(url: folder.url, durability: .relaxed).writing { _, _ throws in
+            let error = #expect(throws: StorageError.self) { try write("c", to: core) }
+            #expect(error?.code == .locked)
+            #expect(error?.file?.lastPathComponent == ".emporium")
+            #expect(try core.data(of: CacheKey("a")) == Data("a".utf8))
+            #expect(try core.allKeys().count == 2)
+        }
+        try write("c", to: core)
+        #expect(try core.count() == 3)
+    }
+
+    @Test("No operation waits forever for a batch that was stopped in the midst: reads of one item or all, writes")
+    func stoppedBatch() throws {
+        let folder = TemporaryFolder()
+        let core = core(folder)
+        try write("a", "b", to: core)
+        try DiskFolder(url: folder.url, durability: .relaxed).writing { open, control throws in
+            // As a batch is while it is carried out.
+            try #require(mkdirat(control, "commit", 0o700) == 0)
+            try #require(flock(open, LOCK_EX) == 0)
+            let attempts: [() throws -> Void] = [
+                { _ = try core.data(of: CacheKey("a")) }, { _ = try core.allItems() }, { _ = try core.examine() },
+                { try write("c", to: core) }, { try write("c", "d", to: core) },
+                {
+                    _ = try DiskFolder(
+                        url: folder.url, durability: .full, isReadOnly: true, lockTimeout: Self.never
+                    ).count()
+                },
+            ]
+            for attempt in attempts {
+                expectLocked(attempt)
+            }
+            // Before it has the readers' lock.
+            flock(open, LOCK_UN)
+            for attempt in attempts {
+                expectLocked(attempt)
+            }
+            try #require(unlinkat(control, "commit", AT_REMOVEDIR) == 0)
+        }
+        #expect(try core.count() == 2)
+    }
+
+    @Test("A batch does not wait forever for a reader that was stopped, and changes nothing then")
+    func stoppedReader() throws {
+        let folder = TemporaryFolder()
+        let core = core(folder)
+        try write("a", "b", to: core)
+        try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
+            expectLocked { try write("b", "c", to: core) }
+            #expect(try core.allKeys() == [CacheKey("a"), CacheKey("b")])
+            // A single one needs no such lock.
+            try write("d", to: core)
+        }
+        try write("b", "c", to: core)
+        #expect(try core.allKeys() == ["a", "b", "d", "c"].map { CacheKey($0) })
+    }
+
+    @Test("A reader's lock goes with it, also if a child process has inherited the folder and not closed it yet")
+    func inheritedByReading() throws {
+        let folder = TemporaryFolder()
+        let core = core(folder)
+        try write("a", "b", to: core)
+        // As forking does.
+        let copy = try core.readingMany { dup($0) }
+        try #require(copy >= 0)
+        defer { close(copy) }
+        try write("a", "b", to: core)
+    }
+
+    @Test("Operations that wait for a thread behind one that waits in vain wait no longer than that one")
+    func behindOthers() async throws {
+        let folder = TemporaryFolder()
+        let time = Locked(Duration.seconds(1000))
+        let timeout = LockTimeout(
+            .seconds(30), now: { time.withLock { $0 } }, pause: { pause in time.withLock { $0 += pause } })
+        let core = DiskFolder(url: folder.url, durability: .relaxed, lockTimeout: timeout)
+        try write("a", to: core)
+        try DiskFolder(url: folder.url, durability: .relaxed).writing { _, _ throws in
+            for _ in 0..<10 {
+                #expect(throws: StorageError.self) {
+                    try core.carryOut(askedAt: .seconds(1000)) { try write("b", to: $0) }
+                }
+                #expect(timeout.now() == .seconds(1030))
+            }
+            // One that was asked for later has all of its time, whatever it waited for before.
+            time.withLock { $0 = .seconds(2000) }
+            #expect(throws: StorageError.self) {
+                try core.carryOut(askedAt: .seconds(1900)) { try write("b", to: $0) }
+            }
+            #expect(timeout.now() == .seconds(2030))
+        }
     }
 }

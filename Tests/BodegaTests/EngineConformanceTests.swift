@@ -34,6 +34,9 @@ enum Engines {
             return try engine.collection(named: "tested")
         }
         configuration.largestBatch = 40_000
+        configuration.openCollection = { engine, name in
+            try #require(engine as? SQLiteStorageEngine).collection(named: name)
+        }
         return configuration
     }()
 

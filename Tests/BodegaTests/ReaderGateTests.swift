@@ -6,21 +6,25 @@ import Testing
 @testable import Bodega
 
 @Suite struct ReaderGateTests {
+    private let queue = DispatchQueue(label: "readers", attributes: .concurrent)
 
     @Test("Readers that wait on their thread and those that don't hold one share the places, and all get in")
     func sharing() async {
-        let gate = ReaderGate(count: 2)
+        let gate = ReaderGate(count: 2, queue: queue)
         let inside = Locked((now: 0, most: 0, all: 0))
         let visit: @Sendable () -> Void = {
             inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
             inside.withLock { $0.now -= 1 }
-            gate.leave()
         }
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {
-                    await withCheckedContinuation { continuation in gate.enter { continuation.resume() } }
-                    visit()
+                    await withCheckedContinuation { continuation in
+                        gate.enterLater {
+                            visit()
+                            return { continuation.resume() }
+                        }
+                    }
                 }
             }
             group.addTask {
@@ -29,6 +33,7 @@ import Testing
                         DispatchQueue.concurrentPerform(iterations: 50) { _ in
                             gate.enterWaiting()
                             visit()
+                            gate.leave()
                         }
                         continuation.resume()
                     }
@@ -42,7 +47,7 @@ import Testing
 
     @Test("Who keeps readers out is alone, whoever else does")
     func keepingOut() async {
-        let gate = ReaderGate(count: 3)
+        let gate = ReaderGate(count: 3, queue: queue)
         let state = Locked((inside: 0, isAlone: false, meetings: 0))
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

@@ -10,9 +10,24 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    /// What a thread believes: it alone changes the objects with its numbers.
-    private struct Model {
-        var objects: [Int: Note] = [:]
+    /// An object with a number, and an identifier that is easily taken for another one.
+    private struct Note: CodableStoreable, Equatable, Sendable {
+        let id: String
+        let number: Int
+        var text: String
+
+        static var codableStoreIdentifier: KeyPath<Note, String> { \.id }
+        static var codableStoreCollectionName: String { "Notes" }
+
+        init(_ number: Int, text: String) {
+            (id, self.number, self.text) = (Self.id(number), number, text)
+        }
+
+        /// The identifier with a number; those of one thread are made of neighbours, which are alike.
+        static func id(_ number: Int) -> String {
+            let texts = HostileTexts.all
+            return texts[(Int(Seed.current % UInt64(texts.count)) + number % 1000) % texts.count] + "\(number / 1000)"
+        }
     }
 
     private enum Mistake: Error, CustomStringConvertible {
@@ -31,8 +46,8 @@ import Testing
         CodableStore<Note>(engine: engine).observeCollection { event in
             told.withLock { told in
                 switch event {
-                case .saved(let note, _, _): told[note.id] = note
-                case .deleted(let note, _, _): told[note.id] = nil
+                case .saved(let note, _, _): told[note.number] = note
+                case .deleted(let note, _, _): told[note.number] = nil
                 }
             }
         }
@@ -55,7 +70,7 @@ import Testing
         let expected = models.withLock { $0.values.reduce(into: [:]) { $0.merge($1) { $1 } } }
         let found = try CodableStore<Note>(engine: engine).getCollection()
         #expect(found.count == expected.count)
-        #expect(Dictionary(found.map { ($0.id, $0) }) { $1 } == expected)
+        #expect(Dictionary(found.map { ($0.number, $0) }) { $1 } == expected)
         #expect(told.withLock { $0 } == expected)
     }
 
@@ -72,19 +87,19 @@ import Testing
         }
         switch Int.random(in: 0..<7, using: &random) {
         case 0, 1:
-            let note = Note(id: id(), text: "\(step)")
+            let note = Note(id(), text: "\(step)")
             try store.save(note)
-            model[note.id] = note
+            model[note.number] = note
         case 2:
-            let notes = (0..<Int.random(in: 0...5, using: &random)).map { Note(id: id(), text: "\(step)-\($0)") }
+            let notes = (0..<Int.random(in: 0...5, using: &random)).map { Note(id(), text: "\(step)-\($0)") }
             for (note, result) in zip(notes, store.save(notes)) {
                 try check(result.object == note, "saving \(note)")
-                model[note.id] = note
+                model[note.number] = note
             }
         case 3:
             let id = id()
             do {
-                let deleted = try store.delete(identifier: id)
+                let deleted = try store.delete(identifier: Note.id(id))
                 try check(deleted == model[id], "deleting \(id)")
             } catch let error as StorageError where error.code == .notFound {
                 try check(model[id] == nil, "not deleting \(id)")
@@ -92,18 +107,18 @@ import Testing
             model[id] = nil
         case 4:
             let ids = (0..<Int.random(in: 0...5, using: &random)).map { _ in id() }
-            for (id, result) in zip(ids, store.delete(identifiers: ids)) {
+            for (id, result) in zip(ids, store.delete(identifiers: ids.map(Note.id))) {
                 try check(result.object == model[id], "deleting \(id) of several")
                 model[id] = nil
             }
         case 5:
             let id = id()
-            try check(store.fetchExistence(identifier: id) == (model[id] != nil), "existence of \(id)")
-            if let note = model[id] { try check(store.get(identifier: id) == note, "getting \(id)") }
+            try check(store.fetchExistence(identifier: Note.id(id)) == (model[id] != nil), "existence of \(id)")
+            if let note = model[id] { try check(store.get(identifier: Note.id(id)) == note, "getting \(id)") }
         default:
-            let mine = try store.get { $0.id / 1000 == thread }
+            let mine = try store.get { $0.number / 1000 == thread }
             try check(
-                Dictionary(mine.map { ($0.id, $0) }) { $1 } == model && mine.count == model.count, "the collection")
+                Dictionary(mine.map { ($0.number, $0) }) { $1 } == model && mine.count == model.count, "the collection")
         }
     }
 }

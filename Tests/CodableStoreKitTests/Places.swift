@@ -30,22 +30,27 @@ enum Medium: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// An engine as users write it, without a lock.
+/// An engine as users write it, without a lock. It tells identifiers apart as the store does.
 class DictionaryEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
     private var objects: [(id: Object.ID, object: Object)] = []
 
     func get(identifier: Object.ID) throws -> Object {
-        guard let found = objects.first(where: { $0.id == identifier }) else {
+        guard let found = objects.first(where: { Self.isSame($0.id, identifier) }) else {
             throw StorageError(.notFound, "There is none.")
         }
         return found.object
+    }
+
+    private static func isSame(_ left: Object.ID, _ right: Object.ID) -> Bool {
+        guard let left = left as? String, let right = right as? String else { return left == right }
+        return left.utf8.elementsEqual(right.utf8)
     }
 
     func getCollection() throws -> [Object] { objects.map { $0.object } }
 
     func save(_ object: Object) throws -> Object {
         let id = object[keyPath: Object.codableStoreIdentifier]
-        if let index = objects.firstIndex(where: { $0.id == id }) {
+        if let index = objects.firstIndex(where: { Self.isSame($0.id, id) }) {
             objects[index].object = object
         } else {
             objects.append((id, object))
@@ -55,7 +60,7 @@ class DictionaryEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
 
     func delete(identifier: Object.ID) throws -> Object {
         let object = try get(identifier: identifier)
-        objects.removeAll { $0.id == identifier }
+        objects.removeAll { Self.isSame($0.id, identifier) }
         return object
     }
 }

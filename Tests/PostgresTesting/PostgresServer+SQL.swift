@@ -56,6 +56,11 @@ extension PostgresServer {
         try await psql(["--dbname", url], text)
     }
 
+    /// Dumps a database with pg_dump, as SQL.
+    package nonisolated func dump(_ database: String, _ options: [String] = []) async throws -> String {
+        try await command("pg_dump", options + place + ["--dbname", database]).run().checked().text
+    }
+
     private nonisolated func psql(_ place: [String], _ text: String) async throws -> String {
         let options = ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set", "ON_ERROR_STOP=1"]
         let answer = try await command("psql", options + place).run(input: text).checked().text

@@ -55,6 +55,16 @@ func countInSecret(_ arguments: [String]) throws {
     say("done")
 }
 
+/// Says `held` while it uses secrets exclusively, and never ends that.
+///
+/// Arguments: folder.
+func holdSecrets(_ arguments: [String]) throws {
+    try secrets(arguments[0]).exclusively {
+        say("held")
+        while true { pause() }
+    }
+}
+
 /// Uses secrets as a user who owns nothing, and says how reading, writing and removing end.
 ///
 /// Arguments: folder, key.

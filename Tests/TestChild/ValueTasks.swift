@@ -50,6 +50,11 @@ func useValues(_ arguments: [String]) async throws {
         let number = StoredValue(key: rest[0], default: 0, storage: userDefaults(suite))
         for _ in 0..<(Int(rest[1]) ?? 0) { number.modify { $0 += 1 } }
         say("\(number.lastError == nil)")
+    case "hold":
+        text(rest[0], suite).modify { _ in
+            say("held")
+            while true { pause() }
+        }
     case "follow":
         for await value in text(rest[0], suite).values {
             say(value)

@@ -14,8 +14,9 @@ extension StorageAddress {
             self = address
             return
         }
-        for engine in Engine.allCases where text.hasPrefix("\(engine.rawValue):") {
-            self = try Self.parse(text.dropFirst(engine.rawValue.count + 1), for: engine, in: text)
+        for engine in Engine.allCases {
+            guard let rest = text.unicodeScalars.after("\(engine.rawValue):") else { continue }
+            self = try Self.parse(Substring(rest), for: engine, in: text)
             return
         }
         guard !text.isEmpty else { throw Self.invalid("The store's address is empty. \(Self.forms)") }
@@ -31,7 +32,7 @@ extension StorageAddress {
             return .memory
         }
         guard !rest.isEmpty else { throw invalid("\"\(text)\" lacks a path after the colon.") }
-        if rest.hasPrefix("//") {
+        if rest.unicodeScalars.after("//") != nil {
             throw invalid(
                 "\"\(text)\" is written like a URL. Write the path right after the colon: \(engine.rawValue):PATH.")
         }
@@ -72,9 +73,11 @@ extension StorageAddress {
 
     /// Tells the path from the collection.
     static func split(_ rest: Substring, in text: String) throws -> (path: String, collection: String?) {
-        guard let mark = rest.lastIndex(of: "#") else { return (String(rest), nil) }
-        let path = String(rest[..<mark])
-        let name = rest[rest.index(after: mark)...]
+        // Not among the characters: a # and a combining character after it are one.
+        let scalars = rest.unicodeScalars
+        guard let mark = scalars.lastIndex(of: "#") else { return (String(rest), nil) }
+        let path = String(scalars[..<mark])
+        let name = Substring(scalars[scalars.index(after: mark)...])
         guard !path.isEmpty else { throw invalid("\"\(text)\" lacks a path before the #. \(forms)") }
         if name.isEmpty { return (path, nil) }
         guard let collection = unescaped(name) else {
@@ -85,7 +88,8 @@ extension StorageAddress {
 
     private static func unknownScheme(of text: String) -> Substring? {
         // RFC 3986, section 3.1.
-        guard let end = text.firstIndex(of: ":"), let first = text.first, first.isASCII, first.isLetter else {
+        guard let end = text.unicodeScalars.firstIndex(of: ":"), let first = text.first, first.isASCII, first.isLetter
+        else {
             return nil
         }
         let scheme = text[..<end]
@@ -94,7 +98,7 @@ extension StorageAddress {
     }
 
     private static func expandingHome(in path: String) -> String {
-        path.hasPrefix("~/") ? NSHomeDirectory() + path.dropFirst() : path
+        path.unicodeScalars.after("~/").map { "\(NSHomeDirectory())/\(String($0))" } ?? path
     }
 
     private static func invalid(_ message: String) -> StorageError {
@@ -107,9 +111,20 @@ extension StorageAddress {
 extension StorageAddress {
 
     /// Writes a collection's name so that it can stand behind a `#`.
-    static func escaped(_ name: String) -> String {
-        // The percent sign first, because the other escape holds one.
-        name.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "#", with: "%23")
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - special: What is escaped besides `%`, which begins an escape.
+    static func escaped(_ name: String, _ special: Set<Unicode.Scalar> = ["#"]) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            if scalar == "%" || special.contains(scalar) {
+                result += "%\(String(scalar.value, radix: 16))".unicodeScalars
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
     }
 
     /// Reads a collection's name from behind a `#`.
@@ -133,5 +148,14 @@ extension StorageAddress {
 
     private static func digit(_ byte: UInt8) -> UInt8? {
         Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+}
+
+extension BidirectionalCollection<Unicode.Scalar> {
+
+    /// What follows a prefix, `nil` if the text doesn't begin with it. Unlike `hasPrefix(_:)`, it compares code points, so a
+    /// combining character after the prefix is a part of what follows.
+    func after(_ prefix: String) -> SubSequence? {
+        starts(with: prefix.unicodeScalars) ? dropFirst(prefix.unicodeScalars.count) : nil
     }
 }

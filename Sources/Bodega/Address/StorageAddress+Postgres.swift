@@ -24,57 +24,57 @@ extension StorageAddress {
     /// - Returns: `nil` if the text has another scheme.
     /// - Throws: A ``StorageError`` that does not quote the text, in which a password may be.
     static func parse(postgres text: String) throws -> StorageAddress? {
-        guard let scheme = postgresSchemes.first(where: text.hasPrefix) else { return nil }
+        guard let scheme = postgresSchemes.first(where: text.hasPrefix) else {
+            if mayHoldSecret(text) { throw StorageError(.invalidArgument, unquotable) }
+            return nil
+        }
         guard text.dropFirst(scheme.count).hasPrefix("//") else {
             throw StorageError(
                 .invalidArgument,
                 "A PostgreSQL database is addressed by a URL: postgres://USER@HOST/DATABASE#COLLECTION."
             )
         }
-        if let mark = text.lastIndex(of: "#"), text[mark...].contains("@"), !text[..<mark].contains("@") {
-            // It may be a password's, which would be taken for a part of the URL that can be shown.
+        let bytes = Array(text.utf8)
+        if let mark = bytes.lastIndex(of: UInt8(ascii: "#")), bytes[mark...].contains(UInt8(ascii: "@")) {
+            // It may be a password's, which would be taken for a part of the address that can be shown.
             throw StorageError(
                 .invalidArgument,
                 "A # stands before an @. Write %23 for it in a password, and %40 for an @ in a collection's name."
             )
         }
         let (url, collection) = try split(text[...], in: scheme)
+        if ConnectionURL(text: url).hasPasswordForPort { throw StorageError(.invalidArgument, unquotable) }
         return .postgres(url, collection: collection)
     }
-}
 
-/// A connection URL, which does not show its password by accident.
-struct ConnectionURL: Hashable, Sendable {
-    let text: String
+    private static let unquotable = """
+        The store's address looks like that of a database, with a password perhaps, so it is not shown here. A PostgreSQL \
+        database is addressed by postgres://USER@HOST/DATABASE#COLLECTION. Write a path as sqlite:PATH or disk:PATH.
+        """
 
-    /// The URL without what is secret in it.
+    /// Whether a text that is no address of a database may be meant for one, with a password in it.
     ///
-    /// As libpq reads a URL, the user and the password are before the first `@` if no slash comes before that. What is left
-    /// out here is also what looks like a password to a human, in a URL that libpq does not accept.
-    var shown: String {
-        guard let scheme = text.range(of: "//") else { return "postgres://" }
-        let rest = text[scheme.upperBound...]
-        let authority = rest.prefix { $0 != "/" }
-        let end = authority.lastIndex(of: "@") ?? rest.prefix { $0 != "?" }.lastIndex(of: "@")
-        guard let end else { return text[..<scheme.upperBound] + Self.withoutSecrets(rest) }
-        let user = rest[..<end].prefix { $0 != ":" && $0 != "/" }
-        return text[..<scheme.upperBound] + user + Self.withoutSecrets(rest[end...])
-    }
-
-    /// Leaves out the parameters that hold secrets.
-    private static func withoutSecrets(_ text: Substring) -> String {
-        guard let mark = text.firstIndex(of: "?") else { return String(text) }
-        let parameters = text[text.index(after: mark)...].split(separator: "&")
-        let harmless = parameters.filter { parameter in
-            let name = parameter.prefix { $0 != "=" }.lowercased()
-            // An escape may hide one of the two.
-            return !["password", "secret", "%"].contains(where: name.contains)
+    /// The name of a file or folder is meant for that.
+    package static func mayHoldSecret(_ text: String) -> Bool {
+        guard looksSecret(text) else { return false }
+        let path = text.utf8.lastIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
+        do {
+            return try [text, path].allSatisfy { try StoreNature(ofPath: $0) == .missing }
+        } catch {
+            // The error quotes the text, and it can't be opened as a path in any case.
+            return true
         }
-        return text[..<mark] + (harmless.isEmpty ? "" : "?" + harmless.joined(separator: "&"))
     }
-}
 
-extension ConnectionURL: CustomStringConvertible, CustomReflectable {
-    var description: String { shown }
-    var customMirror: Mirror { Mirror(self, children: [("shown", shown)]) }
+    private static func looksSecret(_ text: String) -> Bool {
+        let bytes = text.lowercased().utf8.filter { $0 > UInt8(ascii: " ") }
+        if postgresSchemes.contains(where: { bytes.starts(with: $0.utf8) }) { return true }
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        let isURL = bytes[colon...].starts(with: "://".utf8)
+        if !isURL, Engine.allCases.contains(where: { $0.rawValue.utf8.elementsEqual(bytes[..<colon]) }) { return false }
+        // Settings such as password=…, alone or among the parameters of a URL.
+        let words = String(decoding: bytes, as: UTF8.self)
+        return bytes[colon...].contains(UInt8(ascii: "@"))
+            || ["password=", "passwd=", "pwd=", "secret="].contains(where: words.contains)
+    }
 }

@@ -26,6 +26,8 @@ public import Foundation
 ///
 /// What begins with `postgres://` or `postgresql://` is libpq's connection URL, with the collection's name behind the last
 /// `#`. A password in it is not shown by ``description``; the pass file is a better place for it.
+///
+/// Addresses are compared byte by byte, as files and collections are told apart.
 public struct StorageAddress: Hashable, Sendable {
 
     /// The engines that an address can name.
@@ -84,22 +86,38 @@ public struct StorageAddress: Hashable, Sendable {
     }
 }
 
+extension StorageAddress {
+    private var texts: [ExactText?] { [path, collection, connectionURL].map { $0.map(ExactText.init) } }
+
+    /// Compares the engines, and the texts byte by byte.
+    public static func == (left: StorageAddress, right: StorageAddress) -> Bool {
+        left.engine == right.engine && left.texts == right.texts
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(engine)
+        hasher.combine(texts)
+    }
+}
+
 extension StorageAddress: CustomStringConvertible {
     /// The address with its scheme, as ``init(parsing:)`` reads it, but for a password, which is left out.
     public var description: String {
         if let connection {
             guard let collection else { return Self.withCollection(connection.shown, nil) }
             // In front of an @, the # could belong to a password.
-            return connection.shown + "#" + Self.escaped(collection).replacingOccurrences(of: "@", with: "%40")
+            return connection.shown + "#" + Self.escaped(collection, ["#", "@"])
         }
         let scheme = "\(engine.rawValue):"
         // What parsing would take for something else is written in another way.
-        let path = path.hasPrefix("~/") ? "./\(path)" : path.hasPrefix("//") ? "/.\(path)" : path
+        let scalars = path.unicodeScalars
+        let path = scalars.after("~/") != nil ? "./\(path)" : scalars.after("//") != nil ? "/.\(path)" : path
         return engine == .sqlite ? Self.withCollection(scheme + path, collection) : scheme + path
     }
 
     private static func withCollection(_ text: String, _ collection: String?) -> String {
-        guard let collection else { return text + (text.contains("#") ? "#" : "") }
+        guard let collection else { return text + (text.unicodeScalars.contains("#") ? "#" : "") }
         return text + "#" + escaped(collection)
     }
 }

@@ -24,8 +24,13 @@ package enum StoreNature: Equatable, Sendable {
     /// Has a look, following symbolic links. Nothing is opened that could wait for somebody, such as a pipe.
     ///
     /// - Parameter path: Where to look.
-    /// - Throws: A ``StorageError`` if what is there can't be read.
+    /// - Throws: A ``StorageError`` if what is there can't be read, or the path has a NUL in it.
     package init(ofPath path: String) throws {
+        // The system would look at the path up to there, which is another one.
+        if path.utf8.contains(0) {
+            throw StorageError(
+                .invalidArgument, "The path \(path.debugDescription) has a NUL in it. Choose a path without one.")
+        }
         var status = stat()
         guard stat(path, &status) == 0 else {
             // A file in the way of the path means that nothing is there, like a folder that is missing.

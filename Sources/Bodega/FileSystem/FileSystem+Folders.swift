@@ -8,10 +8,33 @@ package import Musl
 
 extension FileSystem {
 
+    /// The one path that all paths of a file or folder have in common: without symbolic links and, where the volume ignores
+    /// case, as it is written there.
+    ///
+    /// - Parameter path: An absolute path. Its last parts need not be there; they stay as they are.
+    package static func resolvedPath(_ path: String) -> String {
+        if let resolved = realpath(path, nil) {
+            defer { free(resolved) }
+            // A path that isn't text has no other name.
+            return String(
+                validUTF8: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) })
+                ?? path
+        }
+        guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")), end > path.startIndex else { return path }
+        let parent = resolvedPath(String(path[..<end]))
+        return (parent == "/" ? "" : parent) + path[end...]
+    }
+
     /// The names of the files in a folder, without folders, links and what else is no file. Names that aren't text are
     /// left out.
-    package static func files(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
-        try entries(of: folder, path()) { name, entry in try isFile(entry, name, in: folder, path()) }
+    ///
+    /// - Parameter limit: How many names are wanted at most.
+    package static func files(
+        in folder: Int32,
+        limit: Int = .max,
+        _ path: @autoclosure () -> String
+    ) throws -> [String] {
+        try entries(of: folder, limit: limit, path()) { name, entry in try isFile(entry, name, in: folder, path()) }
     }
 
     /// The names of what is in a folder and is no file.
@@ -24,6 +47,7 @@ extension FileSystem {
 
     private static func entries(
         of folder: Int32,
+        limit: Int = .max,
         _ path: @autoclosure () -> String,
         where isIncluded: (String, UnsafeMutablePointer<dirent>) throws -> Bool
     ) throws -> [String] {
@@ -37,7 +61,7 @@ extension FileSystem {
         }
         defer { closedir(listing) }
         var names: [String] = []
-        while true {
+        while names.count < limit {
             errno = 0
             guard let entry = readdir(listing) else {
                 if errno != 0 { throw StorageError.system(errno, path(), "listed") }
@@ -45,6 +69,7 @@ extension FileSystem {
             }
             if let name = name(of: entry), try isIncluded(name, entry) { names.append(name) }
         }
+        return names
     }
 
     /// Removes a folder of ours and what is in it, if it is there.

@@ -68,6 +68,24 @@ package enum FileSystem {
         close(descriptor)
     }
 
+    /// The status of a file.
+    ///
+    /// - Parameter followsLinks: Whether a link stands for what it leads to.
+    /// - Returns: `nil` if there is nothing, or something that is no file.
+    package static func statusOfFile(
+        _ name: String,
+        in folder: Int32 = AT_FDCWD,
+        followsLinks: Bool = false,
+        _ path: @autoclosure () -> String
+    ) throws -> stat? {
+        var status = stat()
+        if fstatat(folder, name, &status, followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 {
+            return status.isFile ? status : nil
+        }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw StorageError.system(errno, path(), "examined")
+    }
+
     /// Whether there is something in a folder under a name, a link that leads nowhere included.
     package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()
@@ -191,7 +209,8 @@ extension StorageError {
             case EACCES, EPERM: (.permissionDenied, "Check its permissions and those of its folder.")
             case ENOTDIR: (.cannotOpen, "Something that is not a folder is in its place.")
             case ENOENT: (.cannotOpen, "It does not exist.")
-            case EMFILE, ENFILE: (.inputOutput, "Too many files are open.")
+            case EMFILE, ENFILE:
+                (.inputOutput, "Too many files are open. Close some, or raise the limit, and try again.")
             default: (.inputOutput, "")
             }
         let cause = NSError(

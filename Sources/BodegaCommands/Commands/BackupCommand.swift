@@ -48,6 +48,7 @@ struct BackupCommand: ConsoleCommand {
         if address.engine == .postgres {
             throw ToolError(.usage, "backup is for SQLite files. PostgreSQL has its own: pg_dump --format=custom.")
         }
+        try address.checkIsNoDatabaseFolder()
         guard address.engine == .sqlite else {
             throw ToolError(.usage, "backup is for SQLite files. Copy a folder with: bodega copy \(address) disk:PATH")
         }

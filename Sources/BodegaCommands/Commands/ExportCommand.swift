@@ -36,8 +36,10 @@ struct ExportCommand: ConsoleCommand {
                 try await exporter.run(to: console.output)
                 return
             }
+            // The file that is not complete is removed before the command ends.
+            console.interruption.listen()
             let file = try OutputFile(path: output)
-            try await exporter.run(to: file)
+            try await exporter.run(to: file, interruption: console.interruption)
             try file.commit()
         }
     }

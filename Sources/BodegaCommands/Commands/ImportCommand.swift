@@ -17,7 +17,8 @@ struct ImportCommand: ConsoleCommand {
             relative paths; links are left out.
 
             The input is written in batches, each all or nothing. A bad record ends the import: its batch is not \
-            written, those before it are. Text that is not JSON at all ends the import of an array always, because the \
+            written, those before it are. Ctrl-C and SIGTERM end it between two batches; the same command then writes the rest, and \
+            the first items again. Text that is not JSON at all ends the import of an array always, because the \
             rest can't be told apart.
 
             With --json one object is printed, also if the import fails: {"imported", "skipped", "bytes", "milliseconds"} \
@@ -101,10 +102,12 @@ struct ImportCommand: ConsoleCommand {
         )
         try checkStoreIsNotInSource()
         // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
-        var records = try input.records(standardInput: console.input)
+        var records = try input.records(standardInput: console.input, interruption: console.interruption)
+        // From here on a batch is finished before the command ends.
+        console.interruption.listen()
         try await store.use { store in
             let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
-            try await importer.run(&records, report: &report) { bad in
+            try await importer.run(&records, report: &report, interruption: console.interruption) { bad in
                 bar.clear()
                 console.complain("\(bad.place): \(bad.reason) Skipped.")
             } onProgress: { report, progress, total in
@@ -129,6 +132,15 @@ struct ImportCommand: ConsoleCommand {
             return ToolError(.badInput, "\(error.message) \(batches)")
         case let error as ToolError where error.status == .failure:
             return ToolError(.failure, "\(error.message) \(before)")
+        case let error as ToolError where [.interrupted, .terminated].contains(error.status):
+            let advice =
+                report.imported == 0
+                ? "Nothing was imported."
+                : """
+                \(report.imported) items were imported. Run the same command again to import the rest; it also writes \
+                these items again.
+                """
+            return ToolError(error.status, "\(error.message) \(advice)")
         case let error as StorageError:
             return ToolError(.failure, "\(error). \(before)")
         default:

@@ -36,7 +36,10 @@ struct PutCommand: ConsoleCommand {
         _ = try store.checkedAddress()
         // Read to the end before the store is opened: no input, no store.
         let data = try Self.contents(of: file, standardInput: console.input)
-        try await store.use { try await $0.engine.write(data, key: key) }
+        try await store.use { store in
+            console.interruption.listen(toFinish: store)
+            try await store.engine.write(data, key: key)
+        }
         guard json else { return }
         var object = JSONObjectWriter()
         object.add("key", key.rawValue)

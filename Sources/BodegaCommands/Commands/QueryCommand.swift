@@ -13,7 +13,12 @@ struct QueryCommand: ConsoleCommand {
             && || ! and parentheses, tests whether something is there (@.draft), names and indexes \
             (@.authors[0]['last name']), literals, and the functions length(@.a), match(@.a, 'regular expression') and \
             search(@.a, 'regular expression'). Not done are queries with several results (*, .., slices), $, count and \
-            value. As the RFC has it, values of different sorts are never equal, and none is less than another.
+            value. As the RFC has it, values of different sorts are never equal, and none is less than another. Numbers are \
+            compared exactly, with all their digits.
+
+            Regular expressions are those of RFC 9485: . is any character but the end of a line, ^ and $ are characters like \
+            others, match is for a whole string and search for a part of it, classes are [a-z] and \\p{Lu}, and there is no \
+            \\d, \\w or \\s. An expression that the RFC does not know is an error, although for RFC 9535 it matches nothing.
 
             --sort and --select take names with dots between, such as owner.name. Items without the value to sort by come \
             last. Without --sort items come in the order in which they were first written, and no more are read than are \

@@ -9,7 +9,8 @@ struct RemoveCommand: ConsoleCommand {
         abstract: "Remove items.",
         discussion: """
             Items that are missing are reported after the others are removed, with exit status 3. All items can be \
-            removed only with --yes or after a question on a terminal.
+            removed only with --yes or after a question on a terminal, and from a folder only if each of its files is \
+            recognised as an item.
 
             With --json an object is printed: {"removed"}, the number of items, also if others are missing.
 
@@ -42,7 +43,13 @@ struct RemoveCommand: ConsoleCommand {
         let wanted = try key.map(keys.key)
         try await store.useExisting { store in
             if all {
-                try await confirm(store, on: console)
+                try await checkFiles(of: store)
+                if !yes {
+                    try await confirm(store, on: console)
+                    // Others may have put files there in the meantime.
+                    try await checkFiles(of: store)
+                }
+                console.interruption.listen(toFinish: store)
                 let count = json ? try await store.engine.fetchCount() : 0
                 try await store.engine.removeAllData()
                 try report(count, on: console)
@@ -61,14 +68,29 @@ struct RemoveCommand: ConsoleCommand {
 
     private func remove(_ wanted: [CacheKey], from store: OpenStore, _ console: Console) async throws {
         let present = try await store.engine.fetchKeys(among: wanted)
+        console.interruption.listen(toFinish: store)
         try await store.engine.remove(keys: present)
         try report(present.count, on: console)
         let missing = wanted.filter { !Set(present).contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }
     }
 
+    /// Makes sure that a folder holds nothing but items.
+    private func checkFiles(of store: OpenStore) async throws {
+        guard let disk = store.engine as? DiskStorageEngine else { return }
+        let files = try await disk.unrecognizedFiles()
+        guard let first = files.first else { return }
+        let others = files.count == 1 ? "" : " and \(files.count - 1) more"
+        throw ToolError(
+            .failure,
+            """
+            Nothing was removed: \(store.address.path) has files that are not recognised as items: \(first)\(others). \
+            Move them to another folder, or remove single items with: bodega rm \(store.address) --verbatim KEY
+            """
+        )
+    }
+
     private func confirm(_ store: OpenStore, on console: Console) async throws {
-        if yes { return }
         guard console.isInputTerminal, console.isErrorTerminal else {
             throw ToolError(.usage, "--all removes every item. Add --yes if you mean it.")
         }

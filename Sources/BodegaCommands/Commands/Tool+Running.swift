@@ -1,6 +1,7 @@
 #if CommandLineTool
 import ArgumentParser
 import Bodega
+import Foundation
 
 extension Tool {
 
@@ -20,6 +21,8 @@ extension Tool {
             }
             return ExitStatus.success.rawValue
         } catch {
+            var console = console
+            console.errors = DiscreetSink(console.errors, arguments)
             return report(error, on: console).rawValue
         }
     }
@@ -58,6 +61,24 @@ extension Tool {
         if message.hasPrefix("Error: ") { message.removeFirst("Error: ".count) }
         console.complain(message)
         return BodegaCommand.exitCode(for: error) == .validationFailure ? .usage : .failure
+    }
+}
+
+/// Hands on texts without arguments that may be addresses with passwords: one in the wrong place is quoted by the parser.
+private final class DiscreetSink: ByteSink {
+    private let sink: any ByteSink
+    private let secrets: [String]
+
+    init(_ sink: any ByteSink, _ arguments: [String]) {
+        self.sink = sink
+        secrets = arguments.filter(StorageAddress.mayHoldSecret)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if secrets.isEmpty { return try sink.write(bytes) }
+        let text = secrets.flatMap { [$0, TerminalText.escaped($0, keepingNewlines: true)] }
+            .reduce(String(decoding: bytes, as: UTF8.self)) { $0.replacingOccurrences(of: $1, with: "•••") }
+        try sink.write(text)
     }
 }
 #endif

@@ -47,6 +47,7 @@ struct VerifyCommand: ConsoleCommand {
         var bar = ProgressBar(console: console, isQuiet: quiet)
         // What can't be opened need not be damaged: its name may be wrong, or a right missing.
         var isOpen = false
+        var advice = Self.advice
         do {
             let store = try await address.openToRead()
             try await store.use { store in
@@ -56,11 +57,14 @@ struct VerifyCommand: ConsoleCommand {
         } catch let error as StorageError where error.code == .damaged || error.code == .cannotOpen {
             if error.code == .damaged { isOpen = true }
             verification.add(error)
+        } catch let error as ToolError where error == .unfinishedBatch(in: address) {
+            verification.add(error)
+            advice = "The store could not be examined. Finish the batch, then verify the store again."
         }
         bar.clear()
         try report(verification, on: console)
         guard verification.hasProblems else { return }
-        throw ToolError(.failure, isOpen ? Self.advice : "The store could not be examined.")
+        throw ToolError(.failure, isOpen ? advice : "The store could not be examined.")
     }
 
     private func report(_ verification: Verification, on console: Console) throws {

@@ -49,51 +49,44 @@ struct WatchCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
-        console.interruption.listen()
+        // An engine may wait for a server that does not answer, and hold a thread while it does.
+        console.interruption.listen(limit: (seconds: 3, status: .success))
         let address = try store.checkedAddress()
+        let lines = WatchLines(isJSON: json, console: console)
+        try await console.interruption.run(grace: 1) { [interval] in
+            try await Self.watch(address, every: interval, lines)
+        }
+    }
+
+    private static func watch(_ address: StorageAddress, every interval: Double, _ lines: WatchLines) async throws {
+        let console = lines.console
+        let interruption = console.interruption
         var watch = try await StoreWatch(address)
         if console.isErrorTerminal {
             try console.errors.write("Watching \(TerminalText.escaped(address.description)). Ctrl-C ends it.\n")
         }
-        let events = address.engine == .sqlite ? FileWatch(of: address.path) { console.interruption.wake() } : nil
+        let events = address.engine == .sqlite ? FileWatch(of: address.path) { interruption.wake() } : nil
         defer { events?.cancel() }
         let signals = watch.signals().map { signals in
-            Task { for await _ in signals { console.interruption.wake() } }
+            Task { for await _ in signals { interruption.wake() } }
         }
         defer { signals?.cancel() }
+        var pace = WatchPace()
         console.onReady()
         while true {
-            await console.interruption.wait(seconds: interval, orWoken: watch.hasHistory)
-            if console.interruption.status != nil { return try await watch.close() }
+            let isWoken = await interruption.wait(seconds: interval, orWoken: watch.hasHistory)
+            if interruption.status != nil { return try await watch.close() }
             if console.output.isAbandoned { throw BrokenPipe() }
+            var count = 0
             do {
                 let events = try await watch.changes(now: Date())
-                try console.output.write(events.map { line(for: $0, on: console) }.joined())
+                try console.output.write(events.map(lines.line).joined())
+                count = events.count
             } catch let error as StorageError where error.code == .locked {
                 // The next look will tell.
-                continue
             }
+            if isWoken { await interruption.wait(seconds: min(pace.pause(afterFinding: count), interval)) }
         }
-    }
-
-    private func line(for event: StoreWatchEvent, on console: Console) -> String {
-        let time = ItemLine.timestamp(event.date)
-        if json {
-            var object = JSONObjectWriter()
-            object.add("time", time)
-            object.add("change", event.change.rawValue)
-            object.add("key", event.key.rawValue)
-            object.add("kind", event.key.kind.rawValue)
-            return String(decoding: object.line(), as: UTF8.self)
-        }
-        let style: TextStyle =
-            switch event.change {
-            case .inserted: .green
-            case .updated: .yellow
-            case .removed: .red
-            }
-        let change = event.change.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
-        return "\(console.styled(time, .dim))  \(console.styled(change, style))  \(console.shown(event.key.rawValue))\n"
     }
 }
 #endif

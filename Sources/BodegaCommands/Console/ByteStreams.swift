@@ -8,6 +8,13 @@ package protocol ByteSource: AnyObject, Sendable {
 
     /// The number of bytes from start to end, if it is known.
     var size: Int? { get }
+
+    /// The descriptor to wait for before reading, `nil` if reading never waits.
+    var descriptorToAwait: Int32? { get }
+}
+
+extension ByteSource {
+    package var descriptorToAwait: Int32? { nil }
 }
 
 /// Something that bytes can be written to.
@@ -66,10 +73,32 @@ package final class DescriptorSource: ByteSource {
 
     package var size: Int? { systemFileSize(descriptor) }
 
+    package var descriptorToAwait: Int32? { descriptor }
+
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = systemRead(descriptor, buffer)
         guard count >= 0 else { throw ToolError(.failure, "\(name) can't be read: \(lastErrorText).") }
         return count
+    }
+}
+
+/// A source whose reads end when the command is to end, though no bytes come.
+package final class InterruptibleSource: ByteSource {
+    private let source: any ByteSource
+    private let interruption: Interruption
+
+    /// Reads from another source.
+    package init(_ source: any ByteSource, _ interruption: Interruption) {
+        self.source = source
+        self.interruption = interruption
+    }
+
+    package var size: Int? { source.size }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if let descriptor = source.descriptorToAwait { try interruption.waitToRead(descriptor) }
+        try interruption.check()
+        return try source.read(into: buffer)
     }
 }
 

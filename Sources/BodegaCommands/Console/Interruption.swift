@@ -16,7 +16,9 @@ package final class Interruption: Sendable {
     private struct State {
         var status: ExitStatus?
         var sources: [any DispatchSourceSignal] = []
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
+        /// What is called when there is a status.
+        var handlers: [@Sendable () -> Void] = []
         /// Those of the waiting that have a reason to go on at once when there is one.
         var wakeable: Set<Int> = []
         var isWoken = false
@@ -25,28 +27,38 @@ package final class Interruption: Sendable {
 
     private let state = Locked(State())
     private let hearsSignals: Bool
+    /// A queue of its own has a thread, whatever the others are busy with.
+    private let queue = DispatchQueue(label: "bodega.interruption")
+    /// What can be read as soon as there is a status, for those who wait for input.
+    private let descriptors: (reading: Int32, writing: Int32)?
 
     /// Nobody wants anything yet.
     ///
     /// - Parameter hearsSignals: Whether the process is the tool's own, and its signals are meant for the command.
     package init(hearsSignals: Bool = false) {
         self.hearsSignals = hearsSignals
+        descriptors = hearsSignals ? systemPipe() : nil
     }
 
     /// The exit status to end with, `nil` as long as nobody wants that.
     package var status: ExitStatus? { state.withLock { $0.status } }
 
-    /// Listens for SIGINT and SIGTERM from now on. A second signal ends the process at once, as it usually does.
-    package func listen() {
-        guard hearsSignals else { return }
+    /// Listens for SIGINT and SIGTERM from now on. A second signal ends the process immediately, as it usually does.
+    ///
+    /// - Parameter limit: The seconds after a signal in which the command ends by itself, and the exit status if it does
+    ///   not; `nil` if what it does has a limit of its own.
+    package func listen(limit: (seconds: Double, status: ExitStatus)? = nil) {
+        guard hearsSignals, state.withLock(\.sources.isEmpty) else { return }
         for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, ExitStatus.terminated)] {
             _ = signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in
                 guard let self, self.status == nil else {
                     return Self.endProcess(by: number)
                 }
                 self.interrupt(status)
+                guard let limit else { return }
+                self.queue.asyncAfter(deadline: .now() + limit.seconds) { systemExit(limit.status.rawValue) }
             }
             source.resume()
             state.withLock { $0.sources.append(source) }
@@ -67,12 +79,15 @@ package final class Interruption: Sendable {
     ///
     /// - Parameter status: The exit status to end with.
     package func interrupt(_ status: ExitStatus) {
-        let waiting = state.withLock { state in
+        let (waiting, handlers) = state.withLock { state in
             state.status = state.status ?? status
-            defer { state.waiting = [:] }
-            return state.waiting.values
+            defer { (state.waiting, state.handlers) = ([:], []) }
+            return (state.waiting.values, state.handlers)
         }
-        for continuation in waiting { continuation.resume() }
+        // One byte, which nobody reads, stays for all who wait.
+        if let descriptors { _ = withUnsafeBytes(of: UInt8(0)) { systemWrite(descriptors.writing, $0) } }
+        for continuation in waiting { continuation.resume(returning: false) }
+        for handler in handlers { handler() }
     }
 
     /// Lets those go on who wait for it, or who will wait next.
@@ -82,7 +97,7 @@ package final class Interruption: Sendable {
             defer { state.wakeable = [] }
             return state.wakeable.compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for continuation in woken { continuation.resume() }
+        for continuation in woken { continuation.resume(returning: true) }
     }
 
     /// Waits for some time, or until the command is to end.
@@ -90,12 +105,16 @@ package final class Interruption: Sendable {
     /// - Parameters:
     ///   - seconds: How long.
     ///   - isWakeable: Whether it ends with ``wake()``, too.
-    package func wait(seconds: Double, orWoken isWakeable: Bool = false) async {
+    /// - Returns: Whether it ended with ``wake()``.
+    @discardableResult
+    package func wait(seconds: Double, orWoken isWakeable: Bool = false) async -> Bool {
         await withCheckedContinuation { continuation in
+            var isWoken = false
             let number = state.withLock { state -> Int? in
                 if state.status != nil { return nil }
                 if isWakeable, state.isWoken {
                     state.isWoken = false
+                    isWoken = true
                     return nil
                 }
                 state.lastNumber += 1
@@ -103,14 +122,77 @@ package final class Interruption: Sendable {
                 state.waiting[state.lastNumber] = continuation
                 return state.lastNumber
             }
-            guard let number else { return continuation.resume() }
+            guard let number else { return continuation.resume(returning: isWoken) }
             DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [state] in
                 let continuation = state.withLock { state in
                     state.wakeable.remove(number)
                     return state.waiting.removeValue(forKey: number)
                 }
-                continuation?.resume()
+                continuation?.resume(returning: false)
             }
         }
+    }
+}
+
+extension Interruption {
+    /// Listens for signals while a folder is changed, so that its batch is finished before the process ends.
+    ///
+    /// Only a second signal ends the process. Changes of SQLite files and databases are all or nothing in any case.
+    package func listen(toFinish store: OpenStore) {
+        if store.address.engine == .disk { listen() }
+    }
+
+    /// - Throws: A ``ToolError`` with the exit status if the command is to end.
+    package func check() throws {
+        if let status { throw ToolError(status, "Interrupted.") }
+    }
+
+    /// Waits until a descriptor can be read, or until the command is to end.
+    ///
+    /// - Throws: A ``ToolError`` with the exit status if the command is to end.
+    package func waitToRead(_ descriptor: Int32) throws {
+        if let descriptors { systemWaitToRead(descriptor, or: descriptors.reading) }
+        try check()
+    }
+
+    /// Does work that may never end, such as asking a server that does not answer.
+    ///
+    /// When the command is to end, the work is cancelled, and left behind if it does not heed that.
+    ///
+    /// - Parameters:
+    ///   - grace: The seconds that cancelled work may take to end.
+    ///   - work: The work. Its errors are of no interest when the command is to end.
+    package func run(grace: Double, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        let outcome: Result<Void, any Error>? = await withCheckedContinuation { continuation in
+            let rest = Locked<CheckedContinuation<Result<Void, any Error>?, Never>?>(continuation)
+            let finish: @Sendable (Result<Void, any Error>?) -> Void = { outcome in
+                let continuation = rest.withLock { rest in
+                    defer { rest = nil }
+                    return rest
+                }
+                continuation?.resume(returning: outcome)
+            }
+            let task = Task {
+                do {
+                    finish(.success(try await work()))
+                } catch {
+                    finish(.failure(error))
+                }
+            }
+            onInterruption { [queue] in
+                task.cancel()
+                queue.asyncAfter(deadline: .now() + grace) { finish(nil) }
+            }
+        }
+        if status == nil { try outcome?.get() }
+    }
+
+    /// Calls a closure when the command is to end, immediately if it already is.
+    private func onInterruption(_ handler: @escaping @Sendable () -> Void) {
+        let isInterrupted = state.withLock { state in
+            if state.status == nil { state.handlers.append(handler) }
+            return state.status != nil
+        }
+        if isInterrupted { handler() }
     }
 }

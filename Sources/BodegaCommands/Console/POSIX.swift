@@ -28,6 +28,26 @@ func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
     }
 }
 
+/// Waits until one of two descriptors can be read, or has come to its end.
+func systemWaitToRead(_ first: Int32, or second: Int32) {
+    var entries = [first, second].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    // What fails here fails again, and is reported, when the descriptor is read.
+    while poll(&entries, nfds_t(entries.count), -1) < 0, errno == EINTR {}
+}
+
+/// Makes a pipe, `nil` if the process can open no more files.
+func systemPipe() -> (reading: Int32, writing: Int32)? {
+    var descriptors: [Int32] = [-1, -1]
+    guard pipe(&descriptors) == 0 else { return nil }
+    for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    return (descriptors[0], descriptors[1])
+}
+
+/// Ends the process immediately, whatever its threads do.
+func systemExit(_ status: Int32) -> Never {
+    _exit(status)
+}
+
 /// Opens a file for reading.
 func systemOpen(_ path: String) -> Int32 {
     open(path, O_RDONLY | O_CLOEXEC)

@@ -13,10 +13,12 @@ package struct Exporter {
 
     /// Exports all items, in insertion order.
     ///
-    /// - Parameter sink: Where the lines go.
+    /// - Parameters:
+    ///   - sink: Where the lines go.
+    ///   - interruption: Ends the export between two batches.
     /// - Returns: The number of items.
     @discardableResult
-    package func run(to sink: any ByteSink) async throws -> Int {
+    package func run(to sink: any ByteSink, interruption: Interruption = Interruption()) async throws -> Int {
         let keys = try await engine.fetchKeys()
         var output = BufferedOutput(sink)
         var count = 0
@@ -24,6 +26,7 @@ package struct Exporter {
         for try await batch in ItemBatches(of: keys, in: engine) {
             for (key, data) in batch { try output.write(Envelope.line(key: key, data: data)) }
             count += batch.count
+            try interruption.check()
         }
         try output.flush()
         return count

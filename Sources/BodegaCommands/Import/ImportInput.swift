@@ -38,11 +38,16 @@ package struct ImportInput {
 
     /// Opens the input.
     ///
-    /// - Parameter standardInput: Standard input.
+    /// - Parameters:
+    ///   - standardInput: Standard input.
+    ///   - interruption: Ends reading.
     /// - Returns: The records in it.
     /// - Throws: A ``ToolError`` if it can't be read or an option is missing.
-    package func records(standardInput: any ByteSource) throws -> any RecordSource {
-        let source: any ByteSource
+    package func records(
+        standardInput: any ByteSource,
+        interruption: Interruption = Interruption()
+    ) throws -> any RecordSource {
+        var source: any ByteSource
         if let path, path != "-" {
             if try StoreNature(ofPath: path) == .folder {
                 return try folder(path)
@@ -51,6 +56,7 @@ package struct ImportInput {
         } else {
             source = standardInput
         }
+        source = InterruptibleSource(source, interruption)
         var window = InputWindow(source)
         try Self.skipByteOrderMark(&window)
         switch format == .auto ? try detectedFormat(&window) : format {

@@ -30,13 +30,16 @@ package struct Importer {
     /// - Parameters:
     ///   - source: The input.
     ///   - report: Counts what was done; it is right also if this throws.
+    ///   - interruption: Ends the import before the next batch.
     ///   - onBadRecord: Called for every record that is left out.
     ///   - onProgress: Called after every batch.
-    /// - Throws: A ``BadRecord`` if there is one and it is not to be skipped, or what the source or the engine throws.
+    /// - Throws: A ``BadRecord`` if there is one and it is not to be skipped, a ``ToolError`` if the command is to
+    ///   end, or what the source or the engine throws.
     ///   Earlier batches are in the store then.
     package func run(
         _ source: inout any RecordSource,
         report: inout ImportReport,
+        interruption: Interruption = Interruption(),
         onBadRecord: (BadRecord) -> Void,
         onProgress: (_ report: ImportReport, _ progress: Int, _ total: Int?) -> Void
     ) async throws {
@@ -45,6 +48,7 @@ package struct Importer {
             var batch: [(key: CacheKey, data: Data)] = []
             var bytes = 0
             while batch.count < batchSize, bytes < Self.batchBytes {
+                try interruption.check()
                 do {
                     guard let record = try source.next() else {
                         isAtEnd = true

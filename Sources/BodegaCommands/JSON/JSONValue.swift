@@ -2,8 +2,7 @@
 enum JSONValue: Sendable {
     case null
     case bool(Bool)
-    /// A number as RFC 7493 has it: in double precision.
-    case number(Double)
+    case number(JSONNumber)
     case string(String)
     case array([JSONValue])
     /// The members; of several with one name the last one.
@@ -50,9 +49,7 @@ enum JSONValue: Sendable {
             guard isValid else { return nil }
             self = .object(members)
         default:
-            let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
-            guard let number = Double(text) else { return nil }
-            self = .number(number)
+            self = .number(JSONNumber(bytes[range]))
         }
     }
 }

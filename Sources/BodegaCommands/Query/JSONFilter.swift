@@ -1,5 +1,3 @@
-import Foundation
-
 /// A condition on a JSON value: a filter expression of RFC 9535, as far as ``JSONFilterParser`` reads it.
 indirect enum JSONFilter: Sendable {
     case or(JSONFilter, JSONFilter)
@@ -52,9 +50,9 @@ extension JSONFilter.Operand {
         case .query(let query): return query.find(in: bytes, range).flatMap { JSONValue(bytes, $0) }
         case .length(let operand):
             switch operand.value(in: bytes, range) {
-            case .string(let text): return .number(Double(text.unicodeScalars.count))
-            case .array(let elements): return .number(Double(elements.count))
-            case .object(let members): return .number(Double(members.count))
+            case .string(let text): return .number(JSONNumber(text.unicodeScalars.count))
+            case .array(let elements): return .number(JSONNumber(elements.count))
+            case .object(let members): return .number(JSONNumber(members.count))
             default: return nil
             }
         }
@@ -78,24 +76,5 @@ extension JSONFilter.Comparison {
     private static func isLess(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
         guard let left, let right else { return false }
         return left < right
-    }
-}
-
-/// A regular expression for ``JSONFilter/match(_:_:)``.
-struct JSONPattern: Sendable {
-    private let expression: NSRegularExpression
-
-    /// Compiles an expression.
-    ///
-    /// - Parameters:
-    ///   - pattern: The expression; those of RFC 9485 mean what they mean there.
-    ///   - isWhole: Whether it has to match all of a string, and not a part.
-    init(_ pattern: String, isWhole: Bool) throws {
-        expression = try NSRegularExpression(pattern: isWhole ? "\\A(?:\(pattern))\\z" : pattern)
-    }
-
-    /// Whether a text matches.
-    func matches(_ text: String) -> Bool {
-        expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
     }
 }

@@ -95,16 +95,16 @@ struct JSONFilterParser {
             position = start
             throw error("The regular expression has to be a string in quotes")
         }
-        do {
-            let compiled = try JSONPattern(pattern, isWhole: isWhole)
-            guard take(")") else { throw error("A closing parenthesis is missing") }
-            return .match(subject, compiled)
-        } catch let error as ToolError {
-            throw error
+        let compiled: JSONPattern
+        do throws(JSONPattern.Mistake) {
+            compiled = try JSONPattern(pattern, isWhole: isWhole)
         } catch {
+            // For RFC 9535 such an expression matches nothing, which would hide the mistake.
             position = start
-            throw self.error("This is no regular expression")
+            throw self.error(error.message)
         }
+        guard take(")") else { throw error("A closing parenthesis is missing") }
+        return .match(subject, compiled)
     }
 
     private mutating func operand() throws -> JSONFilter.Operand {

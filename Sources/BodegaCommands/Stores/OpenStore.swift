@@ -51,12 +51,27 @@ extension StorageAddress {
         }
         do {
             try check(mustExist: mustExist)
+            try checkIsNoDatabaseFolder()
         } catch let error as StorageError where error.code == .cannotOpen && error.file == nil {
             throw ToolError(.failure, error.message)
         }
         let engine = try open()
         let sqlite = engine as? SQLiteStorageEngine
         return OpenStore(address: self, engine: engine, sqlite: sqlite, isReadOnly: isReadOnly)
+    }
+
+    /// Makes sure that a folder is not one that an SQLite database is in, whose files would be taken for items.
+    ///
+    /// - Throws: A ``ToolError`` that names the address of the database.
+    func checkIsNoDatabaseFolder() throws {
+        guard engine == .disk, try StoreNature(ofPath: path) == .folder else { return }
+        let databases = try DiskFolder.databases(inFolder: path)
+        if databases.isEmpty { return }
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        let addresses = databases.prefix(3).map { "\(StorageAddress.sqlite(folder + $0))" }.joined(separator: " or ")
+        throw ToolError(
+            .failure,
+            "\(path) is the folder of an SQLite database, and its files are not items. Write \(addresses).")
     }
 
     /// Connects to a database.
@@ -120,10 +135,18 @@ extension OpenStore {
         } catch {
             // Why the body failed is what the user has to know, whether the store can be closed or not.
             do { try await close() } catch {}
-            throw error
+            throw try explained(error)
         }
         try await close()
         return result
+    }
+
+    /// The error to show: one that names the command that helps if a stopped program left a batch half done.
+    private func explained(_ error: any Error) throws -> any Error {
+        guard isReadOnly, address.engine == .disk, let failure = error as? StorageError, failure.code == .cannotOpen,
+            try DiskFolder.hasCommittedBatch(inFolder: address.path)
+        else { return error }
+        return ToolError.unfinishedBatch(in: address)
     }
 
     private func close() async throws {

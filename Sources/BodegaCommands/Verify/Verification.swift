@@ -44,6 +44,11 @@ package struct Verification: Sendable {
         findings.append(StorageFinding(.problem, "\(error.code): \(error.message)", key: error.key, file: error.file))
     }
 
+    /// Adds what keeps the store from being examined.
+    package mutating func add(_ error: ToolError) {
+        findings.append(StorageFinding(.problem, error.message))
+    }
+
     private mutating func read(
         _ engine: any StorageEngine,
         named name: String?,

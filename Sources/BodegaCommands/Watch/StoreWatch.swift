@@ -92,6 +92,12 @@ struct StoreWatch {
         // Those that were found to be known already.
         var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
         while let from = place, let delta = try await engine.fetchChanges(since: from, besides: nil) {
+            try Task.checkCancellation()
+            if !delta.isComplete, delta.cursor == from {
+                throw StorageError(
+                    .damaged,
+                    "The log of the changes leads nowhere: the place after some changes is the one before them.")
+            }
             for change in delta.changes {
                 let before = seen[change.key]
                 let new = try await event(of: change, in: store, now: now, &seen)

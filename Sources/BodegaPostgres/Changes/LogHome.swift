@@ -12,6 +12,7 @@ enum LogHome {
     ///
     /// - Throws: A ``PostgresFailure`` of code 42501 or 25006 if that is needed and the user or the server can't write.
     static func settle(_ session: Session, patience: TimeInterval) async throws {
+        if try await session.run(Command(ChangeStatements.checkHome), patience: patience).flag(0, 0) { return }
         let begin = [
             Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")), Command(ChangeStatements.lockHistory),
             Command(ChangeStatements.checkHome),

@@ -52,9 +52,11 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
     /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument``; it does not quote the string.
     init(_ connectionString: String) throws {
         let given = try Self.parse(connectionString)
-        let resolved = try Self.resolve(connectionString, hiding: given["password"])
+        try Self.check(given)
+        let resolved = try Self.resolve(connectionString, hiding: Self.secrets(in: given))
         self.connectionString = connectionString
-        secrets = [given["password"], resolved["password"]].compactMap { $0 }.filter { !$0.isEmpty }
+        // The longest first: a shorter one may be a part of it.
+        secrets = Set(Self.secrets(in: given) + Self.secrets(in: resolved)).sorted { $0.utf8.count > $1.utf8.count }
         hosts = try Self.hosts(in: resolved)
         let environment = ProcessInfo.processInfo.environment
         var settings = [("client_encoding", "UTF8")]
@@ -87,11 +89,11 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
 
     /// The settings that the string itself names.
     private static func parse(_ connectionString: String) throws -> [String: String] {
-        let isURL = connectionString.hasPrefix("postgres://") || connectionString.hasPrefix("postgresql://")
-        if isURL {
-            let authority = connectionString.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
-            // libpq would take the rest of the password for the host, and show it.
-            if authority.count(of: "@") > 1 { throw invalid("Write \"@\" in the user's name or password as \"%40\".") }
+        // It would end there for libpq.
+        if connectionString.utf8.contains(0) { throw invalid("It has a NUL in it.") }
+        let schemes = ["postgres://", "postgresql://"]
+        if let scheme = schemes.first(where: { connectionString.utf8.starts(with: $0.utf8) }) {
+            try check(url: Array(connectionString.utf8.dropFirst(scheme.utf8.count)))
         } else if !connectionString.isEmpty, !connectionString.contains("=") {
             throw invalid("It begins with \"postgres://\", or consists of settings such as \"host=localhost\".")
         }
@@ -103,11 +105,59 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         return values(of: options)
     }
 
+    /// Makes sure that libpq reads a URL as its author meant it: it would take the rest of a password that is not escaped
+    /// for a host, a port or a database, look that up and show it.
+    private static func check(url rest: [UInt8]) throws {
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") }
+        let others = rest.dropFirst(authority.count)
+        let places = authority.indices.filter { authority[$0] == UInt8(ascii: "@") }
+        if places.count > 1 { throw invalid("Write \"@\" in the user's name or password as \"%40\".") }
+        if let place = places.first, authority[..<place].contains(UInt8(ascii: "?")) {
+            throw invalid("Write \"?\" in a password as \"%3F\", and \"@\" behind a \"?\" as \"%40\".")
+        }
+        let mayHavePassword = authority.contains { UInt8(ascii: ":") == $0 || UInt8(ascii: "%") == $0 }
+        if mayHavePassword, others.contains(UInt8(ascii: "@")) {
+            throw invalid("Write \"/\" in a password as \"%2F\", and \"@\" behind a \"/\" as \"%40\".")
+        }
+    }
+
+    /// Makes sure that what libpq shows of the settings is not a part of a password that was not escaped.
+    private static func check(_ settings: [String: String]) throws {
+        if settings["user"]?.utf8.contains(UInt8(ascii: ":")) == true {
+            throw invalid("The user's name has a colon. Write the one before the password as it is, not as \"%3A\".")
+        }
+        let ports = (settings["port"] ?? "").split(separator: ",")
+        guard ports.allSatisfy({ UInt16($0.trimmingCharacters(in: .whitespaces)) != nil }) else {
+            throw invalid("A port is no number up to 65535. An \"@\" may be missing behind the password.")
+        }
+        for host in (settings["host"] ?? "").split(separator: ",") {
+            let isPath = host.utf8.first == UInt8(ascii: "/") || host.utf8.first == UInt8(ascii: "@")
+            if isPath || !host.utf8.contains(where: ":@".utf8.contains) { continue }
+            var six = in6_addr()
+            let address = host.prefix { $0 != "%" }
+            guard inet_pton(AF_INET6, String(address), &six) == 1 else {
+                throw invalid("A host's name has a colon or an \"@\", which may belong to a password.")
+            }
+        }
+        // libpq takes it for a name here, and the server shows that.
+        let database = settings["dbname"] ?? ""
+        if database.utf8.contains(UInt8(ascii: "=")) || database.contains("://") {
+            throw invalid("The name of the database is a connection string itself.")
+        }
+    }
+
+    /// What must not be shown: the values of settings that are passwords or the like.
+    private static func secrets(in settings: [String: String]) -> [String] {
+        settings.filter { name, value in
+            !value.isEmpty && ["password", "secret", "scram_"].contains(where: name.contains)
+        }.map(\.value)
+    }
+
     /// The settings with those of all other sources: variables, service file, pass file, defaults.
     ///
     /// libpq tells them only of a connection. So this begins one with a setting that makes libpq give up after it has
     /// gathered everything, and before it does anything.
-    private static func resolve(_ connectionString: String, hiding password: String?) throws -> [String: String] {
+    private static func resolve(_ connectionString: String, hiding secrets: [String]) throws -> [String: String] {
         let connection = withSettings([("dbname", connectionString), ("channel_binding", "none")]) {
             PQconnectStartParams($0, $1, 1)
         }
@@ -116,7 +166,7 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         let message = String(cString: PQerrorMessage(connection))
         guard message.contains("channel_binding") else {
             var message = message.trimmingCharacters(in: .whitespacesAndNewlines)
-            for secret in [password, String(cString: PQpass(connection))].compactMap({ $0 }) where !secret.isEmpty {
+            for secret in secrets + [String(cString: PQpass(connection))] where !secret.isEmpty {
                 message = message.replacingOccurrences(of: secret, with: "•••")
             }
             throw invalid(message)
@@ -179,12 +229,6 @@ func withSettings<Result>(
             }
             return body(keywords, values)
         }
-    }
-}
-
-extension Substring {
-    fileprivate func count(of character: Character) -> Int {
-        reduce(0) { $1 == character ? $0 + 1 : $0 }
     }
 }
 #endif

@@ -13,6 +13,7 @@ extension StorageEngineConformance {
 
         private(set) var needsRefusedOperation = false
         private(set) var needsBrokenStorage = false
+        private(set) var needsCollections = false
         let body: @Sendable (Examination) async throws -> Void
 
         /// A check that opens engines as it needs them.
@@ -32,6 +33,7 @@ extension StorageEngineConformance {
             requires capabilities: Capabilities = [],
             refusedOperation: Bool = false,
             brokenStorage: Bool = false,
+            collections: Bool = false,
             engine body: @escaping @Sendable (Examination, any StorageEngine) async throws -> Void
         ) {
             self.init(name, requires: capabilities) { examination in
@@ -39,6 +41,7 @@ extension StorageEngineConformance {
             }
             needsRefusedOperation = refusedOperation
             needsBrokenStorage = brokenStorage
+            needsCollections = collections
         }
 
         /// All checks.

@@ -65,6 +65,21 @@ extension StorageEngineConformance {
         /// How long to wait, at most, for what an engine should do soon, such as telling a change; by default ten minutes.
         public var patience = Duration.seconds(600)
 
+        /// The texts of which the keys are made that the checks and the model test use; by default ``HostileTexts``.
+        ///
+        /// Any string can be a key, so an engine needs no others. One that can't hold some of them fails, and the report has
+        /// the key in it. An engine whose documentation excludes such texts can be given others here, of which no two are
+        /// equal, and so be checked for the rest; it can't promise ``Capabilities/exactKeys`` then.
+        public var keyTexts = HostileTexts.all
+
+        /// Opens another collection of what an engine is a collection of, by its name.
+        ///
+        /// `nil`, the default, if there are none; then nobody checks that different names are different collections.
+        ///
+        /// It may throw a ``Bodega/StorageError`` with ``Bodega/StorageError/Code/invalidArgument`` for a name that can't be
+        /// used. The engine has been made when this is called.
+        public var openCollection: (@Sendable (any StorageEngine, _ name: String) async throws -> any StorageEngine)?
+
         /// Prepares a failure: makes the engine refuse an operation from then on, and returns that operation.
         ///
         /// `nil`, the default, if there is no way to; then nobody checks what a failed batch leaves behind.
@@ -103,6 +118,7 @@ extension StorageEngineConformance {
             capabilities.isSuperset(of: check.capabilities)
                 && (!check.needsRefusedOperation || refuseOperation != nil)
                 && (!check.needsBrokenStorage || breakStorage != nil)
+                && (!check.needsCollections || openCollection != nil)
         }
     }
 

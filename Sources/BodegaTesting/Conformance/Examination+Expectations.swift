@@ -86,6 +86,17 @@ extension Examination {
     }
 }
 
+/// A text in a form that fits a line, with escapes for what doesn't show: two spellings of a text look different.
+func described(text: String) -> String {
+    func escaped(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        scalars.map { $0.escaped(asASCII: true) }.joined()
+    }
+    let (scalars, limit) = (text.unicodeScalars, 60)
+    // Not counted: it is called for each item, and a key can be long.
+    guard scalars.dropFirst(limit * 2).first != nil else { return "\"\(escaped(scalars))\"" }
+    return "\"\(escaped(scalars.prefix(limit)))…\(escaped(scalars.suffix(limit / 4)))\" (\(text.utf8.count) bytes)"
+}
+
 /// A value in a form that fits a line.
 func described(_ value: Any) -> String {
     switch value {
@@ -95,8 +106,7 @@ func described(_ value: Any) -> String {
     case let item as Item:
         return "\(described(item.key)) = \(described(item.data))"
     case let key as CacheKey:
-        let text = "\(key.kind.rawValue):\(key.rawValue.debugDescription)"
-        return text.count > 90 ? "\(text.prefix(60))… (\(key.rawValue.utf8.count) bytes)" : text
+        return "\(key.kind.rawValue):\(described(text: key.rawValue))"
     case let date as Date:
         return "\(date.timeIntervalSince1970) s"
     default:

@@ -57,6 +57,3 @@ extension Examination {
 
 /// Bytes for tests: the UTF-8 of a string.
 func bytes(_ text: String) -> Data { Data(text.utf8) }
-
-/// Items whose data are their names.
-func items(_ names: String...) -> [Item] { names.map { (CacheKey($0), bytes($0)) } }

@@ -10,6 +10,7 @@ final class Examination: Sendable {
     let configuration: StorageEngineConformance.Configuration
     let workspace: StorageEngineConformance.Workspace
     private let check: String
+    let keyOfName = Locked(Keys())
     private let violations = Locked<[ConformanceFailure.Violation]>([])
 
     private static let mostViolations = 20

@@ -64,15 +64,20 @@ struct ModelStepGenerator {
     private let keys: [CacheKey]
     private let canReopen: Bool
 
-    init(seed: UInt64, capabilities: StorageEngineConformance.Capabilities) {
+    init(seed: UInt64, _ configuration: StorageEngineConformance.Configuration) {
         generator = SeededGenerator(seed: seed)
-        canReopen = capabilities.contains(.persistent)
-        // Few keys, so that steps meet on them.
-        let plain = (0..<16).map { CacheKey("key \($0)") }
+        canReopen = configuration.capabilities.contains(.persistent)
+        // Few keys, so that steps meet on them, and neighbours among the texts, because they are alike.
+        let texts = configuration.keyTexts
+        var hashed: [CacheKey] = []
+        for number in 0..<8 {
+            let place = texts.isEmpty ? 0 : Int.random(in: texts.indices, using: &generator)
+            hashed += (texts[place...].prefix(2) + ["key \(number)"]).map { CacheKey($0) }
+        }
         keys =
-            capabilities.contains(.exactKeys)
-            ? plain + KeyExamples.alike + KeyExamples.similar.prefix(12) + [CacheKey(""), CacheKey(verbatim: "..")]
-            : plain
+            configuration.capabilities.contains(.exactKeys)
+            ? hashed + KeyExamples.alike + KeyExamples.similar.prefix(12) + [CacheKey(""), CacheKey(verbatim: "..")]
+            : hashed
     }
 
     /// The seconds that pass before the next step, in whole milliseconds.

@@ -104,7 +104,7 @@ private struct Run {
     init(test: StorageEngineModelTest, examination: Examination) {
         self.test = test
         self.examination = examination
-        generator = ModelStepGenerator(seed: test.seed, capabilities: test.configuration.capabilities)
+        generator = ModelStepGenerator(seed: test.seed, test.configuration)
     }
 
     mutating func allSteps() async throws {

@@ -8,7 +8,8 @@ extension AsyncStoredValue {
     /// data, changes the value between reading and storing it, that change is replaced.
     ///
     /// - Parameter change: Changes the value. It cannot change other values of engines.
-    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. An engine that
+    ///   has stored it all the same, such as one whose answer was lost, is read again, and its value is shown.
     public func modify(_ change: @Sendable (inout Item) -> Void) async throws {
         try await core.modify(change)
     }

@@ -34,8 +34,9 @@ public import OpenCombine
 ///
 /// ## When something fails
 /// Setting a property cannot throw. If a value cannot be encoded or stored, the previous one stays, and ``lastError``
-/// and the log say why. Stored bytes that cannot be decoded make the property show its default value; they are not lost
-/// when it is set: ``undecodableData()`` has them.
+/// and the log say why. Setting waits for other threads and processes that change values for 30 seconds at most, then it
+/// fails with `StorageError.Code.locked`. Stored bytes that cannot be decoded make the property show its default value;
+/// they are not lost when it is set: ``undecodableData()`` has them.
 @propertyWrapper
 public struct StoredValue<Item: StorableItem>: Sendable {
     let core: ValueCore<Item>

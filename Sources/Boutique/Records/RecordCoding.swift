@@ -61,6 +61,17 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         }
     }
 
+    /// The key that the item in a record belongs under, or why the record can't be decoded.
+    func itemKey(in data: Data, under record: CacheKey) -> Result<CacheKey, StorageError> {
+        var found: Result<CacheKey, StorageError>?
+        decode([(record, data)]) { _, _, key, _ in
+            found = .success(key)
+        } failure: { _, error in
+            found = .failure(error)
+        }
+        return found ?? .failure(StorageError(.decodingFailed, "The coder returned no result.", key: record))
+    }
+
     /// The item in a record, or `nil` if it can't be decoded.
     func item(in data: Data, under record: CacheKey) -> Item? {
         var found: Item?

@@ -11,7 +11,15 @@ import Bodega
 /// Everything that is written goes through it, so that no record is overwritten or removed that somebody still needs.
 struct RecordMap: Sendable {
 
-    private var reports: [CacheKey: (number: Int, error: StorageError)] = [:]
+    /// Why a record is reported.
+    private struct Report {
+        let number: Int
+        let error: StorageError
+        /// The key of its item, if another record shows that.
+        let duplicated: CacheKey?
+    }
+
+    private var reports: [CacheKey: Report] = [:]
     private var nextNumber = 0
     /// Grows when a report comes or goes.
     private(set) var reportsRevision = 0
@@ -46,17 +54,27 @@ struct RecordMap: Sendable {
         return [key, key.asFileName].first { isReported($0) }
     }
 
-    /// Reports a record.
+    /// Reports a record, in place of an earlier report.
     mutating func report(_ error: StorageError) {
+        report(error, duplicated: nil)
+    }
+
+    private mutating func report(_ error: StorageError, duplicated: CacheKey?) {
         guard let key = error.key else { return }
-        reports[key] = (nextNumber, error)
+        withdrawReport(of: key)
+        reports[key] = Report(number: nextNumber, error: error, duplicated: duplicated)
+        if let duplicated { duplicates[duplicated, default: []].insert(key) }
         nextNumber += 1
         reportsRevision += 1
     }
 
     /// Withdraws the report of a record.
     mutating func withdrawReport(of key: CacheKey) {
-        if reports.removeValue(forKey: key) != nil { reportsRevision += 1 }
+        guard let report = reports.removeValue(forKey: key) else { return }
+        reportsRevision += 1
+        guard let item = report.duplicated else { return }
+        duplicates[item]?.remove(key)
+        if duplicates[item]?.isEmpty == true { duplicates[item] = nil }
     }
 
     /// Whether records are reported because another one shows their item.
@@ -69,36 +87,30 @@ struct RecordMap: Sendable {
                 .duplicateRecord,
                 "The record holds an item that another record has, too; the item's own key is \(key). It stays stored.",
                 key: recordKey
-            ))
-        duplicates[key, default: []].insert(recordKey)
+            ),
+            duplicated: key
+        )
+    }
+
+    /// Whether a record is reported because another one shows the item with a key.
+    func isDuplicate(_ recordKey: CacheKey, of key: CacheKey) -> Bool {
+        reports[recordKey]?.duplicated == key
     }
 
     /// Withdraws the reports of the other records of an item.
     ///
-    /// - Returns: Their keys.
-    mutating func withdrawDuplicates(of key: CacheKey) -> Set<CacheKey> {
-        guard !duplicates.isEmpty, let keys = duplicates.removeValue(forKey: key) else { return [] }
-        let reported = keys.filter { isReported($0) }
-        for key in reported { withdrawReport(of: key) }
-        return reported
+    /// - Returns: The keys of these records, each with that of the item.
+    mutating func withdrawDuplicates(of key: CacheKey) -> [CacheKey: CacheKey] {
+        guard let records = duplicates[key] else { return [:] }
+        for record in records { withdrawReport(of: record) }
+        return Dictionary(uniqueKeysWithValues: records.map { ($0, key) })
     }
 
     /// Withdraws the reports of the other records of all items.
     ///
-    /// - Returns: Their keys.
-    mutating func withdrawAllDuplicates() -> Set<CacheKey> {
-        duplicates.keys.reduce(into: []) { $0.formUnion(withdrawDuplicates(of: $1)) }
-    }
-
-    /// Notes that a reported record has moved.
-    mutating func moveReport(of key: CacheKey, to newKey: CacheKey) {
-        guard var error = reports[key]?.error else { return }
-        withdrawReport(of: key)
-        error.key = newKey
-        report(error)
-        for (item, keys) in duplicates where keys.contains(key) {
-            duplicates[item] = keys.subtracting([key]).union([newKey])
-        }
+    /// - Returns: The keys of these records, each with that of its item.
+    mutating func withdrawAllDuplicates() -> [CacheKey: CacheKey] {
+        duplicates.keys.reduce(into: [:]) { $0.merge(withdrawDuplicates(of: $1)) { first, _ in first } }
     }
 
     // MARK: Displaced items

@@ -40,10 +40,8 @@ struct RecordPlaces<Item: StorableItem> {
         // A record of that kind of key may have the place of another item, which may be about to be written there.
         if let old, old.kind == .hashed { prepared.records.append(.remove(key: old)) }
         try await moveItems(outOfTheWayOf: key, &prepared)
-        let replaced = try await keepAside(replacedBy: key, &prepared)
+        try await keepAside(replacedBy: key, &prepared)
         prepared.records.append(write)
-        // A file of the first Bodega has just been replaced at its place, and nothing is left to remove.
-        if let replaced, replaced != key { prepared.records.append(.remove(key: replaced)) }
         if let old, old.kind != .hashed { prepared.records.append(.remove(key: old)) }
         written.insert(key)
     }
@@ -65,35 +63,66 @@ struct RecordPlaces<Item: StorableItem> {
         }
     }
 
-    /// Copies a reported record that a write will replace to another key.
+    /// Removes a reported record that a write will replace, after copying it to another key.
     ///
-    /// - Returns: The record's key, if there is one.
+    /// It counts what is stored now. If another program has written an item with this key there in the meantime, the write
+    /// replaces that item, and there is nothing to keep: a copy would be the item again after this one is removed.
     private mutating func keepAside(
         replacedBy key: CacheKey,
         _ prepared: inout PreparedOperation<Item>
-    ) async throws -> CacheKey? {
-        guard let old = map.reportedRecord(replacedBy: key) else { return nil }
-        guard let data = try await storage.engine.fetch(key: old) else {
-            map.withdrawReport(of: old)
-            return nil
-        }
-        let aside = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
-        prepared.records.append(.write(key: aside, data: data))
+    ) async throws {
+        guard let old = map.reportedRecord(replacedBy: key) else { return }
+        let wasDuplicate = map.isDuplicate(old, of: key)
+        map.withdrawReport(of: old)
+        guard let data = try await storage.engine.fetch(key: old) else { return }
         prepared.keptAside[old] = data
-        map.moveReport(of: old, to: aside)
-        return old
+        let aside = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
+        switch storage.coding.itemKey(in: data, under: old) {
+        case .success(key) where !wasDuplicate: break
+        case .success(let item):
+            prepared.records.append(.write(key: aside, data: data))
+            map.reportDuplicate(aside, of: item)
+        case .failure(var error):
+            prepared.records.append(.write(key: aside, data: data))
+            error.key = aside
+            map.report(error)
+        }
+        // An item that overwrites a record takes its place in the order. The new one comes last, as it is shown.
+        prepared.records.append(.remove(key: old))
     }
 
-    /// Prepares to remove an item, with all records that hold it. What is under its key and is no item stays.
-    mutating func remove(_ key: CacheKey, _ prepared: inout PreparedOperation<Item>) async throws {
+    /// Prepares to remove items, with all records that hold them. What is under their keys and is no item stays.
+    mutating func remove(_ keys: [CacheKey], _ prepared: inout PreparedOperation<Item>) async throws {
         if isPlain {
-            prepared.records.append(.remove(key: key))
+            prepared.records += keys.map { .remove(key: $0) }
             return
         }
+        let unseen = try await unseenItems(among: keys)
+        for key in keys { try await remove(key, unseen[key], &prepared) }
+    }
+
+    private mutating func remove(
+        _ key: CacheKey, _ unseen: Data?, _ prepared: inout PreparedOperation<Item>
+    ) async throws {
         if let old = try await takeDisplacedRecord(of: key) { prepared.records.append(.remove(key: old)) }
-        if written.remove(key) != nil || isAtHome(key) { prepared.records.append(.remove(key: key)) }
+        if written.remove(key) != nil || isAtHome(key) {
+            prepared.records.append(.remove(key: key))
+        } else if let unseen, !removed.contains(key) {
+            prepared.keptAside[key] = unseen
+            prepared.records.append(.remove(key: key))
+            map.withdrawReport(of: key)
+        }
         removed.insert(key)
         try await removeDuplicates(map.withdrawDuplicates(of: key), &prepared)
+    }
+
+    /// The records of items that other programs have written and that are not shown yet.
+    private func unseenItems(among keys: [CacheKey]) async throws -> [CacheKey: Data] {
+        if isCleared { return [:] }
+        let strangers = Set(keys.filter { !written.contains($0) && !removed.contains($0) && !isAtHome($0) })
+        if strangers.isEmpty { return [:] }
+        let found = try await storage.engine.fetch(keys: Array(strangers)).filter { holds($0.key, $0.data, $0.key) }
+        return Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
     }
 
     /// Prepares to remove all items, with all records that hold them. What could not be decoded stays: nobody knows yet
@@ -115,11 +144,26 @@ struct RecordPlaces<Item: StorableItem> {
         isCleared = true
     }
 
-    private func removeDuplicates(_ keys: Set<CacheKey>, _ prepared: inout PreparedOperation<Item>) async throws {
-        if keys.isEmpty { return }
-        for (key, data) in try await storage.engine.fetch(keys: Array(keys)) { prepared.keptAside[key] = data }
+    /// - Parameter items: The keys of the records, each with that of its item.
+    private mutating func removeDuplicates(
+        _ items: [CacheKey: CacheKey],
+        _ prepared: inout PreparedOperation<Item>
+    ) async throws {
+        if items.isEmpty { return }
+        var records = Set(items.keys)
+        for (record, data) in try await storage.engine.fetch(keys: Array(records)) {
+            switch storage.coding.itemKey(in: data, under: record) {
+            case .success(let item) where item == items[record]:
+                prepared.keptAside[record] = data
+                continue
+            // Another program has written something else there.
+            case .success: break
+            case .failure(let error): map.report(error)
+            }
+            records.remove(record)
+        }
         // Also those that are not there yet, because this batch has moved them.
-        prepared.records += keys.map { .remove(key: $0) }
+        prepared.records += records.map { .remove(key: $0) }
     }
 
     /// Notes that a displaced item is under its own key from now on, or gone.

@@ -131,6 +131,7 @@ extension RecordStorage {
             do {
                 try await rewrite(batch)
             } catch {
+                renewOrigin()
                 boutiqueLogger.warning(
                     "Records of an older shape could not be rewritten. They are read all the same.",
                     metadata: ["error": "\(error)"]

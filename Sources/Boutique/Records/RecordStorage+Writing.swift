@@ -156,7 +156,7 @@ extension RecordStorage {
         _ prepared: inout PreparedOperation<Item>,
         _ places: inout RecordPlaces<Item>
     ) async throws {
-        for key in keys { try await places.remove(key, &prepared) }
+        try await places.remove(keys, &prepared)
         prepared.changes.append(.remove(keys))
     }
 }

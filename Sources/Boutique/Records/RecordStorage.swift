@@ -6,13 +6,21 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     let coding: RecordCoding<Item>
     /// The engine, if it tells what changes in it.
     let observableEngine: (any ObservableStorageEngine)?
-    /// What tells the store's own changes from those of others.
-    let origin = StorageOrigin()
+    private let currentOrigin = Locked(StorageOrigin())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>) {
         self.engine = engine
         self.coding = coding
         observableEngine = engine as? any ObservableStorageEngine
+    }
+
+    /// What tells the store's own changes from those of others.
+    var origin: StorageOrigin { currentOrigin.withLock { $0 } }
+
+    /// Takes a new origin, after a write whose outcome is not known. If the engine applies it late, it is the change of
+    /// another origin, and is shown like any other.
+    func renewOrigin() {
+        currentOrigin.withLock { $0 = StorageOrigin() }
     }
 
     /// Applies operations as the store's own.

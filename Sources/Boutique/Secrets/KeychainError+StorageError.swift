@@ -7,6 +7,7 @@ extension KeychainError {
         let code: Code =
             switch error.code {
             case .permissionDenied: .accessDenied
+            case .locked: .locked
             case .readOnly: .readOnly
             case .storageFull: .storageFull
             case .encodingFailed: .encodingFailed

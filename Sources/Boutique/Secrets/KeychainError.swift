@@ -30,7 +30,7 @@ public struct KeychainError: Error, Sendable {
 
         /// There is no secret, and the operation needs one. Reading nothing is not an error, it returns `nil`.
         public static let notFound = Code(rawValue: "notFound")
-        /// The keychain is locked. Trying again after it was unlocked may succeed.
+        /// The keychain is locked, or others have been changing its secrets for too long. Trying again later may succeed.
         public static let locked = Code(rawValue: "locked")
         /// The stored bytes are damaged or are not a value of the expected type. They are still stored.
         public static let undecodable = Code(rawValue: "undecodable")

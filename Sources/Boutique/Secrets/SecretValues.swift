@@ -7,12 +7,15 @@ struct SecretValues: ValueStorage {
     private let service: KeychainService
     private let group: KeychainGroup?
     private let place: SecretPlace
+    private let lockTimeout: LockTimeout
 
     /// - Parameters:
     ///   - storage: Where the secrets are.
     ///   - address: Where one of them is; its service and group count.
-    init(_ storage: any SecretStorage, _ address: SecretAddress) {
+    ///   - lockTimeout: How long to wait for other threads.
+    init(_ storage: any SecretStorage, _ address: SecretAddress, lockTimeout: LockTimeout = .standard) {
         self.storage = storage
+        self.lockTimeout = lockTimeout
         service = address.service
         group = address.group
         place = SecretPlace.of(storage.scope, address)
@@ -40,7 +43,7 @@ struct SecretValues: ValueStorage {
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         // In this order, because whoever has the storage for himself may use values.
-        try storage.exclusively { try place.taking(body) }
+        try storage.exclusively { try place.turn.take(lockTimeout, "the secrets of one storage", body) }
     }
 
     var observers: ValueObservers { place.observers }
@@ -50,11 +53,12 @@ struct SecretValues: ValueStorage {
     }
 }
 
-/// What this process has once for a service and group in a storage, however many wrappers and storages lead there: who
-/// observes, and whose turn it is.
+/// What this process has once for a service and group in a storage, however many wrappers and storages lead there: the
+/// observers, and the turn to change something.
 final class SecretPlace: Sendable {
     let observers = ValueObservers()
-    private let turn = NSRecursiveLock()
+    /// All places of a storage share it, so that changes of several services can be nested in any order.
+    let turn: TurnLock
 
     private struct Name: Hashable {
         var scope: String
@@ -62,29 +66,30 @@ final class SecretPlace: Sendable {
         var group: KeychainGroup?
     }
 
-    private struct Weak {
-        weak var place: SecretPlace?
+    private struct All {
+        var places: [Name: Weak<SecretPlace>] = [:]
+        var turns: [String: Weak<TurnLock>] = [:]
     }
 
-    private static let places = Locked<[Name: Weak]>([:])
+    private static let all = Locked(All())
+
+    private init(_ turn: TurnLock) {
+        self.turn = turn
+    }
 
     /// The place for a service and group, the same for all who use it at a time.
     static func of(_ scope: String, _ address: SecretAddress) -> SecretPlace {
         let name = Name(scope: scope, service: address.service, group: address.group)
-        return places.withLock { places in
-            if let place = places[name]?.place { return place }
+        return all.withLock { all in
+            if let place = all.places[name]?.object { return place }
             // Each storage in memory is a place of its own, so those that are gone must not pile up.
-            places = places.filter { $0.value.place != nil }
-            let place = SecretPlace()
-            places[name] = Weak(place: place)
+            all.places = all.places.filter { $0.value.object != nil }
+            all.turns = all.turns.filter { $0.value.object != nil }
+            let turn = all.turns[scope]?.object ?? TurnLock()
+            let place = SecretPlace(turn)
+            all.turns[scope] = Weak(turn)
+            all.places[name] = Weak(place)
             return place
         }
-    }
-
-    /// Runs a closure while no other thread does.
-    func taking<Result>(_ body: () throws -> Result) throws -> Result {
-        turn.lock()
-        defer { turn.unlock() }
-        return try body()
     }
 }

@@ -9,6 +9,8 @@ struct ChangesAround<Item: StorableItem> {
     let operations: [[StoreChange<Item>]]
     /// What others have changed after.
     let after: OthersChanges<Item>
+    /// Whether others have repaired records, so that it takes a look at all to tell the places of their items.
+    var hasUnknownPlaces: Bool { before.hasUnknownPlaces || after.hasUnknownPlaces }
     /// The place in the history that is reached.
     let cursor: StorageCursor
 
@@ -20,18 +22,18 @@ struct ChangesAround<Item: StorableItem> {
     ///   - found: The records that others have written, as they are now.
     ///   - contents: The items that are shown.
     ///   - map: Where the records are after the own operations.
-    ///   - hadReports: Whether there were reported records before them.
+    ///   - previous: Where the records were before them.
     init?(
         _ operations: [[StoreChange<Item>]],
         _ news: HistoryNews,
         _ found: [(key: CacheKey, record: DecodedRecord<Item>)],
         shown contents: StoreContents<Item>,
         _ map: RecordMap,
-        hadReports: Bool
+        from previous: RecordMap
     ) {
         var (before, after) = (HistoryOutcome(news.othersAroundOwn.before), HistoryOutcome(news.othersAroundOwn.after))
         var own = OwnOperations(operations)
-        if hadReports || map.hasReports {
+        if previous.hasReports || map.hasReports {
             // Then a removal leaves what the store does not know of.
             if own.concernAllItems || !own.removedKeys.isDisjoint(with: before.written) { return nil }
         }
@@ -46,6 +48,8 @@ struct ChangesAround<Item: StorableItem> {
         // new item is theirs.
         let removedBefore = Set(before.removed)
         let superseded = Set(before.written.filter { own.concern($0) })
+        // An own item in place of a reported record is a new one, wherever others have written theirs.
+        if superseded.contains(where: previous.isReported) { return nil }
         let places = own.takeFirstInsertions(
             of: superseded.filter { !contents.contains($0) || removedBefore.contains($0) })
         before.leaveOutWritten(superseded.subtracting(places.keys))

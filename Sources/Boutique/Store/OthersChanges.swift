@@ -4,6 +4,8 @@ import Bodega
 struct OthersChanges<Item: StorableItem> {
     /// Where the records are then.
     private(set) var map: RecordMap
+    /// Whether reported records have become items. The engine has these at the places of the records, which are not known.
+    private(set) var hasUnknownPlaces = false
     private var removed: [CacheKey]
     private var written: [(key: CacheKey, item: Item)] = []
 
@@ -27,6 +29,7 @@ struct OthersChanges<Item: StorableItem> {
         removed = outcome.removed
         for key in outcome.removed + outcome.written { map.withdrawReport(of: key) }
         let records = Dictionary(found.map { ($0.key, $0.record) }) { first, _ in first }
+        let places = before.hasReports ? Set(outcome.removed) : []
         for key in outcome.written {
             if let item = own[key] {
                 written.append((key, item))
@@ -40,6 +43,7 @@ struct OthersChanges<Item: StorableItem> {
                 removed.append(key)
             case .item(let item, let itemKey, _):
                 guard itemKey == key else { return nil }
+                if before.isReported(key), !places.contains(key) { hasUnknownPlaces = true }
                 written.append((key, item))
             }
         }

@@ -3,11 +3,29 @@ import Logging
 
 extension StorePipeline {
 
-    /// Follows what others change in the engine, if the engine tells. It is called once, before the items are read.
+    /// Follows what others change in the engine, if the engine tells. It is called before the items are read, and for each
+    /// new origin.
     ///
     /// - Returns: The task that follows. It ends with the pipeline.
     nonisolated func followChanges() -> Task<Void, Never>? {
         records.changeSignals().map { follow($0) }
+    }
+
+    /// Takes a new origin after a write whose outcome is not known, and follows the changes besides that.
+    func giveUpOrigin() {
+        records.renewOrigin()
+        guard let old = following else { return }
+        // The new one listens before the old one ceases, so that the engine goes on watching.
+        following = followChanges()
+        old.cancel()
+    }
+
+    /// Brings store and engine together in a turn of its own, and again until that has succeeded.
+    func catchUpLater() {
+        _ = follow(
+            AsyncStream {
+                $0.yield(); $0.finish()
+            })
     }
 
     /// Shows what others have changed, at each of some signals.
@@ -17,7 +35,7 @@ extension StorePipeline {
         }
     }
 
-    /// Shows what others have changed, in its turn.
+    /// Undoes what a failed write has left behind and shows what others have changed, in its turn.
     ///
     /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
     private func catchUp() async -> Bool {
@@ -27,7 +45,7 @@ extension StorePipeline {
                 .exclusive { [self] in try await showNews() }, evenUnloaded: true, onlyWhenIdle: cursor != nil)
             followingFailure = nil
             return true
-        } catch let error as StorageError where error.code == .readOnly {
+        } catch let error as StorageError where error.code == .readOnly && failure == nil && !mustReload {
             boutiqueLogger.debug(
                 "There is no history of the changes of others yet, and it can't be begun here.",
                 metadata: ["error": "\(error)"]
@@ -38,7 +56,7 @@ extension StorePipeline {
             let code = (error as? StorageError)?.code ?? .inputOutput
             boutiqueLogger.log(
                 level: code == followingFailure ? .debug : .warning,
-                "Changes of others could not be read. It is tried again.",
+                "A store could not be compared with its engine. It is tried again.",
                 metadata: ["error": "\(error)"]
             )
             followingFailure = code
@@ -49,13 +67,17 @@ extension StorePipeline {
     private func showNews() async throws {
         guard live.state.isLoaded else { return }
         try await resolveFailure()
+        if mustReload { return try await showAll() }
+        if records.observableEngine == nil { return }
         guard let cursor, let news = try await records.fetchNews(since: cursor) else { return try await showAll() }
         if news.concernsOthers {
             let found = await records.decode(news.items)
             // Own changes are shown already.
             let outcome = HistoryOutcome(news.changesOfOthers)
             guard let others = OthersChanges(outcome, found, live.map) else { return try await showAll() }
+            self.cursor = others.hasUnknownPlaces ? nil : news.cursor
             live.apply([others.changes(of: live.contents)], others.map)
+            if others.hasUnknownPlaces { return try await showAll() }
         }
         self.cursor = news.cursor
     }
@@ -87,16 +109,16 @@ extension StorePipeline {
             // They are written, whatever else has happened. That is shown in a turn of its own.
             live.apply(operations, map)
             cursor = nil
-            _ = follow(
-                AsyncStream {
-                    $0.yield(); $0.finish()
-                })
-            return
+            return catchUpLater()
         }
         cursor = around.cursor
         live.apply([around.before.changes(of: live.contents)], around.before.map)
         live.apply(around.operations, around.before.map)
         live.apply([around.after.changes(of: live.contents)], around.after.map)
+        if around.hasUnknownPlaces {
+            cursor = nil
+            catchUpLater()
+        }
     }
 
     /// What others have changed before and after own operations.
@@ -109,7 +131,6 @@ extension StorePipeline {
     ) async throws -> ChangesAround<Item>? {
         guard let news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
         let found = await records.decode(news.items)
-        let hadReports = live.map.hasReports
-        return ChangesAround(operations, news, found, shown: live.contents, map, hadReports: hadReports)
+        return ChangesAround(operations, news, found, shown: live.contents, map, from: live.map)
     }
 }

@@ -21,24 +21,29 @@ extension StorePipeline {
                 try await resolveFailure()
                 let reported = live.map.reported.compactMap { $0.key }
                 let wanted = keys.map { Set($0).intersection(reported) } ?? Set(reported)
-                let duplicates = Set(live.map.reported.filter { $0.code == .duplicateRecord }.compactMap { $0.key })
                 var repaired: Set<CacheKey> = []
-                for case (let key, .item) in try await records.load(Array(wanted)) where !duplicates.contains(key) {
+                for case (let key, .item(_, let itemKey, _)) in try await records.load(Array(wanted))
+                where !live.map.isDuplicate(key, of: itemKey) {
                     repaired.insert(key)
                 }
                 let removal = await result {
                     _ = try await records.apply(wanted.subtracting(repaired).map { .remove(key: $0) })
                 }
-                if repaired.isEmpty {
+                if case .failure = removal { giveUpOrigin() }
+                let shown = await result {
+                    if !repaired.isEmpty { return show(try await records.load()) }
                     // A removal that failed may have removed some, with an engine whose batches are not atomic.
                     let left = try await records.engine.fetchKeys(among: Array(wanted))
                     var map = live.map
                     for key in wanted.subtracting(left) { map.withdrawReport(of: key) }
                     live.apply([], map)
-                } else {
-                    show(try await records.load())
+                }
+                if case .failure = shown {
+                    mustReload = true
+                    catchUpLater()
                 }
                 try removal.get()
+                try shown.get()
             })
     }
 }

@@ -16,12 +16,15 @@ final class StorePipeline<Item: StorableItem> {
     private var isRunning = false
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
-    private var failure: Reconciliation?
+    private(set) var failure: Reconciliation?
+    /// Whether records have to be read again because a removal of reported ones has failed, so that it is not known which
+    /// of them are left.
+    var mustReload = false
     /// The place in the engine's history that is shown, `nil` if it is not known: then all has to be read to follow it.
     var cursor: StorageCursor?
     /// Why the changes of others could not be read the last time.
     var followingFailure: StorageError.Code?
-    private var following: Task<Void, Never>?
+    var following: Task<Void, Never>?
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
         self.records = records
@@ -132,6 +135,7 @@ final class StorePipeline<Item: StorableItem> {
         case .failure(let error):
             failure = Reconciliation(ready.map { $0.operation })
             let resolved = await result(resolveFailure)
+            if case .failure = resolved { catchUpLater() }
             end(ready.map { $0.job }, with: error, resolved)
         }
     }
@@ -177,6 +181,8 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     /// Undoes what a failed batch has left behind. Nothing else is done before that.
+    ///
+    /// What the engine applies of the batch after that is shown as a change of others.
     func resolveFailure() async throws {
         guard let failure else { return }
         do {
@@ -187,6 +193,7 @@ final class StorePipeline<Item: StorableItem> {
             show(try await records.load())
         }
         self.failure = nil
+        giveUpOrigin()
     }
 
     // MARK: Loading
@@ -207,6 +214,7 @@ final class StorePipeline<Item: StorableItem> {
     /// Shows what was read.
     func show(_ loaded: LoadedRecords<Item>) {
         cursor = loaded.cursor
+        mustReload = false
         live.show(loaded)
     }
 

@@ -33,6 +33,9 @@ enum IdentifierText {
     }
 
     private static func stableText(of value: Any, isOptional: Bool = false) throws -> String? {
+        if type(of: value) == AnyHashable.self, let erased = value as? AnyHashable {
+            return try stableText(ofErased: erased.base)
+        }
         switch value {
         // The cases after it would take an optional for what is in it, and none for a word.
         case let value as any Encodable where isOptional:
@@ -48,6 +51,26 @@ enum IdentifierText {
 
     private static func stableText(ofRawValue value: some RawRepresentable) throws -> String? {
         try stableText(of: value.rawValue)
+    }
+
+    /// The text of an identifier without a static type, which begins with its type: "1" and 1 are two. Numbers are equal
+    /// whatever their types, so they have one text.
+    private static func stableText(ofErased base: Any) throws -> String? {
+        switch base {
+        case let number as any BinaryInteger: return "Number:\(number.description)"
+        case let number as Double: return "Number:\(text(of: number))"
+        case let number as Float: return "Number:\(text(of: Double(number)))"
+        default: break
+        }
+        // The module of a type of Foundation depends on the platform.
+        let name = String(reflecting: type(of: base)).replacing("FoundationEssentials.", with: "Foundation.")
+        // It holds an address, which differs from process to process.
+        if name.contains("(unknown context at ") { return nil }
+        return try stableText(of: base, isOptional: type(of: base) is any OptionalType.Type).map { "\(name):\($0)" }
+    }
+
+    private static func text(of number: Double) -> String {
+        Int64(exactly: number)?.description ?? UInt64(exactly: number)?.description ?? number.description
     }
 
     /// Whether there is something inside that is encoded in an order which differs from process to process.

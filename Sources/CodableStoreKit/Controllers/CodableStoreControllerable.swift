@@ -34,9 +34,10 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
 
     /// All objects, in the order in which they were first saved.
     ///
-    /// By default they are read with the first use and kept up to date from then on: a change reads nothing, it only copies
-    /// the array. If they could not be read there are none, ``codableStoreablesDidFail(_:)`` is called, and the next use
-    /// reads again.
+    /// By default they are read with the first use and kept up to date from then on. A change reads nothing and looks at no
+    /// other object; a deletion moves the objects behind it in memory. The array is copied by the next change if the
+    /// controller keeps it, and when it is used in ``codableStoreablesWillUpdate(event:codableStoreables:)``. If the objects
+    /// could not be read there are none, ``codableStoreablesDidFail(_:)`` is called, and the next use reads again.
     var codableStoreables: [Object] { get }
 
     /// What ends the observation when it is released. It must always be the same, and belong to this controller alone.

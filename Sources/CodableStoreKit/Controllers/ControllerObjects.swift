@@ -10,8 +10,9 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private var subscription: ObserverableCodableStoreSubscription?
     private let inbox = EventInbox<Object>()
     private var list: ObjectList<Object>?
-    // Behind `list` while the controller is told what will change, the same at any other time.
-    private var shown: [Object] = []
+    // While the controller is told what will change: the change, and the objects without it if they are asked for. They are
+    // a copy then; at any other time nothing else keeps the array, so that a change need not copy it.
+    private var upcoming: (change: ObjectList<Object>.Change, objectsBefore: [Object]?)?
     // The last event whose change was certainly in the objects when they were read.
     private var includedNumber = 0
     private var isApplying = false
@@ -38,7 +39,11 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     /// The objects, read if that has not succeeded yet.
     var all: [Object] {
         load()
-        return shown
+        guard let list else { return [] }
+        guard let upcoming else { return list.objects }
+        let objects = upcoming.objectsBefore ?? list.objects(before: upcoming.change)
+        self.upcoming?.objectsBefore = objects
+        return objects
     }
 
     private func load() {
@@ -49,8 +54,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
             // Changes are durable before their events come, so those in the inbox are included. Later ones may be; applied
             // once more, all of them together lead to the same.
             let number = inbox.lastNumber
-            shown = try store.getCollection()
-            list = ObjectList(shown)
+            list = ObjectList(try store.getCollection())
             includedNumber = number
             hasFailed = false
         } catch {
@@ -70,10 +74,11 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private func apply(_ event: CodableStore<Object>.ObserveEvent, _ number: Int) {
         load()
         guard let controller, list != nil else { return }
-        if number > includedNumber { list?.apply(event) }
+        let change = number > includedNumber ? list?.apply(event) : nil
         let objects = list?.objects ?? []
+        upcoming = change.map { ($0, nil) }
         controller.codableStoreablesWillUpdate(event: event, codableStoreables: objects)
-        shown = objects
+        upcoming = nil
         controller.codableStoreablesDidUpdate(event: event, codableStoreables: objects)
     }
 }

@@ -1,36 +1,74 @@
-/// Objects in the order in which they were first saved.
+/// Objects in the order in which they were first saved, and where each of them is.
+///
+/// Each object gets a rank when it is added, a number that only grows. Ranks are in the order of the objects, so a binary
+/// search among them finds an object's place, and a deletion need not touch the entries of the objects behind it: it moves
+/// those and their ranks in memory, and does nothing more.
 struct ObjectList<Object: BaseCodableStoreable> {
 
     private(set) var objects: [Object]
-    private var places: [Object.ID: Int]
+    /// The rank of each object, ascending.
+    private var ranks: [Int]
+    private var rankOfIdentity: [Identity<Object.ID>: Int]
+    private var nextRank: Int
+
+    /// What an event has changed.
+    enum Change {
+        case none
+        case added
+        case replaced(Object, at: Int)
+        case removed(Object, at: Int)
+    }
 
     init(_ objects: [Object]) {
         self.objects = objects
-        places = [:]
-        places.reserveCapacity(objects.count)
-        notePlaces(from: 0)
+        ranks = Array(objects.indices)
+        nextRank = objects.count
+        rankOfIdentity = Dictionary(minimumCapacity: objects.count)
+        for (rank, object) in objects.enumerated() { rankOfIdentity[object.codableStoreIdentity] = rank }
     }
 
     /// Applies a change. One that has been applied before changes nothing.
-    mutating func apply(_ event: CodableStore<Object>.ObserveEvent) {
-        let place = places[event.object.codableStoreID]
+    mutating func apply(_ event: CodableStore<Object>.ObserveEvent) -> Change {
+        let identity = event.object.codableStoreIdentity
+        let place = rankOfIdentity[identity].map(place(ofRank:))
         switch event {
         case .saved(let object, _, _):
             if let place {
+                let old = objects[place]
                 objects[place] = object
-            } else {
-                places[object.codableStoreID] = objects.count
-                objects.append(object)
+                return .replaced(old, at: place)
             }
-        case .deleted(let object, _, _):
-            guard let place else { return }
-            objects.remove(at: place)
-            places[object.codableStoreID] = nil
-            notePlaces(from: place)
+            rankOfIdentity[identity] = nextRank
+            ranks.append(nextRank)
+            nextRank += 1
+            objects.append(object)
+            return .added
+        case .deleted:
+            guard let place else { return .none }
+            rankOfIdentity[identity] = nil
+            ranks.remove(at: place)
+            return .removed(objects.remove(at: place), at: place)
         }
     }
 
-    private mutating func notePlaces(from start: Int) {
-        for place in objects.indices[start...] { places[objects[place].codableStoreID] = place }
+    /// The objects as they were before the last change, in a copy.
+    func objects(before change: Change) -> [Object] {
+        var objects = objects
+        switch change {
+        case .none: break
+        case .added: objects.removeLast()
+        case .replaced(let old, let place): objects[place] = old
+        case .removed(let old, let place): objects.insert(old, at: place)
+        }
+        return objects
+    }
+
+    private func place(ofRank rank: Int) -> Int {
+        var (low, high) = (0, ranks.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranks[middle] < rank { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

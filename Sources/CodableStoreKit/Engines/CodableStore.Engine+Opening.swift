@@ -21,7 +21,7 @@ extension CodableStore.Engine {
     }
 
     private func place(in container: CodableStoreContainer, on medium: CodableStoreMedium) -> PendingObservers.Place {
-        PendingObservers.Place(medium: medium, container: container, type: ObjectIdentifier(Object.self))
+        PendingObservers.Place(medium: medium.resolved, container: container, type: ObjectIdentifier(Object.self))
     }
 
     private enum Home {

@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// The collections that are open in this process, so that all stores on one share its core.
+/// The collections that are open in this process, so that all stores on one share its core, by whatever path they name it.
 ///
 /// What lies at a place of its own stays open as long as the process: a store is often made for one operation only. An
 /// SQLite engine that was handed in belongs to its owner, so its collections are open as long as somebody has a store on
@@ -14,8 +14,8 @@ enum CollectionRegistry {
     }
 
     private struct State: Sendable {
-        var folders: [String: CollectionCore] = [:]
-        var files: [String: SQLitePlace] = [:]
+        var folders: [ExactText: CollectionCore] = [:]
+        var files: [ExactText: SQLitePlace] = [:]
         var shared: [SQLiteCollection.Identity: WeakCore] = [:]
     }
 
@@ -33,27 +33,27 @@ enum CollectionRegistry {
         let core =
             switch medium.place {
             case .memory(let place): place.core(at: path)
-            case .folder(let base): files(in: base + "/" + path)
-            case .sqliteFile(let file): try self.file(file).core(path)
+            case .folder(let base): files(in: ExactText(base.text + "/" + path).resolvedPath)
+            case .sqliteFile(let file): try self.file(file.resolvedPath).core(path)
             case .sqliteEngine(let engine): try table(container == .default ? nil : path, of: engine.engine)
             }
         try core.claim(by: type, name)
         return core
     }
 
-    private static func files(in folder: String) -> CollectionCore {
+    private static func files(in folder: ExactText) -> CollectionCore {
         state.withLock { state in
             if let core = state.folders[folder] { return core }
-            let core = CollectionCore(FileCollection(URL(fileURLWithPath: folder, isDirectory: true)))
+            let core = CollectionCore(FileCollection(URL(fileURLWithPath: folder.text, isDirectory: true)))
             state.folders[folder] = core
             return core
         }
     }
 
-    private static func file(_ path: String) -> SQLitePlace {
+    private static func file(_ path: ExactText) -> SQLitePlace {
         state.withLock { state in
             if let place = state.files[path] { return place }
-            let place = SQLitePlace(URL(fileURLWithPath: path))
+            let place = SQLitePlace(URL(fileURLWithPath: path.text))
             state.files[path] = place
             return place
         }

@@ -36,7 +36,8 @@ extension CodableStore {
         identifier: Object.ID,
         _ observer: @escaping Observer
     ) -> ObserverableCodableStoreSubscription {
-        subscribe(where: { $0.codableStoreID == identifier }, observer)
+        let identity = Identity(identifier)
+        return subscribe(where: { $0.codableStoreIdentity == identity }, observer)
     }
 
     /// Observes the objects that meet a condition.

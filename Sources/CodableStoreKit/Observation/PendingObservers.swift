@@ -27,8 +27,11 @@ enum PendingObservers {
     }
 
     /// Lets those who wait for a collection begin.
-    static func begin<Object>(at place: Place, with observers: Observers<Object>) {
-        let ready = waiting.withLock { $0.isEmpty ? nil : $0.removeValue(forKey: place) }
+    static func begin<Object>(at place: @autoclosure () -> Place, with observers: Observers<Object>) {
+        // Nearly always nobody waits, so the place need not be found out.
+        if waiting.withLock({ $0.isEmpty }) { return }
+        let place = place()
+        let ready = waiting.withLock { $0.removeValue(forKey: place) }
         for case let observer as PendingObserver<Object> in ready ?? [] { observer.begin(with: observers) }
     }
 }

@@ -1,3 +1,5 @@
+import Bodega
+
 extension CodableStore {
 
     /// Copies objects into another container, where they replace those with their identifiers.
@@ -6,8 +8,8 @@ extension CodableStore {
     ///   - container: The container.
     ///   - engine: Its engine; by default the store's own.
     ///   - predicate: Which objects to copy; by default all.
-    /// - Returns: For each object, what became of it.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read.
+    /// - Returns: For each object, what became of it; see ``copy(toStore:where:)``.
+    /// - Throws: A ``Bodega/StorageError``, as ``copy(toStore:where:)``.
     @discardableResult
     public func copy(
         toContainer container: CodableStoreContainer,
@@ -22,12 +24,27 @@ extension CodableStore {
     /// - Parameters:
     ///   - store: The store.
     ///   - predicate: Which objects to copy; by default all.
-    /// - Returns: For each object, what became of it.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read.
+    /// - Returns: For each object, what became of it. One that can't be decoded is not copied; its failure is at the end,
+    ///   whatever the predicate.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read. With
+    ///   ``Bodega/StorageError/Code/decodingFailed``, a record can't be decoded and its name is no identifier, as that of a
+    ///   file which another program has put there; the objects were copied.
     @discardableResult
     public func copy(toStore store: CodableStore<Object>, where predicate: ((Object) -> Bool)? = nil) throws -> [Result]
     {
-        let objects = try getCollection()
-        return store.save(predicate.map { objects.filter($0) } ?? objects)
+        let found = try fetchCollection()
+        let results = store.save(predicate.map { found.objects.filter($0) } ?? found.objects)
+        return try results
+            + found.undecodable.map { error in
+                guard let key = error.key,
+                    let identifier = IdentifierText.identifier(of: key.rawValue, as: Object.ID.self)
+                else {
+                    var error = error
+                    error.message +=
+                        " Its name is no identifier, so it was not copied; the objects were. Move it elsewhere."
+                    throw error
+                }
+                return .failure(identifier, error)
+            }
     }
 }

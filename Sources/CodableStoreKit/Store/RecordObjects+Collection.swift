@@ -16,7 +16,7 @@ extension RecordObjects {
 
     private func readObjectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
         // Nearly always every record is an object in its place. Then the keys need not be known, and making them takes time.
-        guard records.canHoldStrays else {
+        guard canHoldStrays else {
             let decoded = Codec<Object>.decode(all: try records.values())
             if decoded.failures.isEmpty { return ObjectsWithoutKeys(objects: decoded.objects) }
             return ObjectsWithoutKeys(try objects())

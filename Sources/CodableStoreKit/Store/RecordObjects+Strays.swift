@@ -1,7 +1,8 @@
 import Bodega
 import Foundation
 
-/// An object in files whose names are not its identifier's, because another program has put them there.
+/// An object in records whose keys are not its identifier's: files that another program has put there, or what an earlier
+/// version of this one has written.
 struct Stray<Object> {
     let object: Object
     var keys: [CacheKey]
@@ -9,13 +10,19 @@ struct Stray<Object> {
 
 extension RecordObjects {
 
+    /// Whether objects can be under keys that are not their identifiers'. An identifier without a static type had another
+    /// text in earlier versions.
+    var canHoldStrays: Bool { records.canHoldStrays || hasErasedIdentifiers }
+
+    private var hasErasedIdentifiers: Bool { Object.ID.self == AnyHashable.self }
+
     /// The objects in files of other names, by the keys of their identifiers.
     ///
     /// The files are looked through once; if there are none, they are looked through again only after reading the
     /// collection has come by one.
     func strays() throws -> [CacheKey: Stray<Object>] {
-        if core.hasStrays == false || !records.canHoldStrays { return [:] }
-        let items = try records.strays()
+        if core.hasStrays == false || !canHoldStrays { return [:] }
+        let items = try hasErasedIdentifiers ? records.items() : records.strays()
         var strays: [CacheKey: Stray<Object>] = [:]
         for (item, result) in zip(items, Codec<Object>().decode(items)) {
             guard case .success(let object) = result, let own = ownKey(of: object), own != item.key else { continue }
@@ -27,7 +34,7 @@ extension RecordObjects {
 
     /// Leaves out objects in files of other names where there is one in a file of its own, or another one before.
     func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
-        if !records.canHoldStrays { return found }
+        if !canHoldStrays { return found }
         let strayIndices = found.objectsAndKeys.indices.filter { index in
             isStray(found.objectsAndKeys[index].object, under: found.objectsAndKeys[index].key)
         }

@@ -7,7 +7,8 @@ enum Defect: String, CaseIterable, Sendable {
     case removeAllKeepsTheLast
     case sortsByKey, overwritingMovesToTheEnd, remembersThePlace, readsInStoredOrder, answersDuplicatesOnce
     case removesBeforeWriting, removesAllFirst, tearsBatches, limitsTheKeysOfACall
-    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, cutsKeysAtNul
+    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, cutsKeysAtNul, cutsNamesAtNul,
+        composesNames
     case cutsLargeValues, keepsWholeBufferOfSlices
     case hasDatesOfItsOwn, resetsCreatedAt, batchesResetCreatedAt, remembersCreatedAt
     case losesConcurrentWrites, writesInHalves, showsHalfBatches
@@ -39,6 +40,7 @@ enum Defect: String, CaseIterable, Sendable {
         case .takesRawValuesForKeys, .takesValuesForKeys: .kindsLiveBesideEachOther
         case .ignoresCase: .similarKeysDiffer
         case .cutsKeysAtNul: .extremeKeysWork
+        case .cutsNamesAtNul, .composesNames: .collectionsDiffer
         case .cutsLargeValues: .valuesOfAllSizesComeBack
         case .keepsWholeBufferOfSlices: .allBytesComeBack
         case .hasDatesOfItsOwn: .datesAreTheItemsOwn

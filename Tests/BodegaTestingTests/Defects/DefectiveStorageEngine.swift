@@ -15,6 +15,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
             var meetings = Meetings()
             var created: [CacheKey: Date] = [:]
             var places: [CacheKey] = []
+            var collections: [CacheKey: Medium] = [:]
         }
         let items: MemoryStorageEngine
         let clock: ManualClock
@@ -23,6 +24,15 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         init(clock: ManualClock) {
             self.clock = clock
             items = MemoryStorageEngine(now: clock.now)
+        }
+
+        /// The medium of another collection.
+        func collection(_ name: CacheKey) -> Medium {
+            state.withLock { state in
+                let medium = state.collections[name] ?? Medium(clock: clock)
+                state.collections[name] = medium
+                return medium
+            }
         }
     }
 
@@ -53,6 +63,15 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         case .ignoresCase: CacheKey(rawValue: key.rawValue.lowercased(), kind: key.kind)
         case .cutsKeysAtNul: CacheKey(rawValue: String(key.rawValue.prefix { $0 != "\0" }), kind: key.kind)
         default: key
+        }
+    }
+
+    /// The name that the engine uses for a collection.
+    func name(ofCollection name: String) -> CacheKey {
+        switch defect {
+        case .cutsNamesAtNul: CacheKey(String(name.prefix { $0 != "\0" }))
+        case .composesNames: CacheKey(name.precomposedStringWithCanonicalMapping)
+        default: CacheKey(name)
         }
     }
 

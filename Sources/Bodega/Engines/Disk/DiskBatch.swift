@@ -61,14 +61,17 @@ enum DiskBatch {
         _ control: Int32
     ) throws {
         let work = Work(steps: steps, committed: committed, owner: owner, folder: folder)
+        defer { flock(folder, LOCK_UN) }
         do {
             try owner.synchronizeEntries(control, owner.controlPath)
             // Readers of several items see all of it or nothing. New ones wait when they see that it is committed.
-            try FileSystem.check(owner.path, "locked") { flock(folder, LOCK_EX) }
+            // Its time begins now: preparing a large batch may have taken long.
+            try owner.deadline().lock(folder, LOCK_EX, owner.path)
             try work.carryOut()
             try owner.synchronizeEntries(folder, owner.path)
         } catch {
             do {
+                // Also without the lock: no reader reads while there is a committed batch.
                 try work.undo()
                 try owner.synchronizeEntries(folder, owner.path)
                 try FileSystem.check(owner.controlPath, "undone") { renameat(control, committed, control, staging) }
@@ -126,6 +129,7 @@ enum DiskBatch {
                 let isComplete = try owner.stage(
                     record,
                     content,
+                    of: name,
                     as: "\(steps.list.count)",
                     in: directory,
                     folder,

@@ -80,7 +80,8 @@ extension DiskFolder {
                 }
                 DiskSidecar.remove(name, in: folder)
             case .write(let record, let content):
-                let isComplete = try stage(record, content, as: "item", in: control, folder, synchronized: true)
+                let isComplete = try stage(
+                    record, content, of: name, as: "item", in: control, folder, synchronized: true)
                 if !isComplete {
                     try DiskSidecar.prepare(in: folder, self)
                     let sidecar = DiskSidecar.path(name)
@@ -98,9 +99,11 @@ extension DiskFolder {
         try synchronizeEntries(folder, path)
     }
 
-    /// Writes a file that is not an item yet, and its sidecar if the volume keeps no attribute of that size.
+    /// Writes a file that is not an item yet, and its sidecar if the volume keeps no attribute of that size. They are no
+    /// more readable than the file that they replace.
     ///
     /// - Parameters:
+    ///   - item: The name that the file is to have as an item.
     ///   - name: The file's name for now; the sidecar's has `.key` behind it.
     ///   - directory: The folder for it.
     ///   - synchronized: Whether the file is to be made durable now.
@@ -108,40 +111,53 @@ extension DiskFolder {
     func stage(
         _ record: DiskRecord,
         _ content: DiskPlan.Content,
+        of item: String,
         as name: String,
         in directory: Int32,
         _ folder: Int32,
         synchronized: Bool
     ) throws -> Bool {
         let data: Data
+        let original: stat?
         switch content {
-        case .data(let bytes): data = bytes
+        case .data(let bytes):
+            data = bytes
+            original = try FileSystem.statusOfFile(item, in: folder, path + "/" + item)
         case .file(let source):
             guard let file = try DiskFile.open(source, in: folder, self) else {
                 throw StorageError.system(ENOENT, path + "/" + source, "moved out of another item's way")
             }
             data = try file.read(self)
+            original = file.status
         }
         let bytes = record.bytes
-        let isComplete = try create(name, in: directory, data, synchronized) { DiskAttribute.set(bytes, of: $0) }
+        let isComplete = try create(name, in: directory, as: original, data, synchronized) {
+            DiskAttribute.set(bytes, of: $0)
+        }
         if !isComplete {
-            _ = try create(name + ".key", in: directory, Data(bytes), synchronized)
+            _ = try create(name + ".key", in: directory, as: original, Data(bytes), synchronized)
         }
         return isComplete
     }
 
     /// Creates a file for our own purposes.
     ///
-    /// - Parameter finish: Does something more with the file before it is made durable.
+    /// - Parameters:
+    ///   - original: The file that may be read by those who may read this one; `nil` if it is a new item.
+    ///   - finish: Does something more with the file before it is made durable.
     func create(
         _ name: String,
         in directory: Int32,
+        as original: stat? = nil,
         _ data: Data,
         _ synchronized: Bool,
         finish: (Int32) -> Bool = { _ in true }
     ) throws -> Bool {
         let path = { self.controlPath + "/" + name }
-        return try FileSystem.createFile(name, in: directory, permissions: 0o644, data, path()) { descriptor in
+        let permissions = original.map { FileSystem.permissions(of: [$0]) } ?? 0o644
+        return try FileSystem.createFile(
+            name, in: directory, permissions: permissions, as: original, data, path()
+        ) { descriptor in
             let result = finish(descriptor)
             if synchronized { try FileSystem.synchronize(descriptor, path()) }
             return result

@@ -21,6 +21,7 @@ import Musl
 ///
 /// Locks are `flock`s, so they also work between processes and end with their process. Writers exclude one another by
 /// one on `.emporium`. A batch being carried out and readers of several items exclude one another by one on the folder.
+/// Every wait for a lock has a limit, and ends in an error.
 package final class DiskFolder: Sendable {
 
     /// Where the folder is.
@@ -31,8 +32,11 @@ package final class DiskFolder: Sendable {
     private let ignoresCase: Bool?
     let records = DiskRecordCache()
     let clock: @Sendable () -> Int64
+    let lockTimeout: LockTimeout
+    /// When an operation last gave up waiting for a lock, by the clock of `lockTimeout`.
+    let lastTimeout = Locked(Duration.zero)
     private let lastOrder = Locked<Int64>(0)
-    private let turn = NSLock()
+    private let turn = TurnLock()
 
     /// Names a folder without touching it.
     ///
@@ -42,14 +46,17 @@ package final class DiskFolder: Sendable {
     ///   - isReadOnly: Whether nothing is ever changed, not even to clean up.
     ///   - ignoresCase: Whether the volume takes names for one that differ in case only; `nil` to find out.
     ///   - clock: Tells the time in nanoseconds since 1970, for the order of the items.
+    ///   - lockTimeout: How long an operation waits for a lock that another thread or process holds.
     package init(
         url: URL,
         durability: StorageDurability,
         isReadOnly: Bool = false,
         ignoresCase: Bool? = nil,
-        clock: @escaping @Sendable () -> Int64 = { DiskFolder.nanoseconds() }
+        clock: @escaping @Sendable () -> Int64 = { DiskFolder.nanoseconds() },
+        lockTimeout: LockTimeout = .standard
     ) {
         self.clock = clock
+        self.lockTimeout = lockTimeout
         self.url = url
         self.durability = durability
         self.isReadOnly = isReadOnly
@@ -94,46 +101,55 @@ package final class DiskFolder: Sendable {
 
     /// Opens the folder for reading several items: no batch is carried out meanwhile.
     func readingMany<Result>(_ body: (Int32) throws -> Result) throws -> Result {
+        let deadline = deadline()
         while true {
             let result = try withFolder { folder -> Result? in
-                try FileSystem.check(path, "locked") { flock(folder, LOCK_SH) }
+                try deadline.lock(folder, LOCK_SH, path)
+                // Closing alone leaves it with child processes that were forked in the meantime.
+                defer { flock(folder, LOCK_UN) }
                 return try DiskBatch.isCommitted(in: folder, self) ? nil : body(folder)
             }
             if let result { return result }
             // A batch waits for its readers to end, so this one waits behind it, for the writers' lock. If whoever
             // committed the batch is gone, taking that lock finishes it.
-            if isReadOnly { try awaitBatch() } else { try writing { _, _ in } }
+            if isReadOnly { try awaitBatch(deadline) } else { try writing(deadline) { _, _ in } }
         }
     }
 
     /// Opens the folder for writing, after what a crash left was finished or cleaned.
     ///
-    /// - Parameter body: Gets the folder, and the folder for our own purposes.
-    func writing<Result>(_ body: (_ folder: Int32, _ control: Int32) throws -> Result) throws -> Result {
+    /// - Parameters:
+    ///   - deadline: Until when to wait for other writers; `nil` if the operation begins now.
+    ///   - body: Gets the folder, and the folder for our own purposes.
+    func writing<Result>(
+        _ deadline: LockDeadline? = nil,
+        _ body: (_ folder: Int32, _ control: Int32) throws -> Result
+    ) throws -> Result {
         if isReadOnly {
             throw StorageError(
                 .readOnly, "The folder was opened for reading only. Open another engine on it to write.", file: url)
         }
         // Within the process writers take turns here, so that at most one thread waits for the file lock.
-        turn.lock()
-        defer { turn.unlock() }
-        try FileSystem.createDirectory(at: url)
-        return try withFolder { folder in
-            let control = try lockControlFolder(folder)
-            defer { FileSystem.closeLocked(control) }
-            if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
-            return try body(folder, control)
+        let deadline = deadline ?? self.deadline()
+        return try turn.withLock(deadline, path) {
+            try FileSystem.createDirectory(at: url)
+            return try withFolder { folder in
+                let control = try lockControlFolder(folder, deadline)
+                defer { FileSystem.closeLocked(control) }
+                if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
+                return try body(folder, control)
+            }
         }
     }
 
     /// Waits for a batch that is being carried out, without carrying it out.
-    private func awaitBatch() throws {
+    private func awaitBatch(_ deadline: LockDeadline) throws {
         try withFolder { folder in
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             guard let control = try FileSystem.openIfPresent(DiskName.controlFolder, in: folder, flags, controlPath)
             else { return }
             defer { FileSystem.closeLocked(control) }
-            try FileSystem.check(controlPath, "locked") { flock(control, LOCK_SH) }
+            try deadline.lock(control, LOCK_SH, controlPath)
             // Somebody may have removed it meanwhile, and others have made another.
             guard try isSame(control, as: DiskName.controlFolder, in: folder) else { return }
             if try DiskBatch.isCommitted(in: folder, self) {
@@ -155,11 +171,10 @@ package final class DiskFolder: Sendable {
             if try DiskBatch.isCommitted(in: folder, self) { throw error }
             bodegaLogger.warning("A batch that a crash interrupted was undone.", metadata: ["error": "\(error)"])
         }
-        flock(folder, LOCK_UN)
     }
 
     /// Opens and locks the folder for our own purposes; creates it if it is missing.
-    private func lockControlFolder(_ folder: Int32) throws -> Int32 {
+    private func lockControlFolder(_ folder: Int32, _ deadline: LockDeadline) throws -> Int32 {
         while true {
             if mkdirat(folder, DiskName.controlFolder, 0o700) != 0, errno != EEXIST {
                 throw StorageError.system(errno, controlPath, "created")
@@ -170,12 +185,12 @@ package final class DiskFolder: Sendable {
                     DiskName.controlFolder, in: folder, flags, controlPath, absent: [ENOENT])
             else { continue }
             do {
-                try FileSystem.check(controlPath, "locked") { flock(control, LOCK_EX) }
+                try deadline.lock(control, LOCK_EX, controlPath)
                 if try isSame(control, as: DiskName.controlFolder, in: folder) { return control }
                 // Its last user removed it while this one waited for the lock.
-                close(control)
+                FileSystem.closeLocked(control)
             } catch {
-                close(control)
+                FileSystem.closeLocked(control)
                 throw error
             }
         }

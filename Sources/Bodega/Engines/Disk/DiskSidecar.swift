@@ -22,11 +22,16 @@ enum DiskSidecar {
     /// The record in an item's sidecar, `nil` if there is none.
     static func read(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskRecord? {
         let path = owner.path + "/" + path(name)
-        guard let descriptor = try FileSystem.openIfPresent(self.path(name), in: folder, O_RDONLY | O_NOFOLLOW, path)
-        else {
-            return nil
-        }
+        // A link, a pipe or the like is no sidecar; opening one must not wait for a process at its other end.
+        let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+        guard
+            let descriptor = try FileSystem.openIfPresent(
+                self.path(name), in: folder, flags, path, absent: [ENOENT, ENOTDIR, ELOOP, ENXIO])
+        else { return nil }
         defer { close(descriptor) }
+        var status = stat()
+        try FileSystem.check(path, "examined") { fstat(descriptor, &status) }
+        guard status.isFile else { return nil }
         var bytes: [UInt8] = []
         var isAtEnd = false
         while !isAtEnd {

@@ -16,7 +16,8 @@ import Logging
 /// - Batches are applied all or nothing, also when the program or the system stops in between: what was committed is
 ///   finished when the folder is used next. The forms that read several items see all of a batch or nothing of it. There
 ///   is one exception: on a full volume, where there is no room to prepare a batch, removals are done one by one.
-/// - Engines on the same folder, in one process or many, work at once.
+/// - Engines on the same folder, in one process or many, work concurrently. One that has to wait longer than 30 seconds for
+///   another throws ``StorageError/Code/locked``.
 /// - Folders of the first Bodega open with everything in them, and it can read ours. Their files don't tell the keys
 ///   that they were written under: they are found by those keys, but listed as verbatim keys with the files' names.
 ///
@@ -25,8 +26,8 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     private let core: DiskFolder
     private let now: @Sendable () -> Date
-    private let readers = ReaderGate(count: 4)
-    private let readQueue = DispatchQueue(label: "emporium.bodega.disk.reads", attributes: .concurrent)
+    private let readers = ReaderGate(
+        count: 4, queue: DispatchQueue(label: "emporium.bodega.disk.reads", attributes: .concurrent))
     private let writeQueue = DispatchQueue(label: "emporium.bodega.disk.writes")
 
     /// Uses a folder; creates it if it is missing.
@@ -140,7 +141,10 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     func writing(_ body: @escaping @Sendable (DiskFolder) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            writeQueue.async { [core] in continuation.resume(with: Result { try body(core) }) }
+            let asked = core.lockTimeout.now()
+            writeQueue.async { [core] in
+                continuation.resume(with: Result { try core.carryOut(askedAt: asked, body) })
+            }
         }
     }
 
@@ -148,12 +152,10 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         -> Value
     {
         try await withCheckedThrowingContinuation { continuation in
-            readers.enter { [readers, readQueue, core] in
-                readQueue.async {
-                    let result = Result { try body(core) }
-                    readers.leave()
-                    continuation.resume(with: result)
-                }
+            let asked = core.lockTimeout.now()
+            readers.enterLater { [core] in
+                let result = Result { try core.carryOut(askedAt: asked, body) }
+                return { continuation.resume(with: result) }
             }
         }
     }

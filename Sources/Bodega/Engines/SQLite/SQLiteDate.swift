@@ -6,7 +6,8 @@ import Foundation
 /// (https://howardhinnant.github.io/date_algorithms.html), because a `DateFormatter` costs more than the SQL around it.
 enum SQLiteDate {
 
-    /// Writes a date, rounded to milliseconds and limited to the years 0 to 9999.
+    /// Writes a date, rounded to milliseconds and limited to the years 0 to 9999. A date that is not a number becomes the
+    /// first moment of 1970, as on disk.
     static func text(of date: Date) -> String {
         let milliseconds = clamp(date)
         let seconds = floorDivide(milliseconds, by: 1000)
@@ -76,7 +77,8 @@ enum SQLiteDate {
     private static func clamp(_ date: Date) -> Int {
         let first = -62_167_219_200_000.0  // 0000-01-01T00:00:00.000
         let last = 253_402_300_799_999.0  // 9999-12-31T23:59:59.999
-        return Int(min(max((date.timeIntervalSince1970 * 1000).rounded(), first), last))
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        return milliseconds.isNaN ? 0 : Int(min(max(milliseconds, first), last))
     }
 
     private static func floorDivide(_ number: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {

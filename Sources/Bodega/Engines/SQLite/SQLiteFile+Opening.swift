@@ -30,8 +30,9 @@ extension SQLiteFile {
         }
     }
 
-    /// Makes sure that a table is there, writing only if it is not.
-    func prepare(_ table: SQLiteTable) throws {
+    /// Makes sure that the unnamed collection's table is there, writing only if it is not.
+    func prepareStandardTable() throws {
+        let table = SQLiteTable.standard
         try mapped {
             guard case .pool(let pool, _) = connections else { return }
             if try readManyHere(table.isComplete) { return }

@@ -45,7 +45,9 @@ extension SQLiteFile {
         try mapped {
             try readers.whileEmpty {
                 switch connections {
-                case .pool(let pool, _):
+                case .pool(let pool, let commits):
+                    // Closing would overtake them.
+                    commits.commitWaiting()
                     // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
                     pool.releaseMemory()
                     try pool.close()

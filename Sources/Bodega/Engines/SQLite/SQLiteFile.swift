@@ -30,6 +30,8 @@ package final class SQLiteFile: Sendable {
     private let lastAuthorship = Locked<SQLiteAuthorship?>(nil)
     /// Where everybody is who reads.
     let readers: ReaderGate
+    /// Whether this has changed the schema, see ``table(ofCollection:)``.
+    let hasCreatedCollections = Locked(false)
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
     /// Opens a file; creates it, and its folder, if it is missing.
@@ -47,7 +49,7 @@ package final class SQLiteFile: Sendable {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
             let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
             self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
-            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount)
+            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount, queue: queue)
             self.ownAuthorship = .of(url.path)
         } catch {
             throw StorageError.sqlite(error, file: url)
@@ -64,7 +66,7 @@ package final class SQLiteFile: Sendable {
         self.url = url
         self.lockTimeout = Self.limited(lockTimeout)
         self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
-        self.readers = ReaderGate(count: 1)
+        self.readers = ReaderGate(count: 1, queue: queue)
         self.ownAuthorship = nil
         watch.begin(on: self)
     }
@@ -92,9 +94,9 @@ package final class SQLiteFile: Sendable {
         return (pool, commits)
     }
 
-    /// A time in seconds that SQLite can count, in 32 bits of milliseconds.
+    /// A time in seconds that SQLite can count, in 32 bits of milliseconds. Not a number counts as zero.
     static func limited(_ lockTimeout: TimeInterval) -> TimeInterval {
-        min(max(lockTimeout, 0), 2_000_000)
+        lockTimeout.isNaN ? 0 : min(max(lockTimeout, 0), 2_000_000)
     }
 
     /// Reads a row or two, where the caller stands if a connection is free: then the read costs no change of thread.
@@ -103,17 +105,20 @@ package final class SQLiteFile: Sendable {
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         guard case .pool(let pool, _) = connections, readers.tryEnter() else { return try await readMany(body) }
         do {
-            defer { readers.leave() }
-            return try readWithoutWaiting(pool, body)
+            let value = try readWithoutWaiting(pool, body)
+            readers.leave()
+            return value
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            return try await readMany(body)
+            // Still inside, so that the file is not closed before this has read it.
+            return try await read(isTransaction: true, body, entering: readers.returnLater)
         } catch {
+            readers.leave()
             throw storageError(error)
         }
     }
 
     /// Reads on the caller's thread. Readers hardly ever have to wait, only while another program opens or closes the
-    /// file; this one fails then.
+    /// file; this one throws `SQLITE_BUSY` then.
     private func readWithoutWaiting<Value>(
         _ pool: DatabasePool,
         _ body: (Database) throws -> Value
@@ -127,26 +132,23 @@ package final class SQLiteFile: Sendable {
 
     /// Reads any number of rows as they were at one moment, on a thread that may wait.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await read(isTransaction: true, body)
+        try await read(isTransaction: true, body, entering: readers.enterLater)
     }
 
     /// Uses a reading connection outside of a transaction, on a thread that may wait.
     func readLoosely<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await read(isTransaction: false, body)
+        try await read(isTransaction: false, body, entering: readers.enterLater)
     }
 
     private func read<Value: Sendable>(
         isTransaction: Bool,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        entering: (@escaping ReaderGate.Read) -> Void
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            readers.enter { [self] in
-                queue.async { [self] in
-                    let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
-                    // Before the task goes on, which may have to wait for a thread.
-                    readers.leave()
-                    continuation.resume(with: result)
-                }
+            entering { [self] in
+                let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
+                return { continuation.resume(with: result) }
             }
         }
     }

@@ -81,6 +81,14 @@ final class SQLiteGroupCommit: Sendable {
         }
     }
 
+    /// How many writes wait for the next commit.
+    var waitingCount: Int { waiting.withLock { $0.jobs.count } }
+
+    /// Commits on the caller's thread all that was handed in before.
+    func commitWaiting() {
+        pool.writeWithoutTransaction { db in runWaiting(in: db) }
+    }
+
     /// Commits all that waits.
     private func runWaiting(in db: Database) {
         let group = waiting.withLock { waiting in

@@ -45,7 +45,8 @@ extension SQLiteStorageEngine {
     /// Copies the file, with all collections, as it is at one moment, while others read and write it. Who writes to a file
     /// without WAL mode, which only a file of Bodega 2 that is read only can be, waits until it is copied.
     ///
-    /// The copy is complete and sound or not there: it is made under another name first, and examined.
+    /// The copy is complete and sound or not there: it is made under another name first, and examined. No more users may
+    /// read it than may read the file, and the file that it replaces.
     ///
     /// - Parameters:
     ///   - destination: Where the copy is to be.
@@ -63,9 +64,14 @@ extension SQLiteStorageEngine {
         try await core.onQueue { try FileSystem.createDirectory(at: folder) }
         defer { FileSystem.discard(draft) }
         // On a reading connection, so that those who write to the log don't wait for it.
-        try await core.readLoosely { db in
+        try await core.readLoosely { [file] db in
             // It is read again if what was read does not count.
             FileSystem.discard(draft)
+            let originals = [
+                try FileSystem.statusOfFile(file.path, followsLinks: true, file.path),
+                try FileSystem.statusOfFile(destination.path, destination.path),
+            ]
+            try FileSystem.createEmptyFile(at: draft, as: originals.compactMap { $0 })
             try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
         }
         // Only now it is known that the copy counts.

@@ -74,8 +74,9 @@ extension SQLiteStorageEngine {
     ) throws {
         try SQLiteFile.inspect(file, collection, mustExist: mustExist, lockTimeout: lockTimeout)
         let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout)
+        if collection == nil { try core.prepareStandardTable() }
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
-        try self.init(core: core, table: table, now: now)
+        self.init(core: core, table: table, now: now)
     }
 
     /// Opens a database file for reading only: nothing is created or changed, neither in the file nor beside it.
@@ -111,7 +112,7 @@ extension SQLiteStorageEngine {
             let exists = try core.readManyHere(table.exists)
             if !exists { throw StorageError(.cannotOpen, "The database has no unnamed collection.") }
         }
-        try self.init(core: core, table: table, now: { Date() })
+        self.init(core: core, table: table, now: { Date() })
     }
 
     /// The engine on the file `data.sqlite3` in the program's default folder.

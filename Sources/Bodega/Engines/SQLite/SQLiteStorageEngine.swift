@@ -24,11 +24,11 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     private let now: @Sendable () -> Date
     private let origin = StorageOrigin()
 
-    init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) throws {
+    /// Uses a table that is there.
+    init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) {
         self.core = core
         self.table = table
         self.now = now
-        try core.prepare(table)
     }
 
     /// Where the database file is.
@@ -116,7 +116,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     /// - Parameter name: The collection's name; any string but the empty one. Names are told apart byte by byte.
     /// - Throws: A ``StorageError`` if it could not be created.
     public func collection(named name: String) throws -> SQLiteStorageEngine {
-        try SQLiteStorageEngine(core: core, table: try core.table(ofCollection: name), now: now)
+        SQLiteStorageEngine(core: core, table: try core.table(ofCollection: name), now: now)
     }
 
     /// The names of the file's collections, in the order in which they were created, without the unnamed one.

@@ -17,6 +17,7 @@ extension StorageError {
     ///   - error: What was thrown. A storage error stays what it is, but learns its file.
     ///   - file: The database file.
     static func sqlite(_ error: any Error, file: URL) -> StorageError {
+        let number = errno
         if var error = error as? StorageError {
             error.file = error.file ?? file
             return error
@@ -28,6 +29,9 @@ extension StorageError {
             let message =
                 "A program was stopped in the midst of a write. Open the file for writing to undo that, then read."
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
+        }
+        if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(number, file, databaseError) {
+            return error
         }
         let (code, message) = description(of: databaseError.resultCode)
         return StorageError(code, message, file: file, cause: databaseError)
@@ -47,6 +51,24 @@ extension StorageError {
             "A quota or a limit on the size of files is reached. Nothing that was stored is lost.",
             cause: error
         )
+    }
+
+    /// Recognises that a file could not be opened because too many are open. SQLite does not report the operating system's
+    /// reason. `errno` still has it if this is called on the thread that tried; otherwise, so does another attempt.
+    ///
+    /// - Parameter number: The value of `errno` when the operation ended.
+    /// - Returns: `nil` if it was something else.
+    private static func tooManyFiles(_ number: Int32, _ file: URL, _ cause: DatabaseError) -> StorageError? {
+        var number = number
+        if ![EMFILE, ENFILE].contains(number) {
+            let descriptor = open("/", O_RDONLY | O_CLOEXEC)
+            number = errno
+            if descriptor >= 0 { close(descriptor) }
+            guard descriptor < 0, [EMFILE, ENFILE].contains(number) else { return nil }
+        }
+        var error = system(number, file.path, "opened")
+        error.cause = cause
+        return error
     }
 
     private static func description(of result: ResultCode) -> (Code, String) {

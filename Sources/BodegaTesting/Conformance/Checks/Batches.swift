@@ -9,8 +9,10 @@ extension StorageEngineConformance.Check {
 
     /// The operations of a batch take effect in their order, also several on one key.
     public static let batchesApplyInOrder = Self("batches apply in order") { examination, engine in
-        try await engine.write(items("a", "b", "c"))
-        let (a, b, c, d, e) = (CacheKey("a"), CacheKey("b"), CacheKey("c"), CacheKey("d"), CacheKey("e"))
+        try await engine.write(examination.items("a", "b", "c"))
+        let (a, b, c, d, e) = (
+            examination.key("a"), examination.key("b"), examination.key("c"), examination.key("d"), examination.key("e")
+        )
         try await engine.apply([
             .write(key: d, data: bytes("d1")), .remove(key: a), .write(key: b, data: bytes("b2")),
             .write(key: e, data: bytes("e")), .remove(key: e), .remove(key: c), .write(key: c, data: bytes("c2")),
@@ -23,14 +25,14 @@ extension StorageEngineConformance.Check {
     /// A batch that removes all items keeps what it writes afterwards, and nothing that it wrote before.
     public static let batchesCanRemoveAllInTheMiddle = Self("batches can remove all items in the middle") {
         examination, engine in
-        try await engine.write(items("a", "b"))
+        try await engine.write(examination.items("a", "b"))
         try await engine.apply([
-            .write(key: CacheKey("x"), data: bytes("x")), .write(key: CacheKey("b"), data: bytes("lost")),
+            .write(key: examination.key("x"), data: bytes("x")), .write(key: examination.key("b"), data: bytes("lost")),
             .removeAll,
-            .write(key: CacheKey("c"), data: bytes("c")), .write(key: CacheKey("b"), data: bytes("b")),
+            .write(key: examination.key("c"), data: bytes("c")), .write(key: examination.key("b"), data: bytes("b")),
         ])
-        try await examination.expectState(of: engine, items("c", "b"), "after a batch with removeAll in it")
-        try await engine.apply([.write(key: CacheKey("d"), data: bytes("d")), .removeAll])
+        try await examination.expectState(of: engine, examination.items("c", "b"), "after a batch with removeAll in it")
+        try await engine.apply([.write(key: examination.key("d"), data: bytes("d")), .removeAll])
         try await examination.expectState(of: engine, [], "after a batch that ends with removeAll")
     }
 
@@ -40,14 +42,14 @@ extension StorageEngineConformance.Check {
         requires: .atomicBatches,
         refusedOperation: true
     ) { examination, engine in
-        let expected = items("a", "b", "c")
+        let expected = examination.items("a", "b", "c")
         try await engine.write(expected)
         guard let refused = try await examination.configuration.refuseOperation?(engine, examination.workspace) else {
             return
         }
         let changes: [StorageOperation] = [
-            .write(key: CacheKey("a"), data: bytes("changed")), .remove(key: CacheKey("b")),
-            .write(key: CacheKey("new"), data: bytes("new")),
+            .write(key: examination.key("a"), data: bytes("changed")), .remove(key: examination.key("b")),
+            .write(key: examination.key("new"), data: bytes("new")),
         ]
         // Nothing removes all items behind the refused operation, as an engine may then skip it.
         var batches = (0...changes.count).map { place in changes[..<place] + [refused] + changes[place...] }
@@ -61,8 +63,8 @@ extension StorageEngineConformance.Check {
             } catch {}
             try await examination.expectState(of: engine, expected, moment)
         }
-        try await engine.write(bytes("d"), key: CacheKey("d"))
-        try await examination.expectState(of: engine, expected + items("d"), "after going on")
+        try await engine.write(bytes("d"), key: examination.key("d"))
+        try await examination.expectState(of: engine, expected + examination.items("d"), "after going on")
     }
 
     /// As many items as the configuration says, 120,000 by default, can be written, read, looked for and removed with

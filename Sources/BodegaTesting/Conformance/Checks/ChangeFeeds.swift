@@ -25,29 +25,31 @@ extension StorageEngineConformance.Check {
 
     /// Changes are told in the order in which they took effect, those of a batch too; what changes nothing is not told.
     public static let changesComeInOrder = feed("changes come in order") { examination, engine in
-        try await engine.write(bytes("1"), key: CacheKey("before"))
+        try await engine.write(bytes("1"), key: examination.key("before"))
         let cursor = try await engine.fetchCursor()
-        try await engine.write(bytes("1"), key: CacheKey("c"))
-        try await engine.write(items("b", "a"))
-        try await engine.write(bytes("2"), key: CacheKey("b"))
-        try await engine.remove(key: CacheKey("absent"))
-        try await engine.remove(key: CacheKey("b"))
+        try await engine.write(bytes("1"), key: examination.key("c"))
+        try await engine.write(examination.items("b", "a"))
+        try await engine.write(bytes("2"), key: examination.key("b"))
+        try await engine.remove(key: examination.key("absent"))
+        try await engine.remove(key: examination.key("b"))
         try await engine.apply([
-            .write(key: CacheKey("d"), data: bytes("1")), .remove(key: CacheKey("d")),
-            .write(key: CacheKey("d"), data: bytes("2")), .remove(key: CacheKey("absent")),
-            .write(key: CacheKey("c"), data: bytes("3")), .remove(key: CacheKey("before")),
+            .write(key: examination.key("d"), data: bytes("1")), .remove(key: examination.key("d")),
+            .write(key: examination.key("d"), data: bytes("2")), .remove(key: examination.key("absent")),
+            .write(key: examination.key("c"), data: bytes("3")), .remove(key: examination.key("before")),
         ])
         let delta = try await examination.allChanges(of: engine, since: cursor, "after writing")
         let expected =
-            written("c", "b", "a", "b") + removed("b") + written("d") + removed("d") + written("d", "c")
-            + removed("before")
+            examination.written("c", "b", "a", "b") + examination.removed("b") + examination.written("d")
+            + examination.removed("d") + examination.written("d", "c")
+            + examination.removed("before")
         examination.expectChanges(delta?.changes, expected, "the changes")
         guard let delta else { return }
         try await engine.removeAllData()
         let rest = try await examination.allChanges(of: engine, since: delta.cursor, "after removing all")
         // In whatever order: they go at once.
-        let sorted = rest?.changes.sorted { $0.key.rawValue < $1.key.rawValue }
-        examination.expectChanges(sorted, removed("a", "c", "d"), "the changes of removing all")
+        let removed = examination.inKeyOrder(examination.removed("a", "c", "d"))
+        examination.expectChanges(
+            rest.map { examination.inKeyOrder($0.changes) }, removed, "the changes of removing all")
     }
 
     /// From a cursor on each change is told once, whether one reads after every change or after all, and again from the same
@@ -57,15 +59,15 @@ extension StorageEngineConformance.Check {
         var cursor = start
         let names = (0..<30).map { "\($0 % 7)" }
         for name in names {
-            try await engine.write(bytes(name), key: CacheKey(name))
+            try await engine.write(bytes(name), key: examination.key(name))
             let delta = try await examination.allChanges(of: engine, since: cursor, "after a change")
-            examination.expectChanges(delta?.changes, written(name), "the changes since the last ones")
+            examination.expectChanges(delta?.changes, examination.written(name), "the changes since the last ones")
             guard let delta else { return }
             cursor = delta.cursor
         }
         for _ in 0..<2 {
             let all = try await examination.allChanges(of: engine, since: start, "from the beginning")
-            examination.expectChanges(all?.changes, names.flatMap { written($0) }, "all changes")
+            examination.expectChanges(all?.changes, names.flatMap { examination.written($0) }, "all changes")
         }
         let none = try await examination.allChanges(of: engine, since: cursor, "at the end")
         examination.expectChanges(none?.changes, [], "the changes behind the last one")
@@ -82,14 +84,14 @@ extension StorageEngineConformance.Check {
         let cursor = try await engine.fetchCursor()
         let refused = try await refuse(engine, examination.workspace)
         do {
-            try await engine.apply([.write(key: CacheKey("a"), data: bytes("a")), refused])
+            try await engine.apply([.write(key: examination.key("a"), data: bytes("a")), refused])
             examination.record("a batch with a refused operation", expected: "an error", actual: "none")
         } catch is StorageError {
             // As it should be.
         }
-        try await engine.write(bytes("b"), key: CacheKey("b"))
+        try await engine.write(bytes("b"), key: examination.key("b"))
         let delta = try await examination.allChanges(of: engine, since: cursor, "after a failed batch")
-        examination.expectChanges(delta?.changes, written("b"), "the changes after a failed batch")
+        examination.expectChanges(delta?.changes, examination.written("b"), "the changes after a failed batch")
     }
 
     /// Who asks to be spared his own changes hears of none if they are all, and of all if they are not.
@@ -97,7 +99,7 @@ extension StorageEngineConformance.Check {
         let (mine, other) = (StorageOrigin(), StorageOrigin())
         func write(_ name: String, by origin: StorageOrigin) async throws {
             try await StorageOrigin.$current.withValue(origin) {
-                try await engine.write(bytes(name), key: CacheKey(name))
+                try await engine.write(bytes(name), key: examination.key(name))
             }
         }
         let cursor = try await engine.fetchCursor()
@@ -110,17 +112,17 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(all?.changes.map(\.origin), [mine, mine], "the origins of the changes")
         for (name, origin) in [("c", mine), ("d", other), ("e", mine)] { try await write(name, by: origin) }
         let mixed = try await examination.allChanges(of: engine, since: own.cursor, besides: mine, "of several")
-        examination.expectChanges(mixed?.changes, written("c", "d", "e"), "the changes of several")
+        examination.expectChanges(mixed?.changes, examination.written("c", "d", "e"), "the changes of several")
         examination.expectEqual(mixed?.changes.map(\.origin), [mine, other, mine], "the origins of several")
-        try await engine.write(bytes("f"), key: CacheKey("f"))
+        try await engine.write(bytes("f"), key: examination.key("f"))
         guard let mixed else { return }
         let engines = try await examination.allChanges(of: engine, since: mixed.cursor, besides: mine, "of the engine")
-        examination.expectChanges(engines?.changes, written("f"), "the changes that nobody has signed")
+        examination.expectChanges(engines?.changes, examination.written("f"), "the changes that nobody has signed")
     }
 
     /// The cursor of another engine, or of none, is not known, and a feed that begins with one tells a snapshot.
     public static let unknownCursorsAreUnknown = feed("unknown cursors are unknown") { examination, engine in
-        try await engine.write(bytes("a"), key: CacheKey("a"))
+        try await engine.write(bytes("a"), key: examination.key("a"))
         let known = try await engine.fetchCursor()
         let other = StorageEngineConformance.Workspace()
         let foreign = try await (examination.configuration.makeEngine(other) as? any ObservableStorageEngine)?
@@ -138,7 +140,7 @@ extension StorageEngineConformance.Check {
         guard case .snapshot(let snapshot)?? = news else {
             return examination.record("the first news", expected: "a snapshot", actual: described(news as Any))
         }
-        examination.expectItems(snapshot.items, items("a"), "the snapshot after an unknown cursor")
+        examination.expectItems(snapshot.items, examination.items("a"), "the snapshot after an unknown cursor")
     }
 
     /// A cursor is good in an engine that is made anew, and so is one made then.
@@ -147,17 +149,17 @@ extension StorageEngineConformance.Check {
     ) { examination in
         let cursor = Locked<StorageCursor?>(nil)
         try await examination.observing { engine in
-            try await engine.write(bytes("before"), key: CacheKey("before"))
+            try await engine.write(bytes("before"), key: examination.key("before"))
             let now = try await engine.fetchCursor()
             cursor.withLock { $0 = now }
-            try await engine.write(bytes("a"), key: CacheKey("a"))
+            try await engine.write(bytes("a"), key: examination.key("a"))
         }
         for name in ["b", "c"] {
             try await examination.observing { engine in
                 guard let kept = cursor.withLock({ $0 }) else { return }
-                try await engine.write(bytes(name), key: CacheKey(name))
+                try await engine.write(bytes(name), key: examination.key(name))
                 let delta = try await examination.allChanges(of: engine, since: kept, "after reopening")
-                let expected = name == "b" ? written("a", "b") : written("c")
+                let expected = name == "b" ? examination.written("a", "b") : examination.written("c")
                 examination.expectChanges(delta?.changes, expected, "the changes after reopening")
                 cursor.withLock { $0 = delta?.cursor }
             }

@@ -13,11 +13,11 @@ extension StorageEngineConformance.Check {
                 group.addTask {
                     for round in 0..<rounds {
                         let name = "\(writer)/\(round)"
-                        try await engine.write(bytes(name), key: CacheKey(name))
-                        try await engine.write(items("\(name)/a", "\(name)/b"))
-                        try await engine.remove(key: CacheKey("\(name)/a"))
+                        try await engine.write(bytes(name), key: examination.key(name))
+                        try await engine.write(examination.items("\(name)/a", "\(name)/b"))
+                        try await engine.remove(key: examination.key("\(name)/a"))
                         examination.expectEqual(
-                            try await engine.fetch(key: CacheKey(name)),
+                            try await engine.fetch(key: examination.key(name)),
                             bytes(name),
                             "fetch(key:) of an item that the same task wrote"
                         )
@@ -29,7 +29,7 @@ extension StorageEngineConformance.Check {
         let names = (0..<writers).flatMap { writer in
             (0..<rounds).flatMap { ["\(writer)/\($0)", "\(writer)/\($0)/b"] }
         }
-        let expected: [Item] = names.map { (CacheKey($0), bytes($0)) }
+        let expected: [Item] = names.map { (examination.key($0), bytes($0)) }
         try await examination.expectItems(of: engine, keys: expected.map(\.key), expected, "after concurrent writes")
         let keys = try await engine.fetchKeys()
         examination.expectEqual(keys.count, names.count, "the number of fetchKeys() after concurrent writes")
@@ -39,7 +39,7 @@ extension StorageEngineConformance.Check {
 
     /// While many tasks overwrite one item, a reader always finds one of the values, whole.
     public static let valuesAreNeverTorn = Self("values are never torn") { examination, engine in
-        let key = CacheKey("contested")
+        let key = examination.key("contested")
         let size = min(200_000, examination.configuration.largestValue)
         try await engine.write(Data(repeating: 0, count: size), key: key)
         try await examination.readWhileWriting(
@@ -69,7 +69,7 @@ extension StorageEngineConformance.Check {
         "batches are never half visible",
         requires: .isolatedBatches
     ) { examination, engine in
-        let keys = [CacheKey("left"), CacheKey("right")]
+        let keys = [examination.key("left"), examination.key("right")]
         try await engine.write(keys.map { ($0, bytes("start")) })
         let check: @Sendable (String, [Data]) -> Void = { form, found in
             let isWhole = found.count == 2 && found[0] == found[1]

@@ -13,10 +13,10 @@ extension StorageEngineConformance.Check {
         requires: .injectedClock
     ) { examination, engine in
         let first = examination.clock.current
-        try await engine.write(bytes("first"), key: CacheKey("first"))
+        try await engine.write(bytes("first"), key: examination.key("first"))
         examination.clock.advance(by: 61.001)
         let second = examination.clock.current
-        try await engine.write(items("second", "third"))
+        try await engine.write(examination.items("second", "third"))
         examination.clock.advance(by: 5)
         await examination.expectDates(of: engine, "first", first, first, "after the first write")
         await examination.expectDates(of: engine, "second", second, second, "after a later write")
@@ -29,10 +29,10 @@ extension StorageEngineConformance.Check {
         requires: .injectedClock
     ) { examination, engine in
         let created = examination.clock.current
-        try await engine.write(bytes("1"), key: CacheKey("item"))
+        try await engine.write(bytes("1"), key: examination.key("item"))
         for round in 2...4 {
             examination.clock.advance(by: 0.001)
-            try await engine.write(bytes("\(round)"), key: CacheKey("item"))
+            try await engine.write(bytes("\(round)"), key: examination.key("item"))
             let now = examination.clock.current
             await examination.expectDates(of: engine, "item", created, now, "after write number \(round)")
         }
@@ -44,16 +44,17 @@ extension StorageEngineConformance.Check {
         requires: .injectedClock
     ) { examination, engine in
         let created = examination.clock.current
-        try await engine.write(items("old"))
+        try await engine.write(examination.items("old"))
         examination.clock.advance(by: 10)
         let written = examination.clock.current
-        try await engine.write(items("new", "old", "old"))
+        try await engine.write(examination.items("new", "old", "old"))
         await examination.expectDates(of: engine, "old", created, written, "after write(_:)")
         await examination.expectDates(of: engine, "new", written, written, "after write(_:)")
         examination.clock.advance(by: 10)
         let applied = examination.clock.current
         try await engine.apply([
-            .write(key: CacheKey("old"), data: bytes("1")), .write(key: CacheKey("old"), data: bytes("2")),
+            .write(key: examination.key("old"), data: bytes("1")),
+            .write(key: examination.key("old"), data: bytes("2")),
         ])
         await examination.expectDates(of: engine, "old", created, applied, "after apply(_:)")
         await examination.expectDates(of: engine, "new", written, written, "after apply(_:) to another item")
@@ -64,20 +65,22 @@ extension StorageEngineConformance.Check {
         "removing and writing again sets createdAt anew",
         requires: .injectedClock
     ) { examination, engine in
-        try await engine.write(items("item", "other"))
+        try await engine.write(examination.items("item", "other"))
         examination.clock.advance(by: 1)
-        try await engine.remove(key: CacheKey("item"))
+        try await engine.remove(key: examination.key("item"))
         await examination.expectDates(of: engine, "item", nil, nil, "after remove(key:)")
         let again = examination.clock.current
-        try await engine.write(items("item"))
+        try await engine.write(examination.items("item"))
         await examination.expectDates(of: engine, "item", again, again, "after writing again")
         examination.clock.advance(by: 1)
         let batched = examination.clock.current
-        try await engine.apply([.remove(key: CacheKey("item")), .write(key: CacheKey("item"), data: bytes("item"))])
+        try await engine.apply([
+            .remove(key: examination.key("item")), .write(key: examination.key("item"), data: bytes("item")),
+        ])
         await examination.expectDates(of: engine, "item", batched, batched, "after one batch of both")
         examination.clock.advance(by: 1)
         let last = examination.clock.current
-        try await engine.apply([.removeAll, .write(key: CacheKey("item"), data: bytes("item"))])
+        try await engine.apply([.removeAll, .write(key: examination.key("item"), data: bytes("item"))])
         await examination.expectDates(of: engine, "item", last, last, "after a batch with removeAll")
     }
 }
@@ -91,7 +94,7 @@ extension Examination {
         _ updated: Date?,
         _ moment: String
     ) async {
-        expectDate(await engine.createdAt(key: CacheKey(name)), created, "createdAt(key: \(name)) \(moment)")
-        expectDate(await engine.updatedAt(key: CacheKey(name)), updated, "updatedAt(key: \(name)) \(moment)")
+        expectDate(await engine.createdAt(key: key(name)), created, "createdAt(key: \(name)) \(moment)")
+        expectDate(await engine.updatedAt(key: key(name)), updated, "updatedAt(key: \(name)) \(moment)")
     }
 }

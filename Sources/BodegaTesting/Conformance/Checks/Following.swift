@@ -5,14 +5,14 @@ extension StorageEngineConformance.Check {
 
     /// A feed without a cursor begins with all items, and goes on with what changes.
     public static let feedsBeginWithASnapshot = feed("feeds begin with a snapshot") { examination, engine in
-        try await engine.write(items("b", "a"))
+        try await engine.write(examination.items("b", "a"))
         let feed = Follower(engine.changes())
         guard case .snapshot(let snapshot)?? = try await examination.soon("the first news", feed.next) else {
             return examination.record("the first news", expected: "a snapshot", actual: "something else")
         }
-        examination.expectItems(snapshot.items, items("b", "a"), "the snapshot")
-        try await engine.write(items("c"))
-        try await engine.remove(key: CacheKey("a"))
+        examination.expectItems(snapshot.items, examination.items("b", "a"), "the snapshot")
+        try await engine.write(examination.items("c"))
+        try await engine.remove(key: examination.key("a"))
         var changes: [StorageChange] = []
         while changes.count < 2 {
             guard case .changes(let delta)?? = try await examination.soon("the next news", feed.next) else {
@@ -20,7 +20,8 @@ extension StorageEngineConformance.Check {
             }
             changes += delta.changes
         }
-        examination.expectChanges(changes, written("c") + removed("a"), "the news after the snapshot")
+        examination.expectChanges(
+            changes, examination.written("c") + examination.removed("a"), "the news after the snapshot")
     }
 
     /// While tasks write at random, who follows is told each task's changes in their order, each once: from a cursor on all
@@ -37,7 +38,7 @@ extension StorageEngineConformance.Check {
                 return try await Follower(engine.changes()).story(until: end)
             }
             let writers = try await atOnce(Array(0..<6)) { number in
-                var writer = RandomWriter(number: number, seed: seed)
+                var writer = RandomWriter(number: number, seed: seed, examination)
                 for _ in 0..<60 { try await writer.change(engine) }
                 return writer
             }
@@ -53,7 +54,7 @@ extension StorageEngineConformance.Check {
                 let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : told.count)
                 examination.expectChanges(told, Array(expected), "the changes of \(subject)")
                 examination.expectItems(
-                    story.snapshot.filter { writer.owns($0.key) }.sorted { $0.key.rawValue < $1.key.rawValue },
+                    writer.own(story.snapshot),
                     writer.items(after: writer.steps.count - expected.count),
                     "the snapshot of \(subject)"
                 )
@@ -76,7 +77,7 @@ extension StorageEngineConformance.Check {
                 }
             }()
             let writers = try await atOnce(Array(0..<4)) { number in
-                var writer = RandomWriter(number: number, seed: seed)
+                var writer = RandomWriter(number: number, seed: seed, examination)
                 for _ in 0..<60 { try await writer.change(engine) }
                 // Until it was read several times while somebody writes, or enough for any history.
                 while readings.withLock({ $0 < 10 }), writer.steps.count < 2_000 {
@@ -96,13 +97,13 @@ extension StorageEngineConformance.Check {
                 let subject = "\(told.count) changes of writer \(writer.number), seed \(seed)"
                 examination.expectChanges(told, writer.steps.prefix(told.count).map(\.change), "the first \(subject)")
                 examination.expectItems(
-                    moment.items.filter { writer.owns($0.key) }.sorted { $0.key.rawValue < $1.key.rawValue },
+                    writer.own(moment.items),
                     writer.items(after: told.count), "the items after \(subject)")
             }
         }
         let origin = StorageOrigin()
         let cursor = try await engine.fetchCursor()
-        try await StorageOrigin.$current.withValue(origin) { try await engine.write(items("own")) }
+        try await StorageOrigin.$current.withValue(origin) { try await engine.write(examination.items("own")) }
         let own = try await engine.fetchChangedItems(since: cursor, besides: origin)
         examination.expectItems(own?.items ?? [], [], "the items besides one's own")
         examination.expect(own != nil && own?.cursor != cursor, "the cursor moves over one's own changes")
@@ -117,7 +118,7 @@ extension StorageEngineConformance.Check {
         _ = try await examination.soon("the signal at once", signals.next)
         for number in 0..<50 {
             let name = "\(number)"
-            try await engine.write(bytes(name), key: CacheKey(name))
+            try await engine.write(bytes(name), key: examination.key(name))
             var found: [StorageChange] = []
             // A signal can be about a change that was read before it came.
             while found.isEmpty {
@@ -126,7 +127,7 @@ extension StorageEngineConformance.Check {
                 else { return }
                 (found, cursor) = (delta.changes, delta.cursor)
             }
-            examination.expectChanges(found, written(name), "the changes after a signal")
+            examination.expectChanges(found, examination.written(name), "the changes after a signal")
         }
     }
 
@@ -139,10 +140,10 @@ extension StorageEngineConformance.Check {
                 let feed = Follower(one.changes(since: try await one.fetchCursor()))
                 for number in 0..<20 {
                     let name = "\(number)"
-                    try await other.write(bytes(name), key: CacheKey(name))
+                    try await other.write(bytes(name), key: examination.key(name))
                     guard case .changes(let delta)?? = try await examination.soon("the news of another", feed.next)
                     else { return examination.record("the news", expected: "changes", actual: "something else") }
-                    examination.expectChanges(delta.changes, written(name), "the changes of another")
+                    examination.expectChanges(delta.changes, examination.written(name), "the changes of another")
                 }
             }
         }
@@ -153,7 +154,7 @@ extension StorageEngineConformance.Check {
         let feed = Follower(engine.changes(since: try await engine.fetchCursor()))
         let names = (0..<500).map { "\($0)" }
         let isWritten: Void? = try await examination.soon("writing beside a feed that nobody reads") {
-            for name in names { try await engine.write(bytes(name), key: CacheKey(name)) }
+            for name in names { try await engine.write(bytes(name), key: examination.key(name)) }
         }
         if isWritten == nil { return }
         var changes: [StorageChange] = []
@@ -162,12 +163,12 @@ extension StorageEngineConformance.Check {
             else { return examination.record("the news", expected: "changes", actual: "something else") }
             changes += delta.changes
         }
-        examination.expectChanges(changes, names.flatMap { written($0) }, "what a slow reader is told")
+        examination.expectChanges(changes, names.flatMap { examination.written($0) }, "what a slow reader is told")
     }
 
     /// A feed that waits for news ends with its task.
     public static let cancelledFeedsEnd = feed("cancelled feeds end") { examination, engine in
-        try await engine.write(bytes("a"), key: CacheKey("a"))
+        try await engine.write(bytes("a"), key: examination.key("a"))
         let cursor = try await engine.fetchCursor()
         for pause in 0..<30 {
             let waiting = Task { try await Follower(engine.changes(since: cursor)).next() }
@@ -277,23 +278,34 @@ private final class Signals: @unchecked Sendable {
 /// Changes items of its own at random, and knows which changes that makes.
 private struct RandomWriter {
     let number: Int
+    private let keys: [CacheKey]
     private var generator: SeededGenerator
     private var present: Set<CacheKey> = []
     private(set) var steps: [(change: StorageChange, data: Data)] = []
 
-    init(number: Int, seed: UInt64) {
+    init(number: Int, seed: UInt64, _ examination: Examination) {
         self.number = number
+        keys = (0..<8).map { examination.key("\(number)/\($0)") }
         generator = SeededGenerator(seed: seed &+ UInt64(number))
     }
 
     /// Whether an item is this writer's.
-    func owns(_ key: CacheKey) -> Bool { key.rawValue.hasPrefix("\(number)/") }
+    func owns(_ key: CacheKey) -> Bool { place(of: key) != nil }
 
-    /// The items after the first so many steps, by their names.
+    /// Those of some items that are this writer's, in the order of its keys.
+    func own(_ items: [Item]) -> [Item] {
+        items.compactMap { item in place(of: item.key).map { ($0, item) } }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    private func place(of key: CacheKey) -> Int? {
+        keys.firstIndex { $0.rawValue.utf8.elementsEqual(key.rawValue.utf8) }
+    }
+
+    /// The items after the first so many steps, in the order of the keys.
     func items(after count: Int) -> [Item] {
         var items: [CacheKey: Data] = [:]
         for (change, data) in steps.prefix(count) { items[change.key] = change.kind == .written ? data : nil }
-        return items.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
+        return own(items.map { ($0.key, $0.value) })
     }
 
     mutating func change(_ engine: some StorageEngine) async throws {
@@ -308,7 +320,7 @@ private struct RandomWriter {
 
     /// The next operation of a batch, `nil` if it would write anew what the batch writes already: that may be one change.
     private mutating func operation(_ written: inout Set<CacheKey>) -> StorageOperation? {
-        let key = CacheKey("\(number)/\(Int.random(in: 0..<8, using: &generator))")
+        let key = keys[Int.random(in: keys.indices, using: &generator)]
         if Int.random(in: 0..<3, using: &generator) > 0 {
             guard written.insert(key).inserted else { return nil }
             present.insert(key)

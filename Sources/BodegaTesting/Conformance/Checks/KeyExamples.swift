@@ -31,7 +31,16 @@ enum KeyExamples {
             CacheKey("x").value.lowercased(),
         ].flatMap { [CacheKey(verbatim: $0), CacheKey($0)] } + [CacheKey("x"), CacheKey(verbatim: CacheKey("x").value)]
 
-    static let extreme: [CacheKey] = [
+    /// Keys that engines cut, refuse or take for something else.
+    ///
+    /// - Parameter texts: More raw values.
+    static func extreme(with texts: [String]) -> [CacheKey] {
+        var seen: Set<CacheKey> = []
+        return (extreme + texts).flatMap { [CacheKey($0), CacheKey(verbatim: $0), CacheKey(rawValue: $0, kind: .url)] }
+            .filter { seen.insert($0).inserted }
+    }
+
+    private static let extreme: [String] = [
         "", " ", ".", "..", "...", "/", "//", "a/b", "../../escape", "/etc/nothing", "~", ".hidden", "..double", "-rf",
         "trailing.", "trailing/", "a\\b", "C:\\nothing", "CON", "nul.txt", "\u{0}", "a\u{0}b", "\n", "a\nb", "\r\n",
         "\t",
@@ -40,5 +49,5 @@ enum KeyExamples {
         String(repeating: "n", count: 255), String(repeating: "n", count: 256), String(repeating: "🦙", count: 64),
         String(repeating: "k", count: 10_000), String(repeating: "k", count: 9_999) + "/",
         String(repeating: "n", count: 254) + ".",
-    ].flatMap { [CacheKey($0), CacheKey(verbatim: $0), CacheKey(rawValue: $0, kind: .url)] }
+    ]
 }

@@ -3,7 +3,9 @@ import Foundation
 
 extension StorageEngineConformance.Check {
 
-    static let keys = [keysComeBackEqual, kindsLiveBesideEachOther, similarKeysDiffer, extremeKeysWork]
+    static let keys = [
+        keysComeBackEqual, kindsLiveBesideEachOther, similarKeysDiffer, extremeKeysWork, collectionsDiffer,
+    ]
 
     /// Keys of all kinds come back equal to those written.
     public static let keysComeBackEqual = Self(
@@ -59,17 +61,46 @@ extension StorageEngineConformance.Check {
 
     /// Any string can be a key: empty, 10 kB long, with slashes, dots, NUL, emoji, or longer than a file name may be.
     public static let extremeKeysWork = Self("any string can be a key", requires: .exactKeys) { examination, engine in
-        for key in KeyExamples.extreme {
+        let keys = KeyExamples.extreme(with: examination.configuration.keyTexts)
+        for key in keys {
             try await engine.write(bytes("\(key.kind) alone"), key: key)
             try await examination.expectState(of: engine, [(key, bytes("\(key.kind) alone"))], "with one extreme key")
             try await engine.remove(key: key)
             try await examination.expectState(of: engine, [], "after removing an extreme key")
         }
-        let expected = KeyExamples.extreme.enumerated().map { ($1, bytes("\($0)")) }
+        let expected = keys.enumerated().map { ($1, bytes("\($0)")) }
         try await engine.write(expected)
         try await examination.expectState(of: engine, expected, "with all extreme keys")
-        try await engine.remove(keys: KeyExamples.extreme)
+        try await engine.remove(keys: keys)
         try await examination.expectState(of: engine, [], "after removing all extreme keys")
+    }
+
+    /// Names that differ in any byte are different collections, which hold nothing of one another.
+    public static let collectionsDiffer = Self(
+        "different names are different collections",
+        collections: true
+    ) { examination, engine in
+        guard let open = examination.configuration.openCollection else { return }
+        let key = CacheKey("name")
+        var opened: [(name: String, collection: any StorageEngine)] = []
+        for name in HostileTexts.all where !name.isEmpty {
+            do {
+                let collection = try await open(engine, name)
+                try await collection.write(bytes(name), key: key)
+                opened.append((name, collection))
+            } catch let error as StorageError where error.code == .invalidArgument {
+                // A name that can't be used can't be mixed up.
+            } catch {
+                examination.record("the collection \(described(text: name))", expected: "no error", actual: "\(error)")
+            }
+        }
+        for (name, collection) in opened {
+            for (collection, moment) in [(collection, ""), (try await open(engine, name), ", opened again")] {
+                let subject = "fetchAll() of the collection \(described(text: name))\(moment)"
+                examination.expectItems(try await collection.fetchAll(), [(key, bytes(name))], subject)
+            }
+        }
+        try await examination.expectState(of: engine, [], "beside other collections")
     }
 }
 

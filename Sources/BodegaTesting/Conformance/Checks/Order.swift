@@ -13,10 +13,10 @@ extension StorageEngineConformance.Check {
         "items come in insertion order",
         requires: .ordered
     ) { examination, engine in
-        try await engine.write(items("m", "z", "a"))
-        for item in items("q", "b") { try await engine.write(item.data, key: item.key) }
-        try await engine.apply(items("y", "c").map { .write(key: $0.key, data: $0.data) })
-        let expected = items("m", "z", "a", "q", "b", "y", "c")
+        try await engine.write(examination.items("m", "z", "a"))
+        for item in examination.items("q", "b") { try await engine.write(item.data, key: item.key) }
+        try await engine.apply(examination.items("y", "c").map { .write(key: $0.key, data: $0.data) })
+        let expected = examination.items("m", "z", "a", "q", "b", "y", "c")
         try await examination.expectState(of: engine, expected, "after writing out of alphabetical order")
     }
 
@@ -25,17 +25,17 @@ extension StorageEngineConformance.Check {
         "overwriting keeps the place",
         requires: .ordered
     ) { examination, engine in
-        var expected = items("c", "a", "d", "b")
+        var expected = examination.items("c", "a", "d", "b")
         try await engine.write(expected)
         expected[1].data = bytes("new a")
-        try await engine.write(bytes("new a"), key: CacheKey("a"))
+        try await engine.write(bytes("new a"), key: examination.key("a"))
         try await examination.expectState(of: engine, expected, "after overwriting with write(_:key:)")
         expected[0].data = bytes("new c")
         expected[3].data = bytes("new b")
         try await engine.write([expected[3], expected[0]])
         try await examination.expectState(of: engine, expected, "after overwriting with write(_:)")
         expected[2].data = bytes("new d")
-        try await engine.apply([.write(key: CacheKey("d"), data: bytes("new d"))])
+        try await engine.apply([.write(key: examination.key("d"), data: bytes("new d"))])
         try await examination.expectState(of: engine, expected, "after overwriting with apply(_:)")
     }
 
@@ -44,16 +44,18 @@ extension StorageEngineConformance.Check {
         "removing and writing again moves an item to the end",
         requires: .ordered
     ) { examination, engine in
-        try await engine.write(items("a", "b", "c"))
-        try await engine.remove(key: CacheKey("a"))
-        try await engine.write(bytes("a"), key: CacheKey("a"))
-        try await examination.expectState(of: engine, items("b", "c", "a"), "after two calls")
-        try await engine.apply([.remove(key: CacheKey("b")), .write(key: CacheKey("b"), data: bytes("b"))])
-        try await examination.expectState(of: engine, items("c", "a", "b"), "after one batch")
+        try await engine.write(examination.items("a", "b", "c"))
+        try await engine.remove(key: examination.key("a"))
+        try await engine.write(bytes("a"), key: examination.key("a"))
+        try await examination.expectState(of: engine, examination.items("b", "c", "a"), "after two calls")
+        try await engine.apply([
+            .remove(key: examination.key("b")), .write(key: examination.key("b"), data: bytes("b")),
+        ])
+        try await examination.expectState(of: engine, examination.items("c", "a", "b"), "after one batch")
         // The last item is the one whose place an engine might hand out again.
-        try await engine.remove(key: CacheKey("b"))
-        try await engine.write(items("d", "b"))
-        try await examination.expectState(of: engine, items("c", "a", "d", "b"), "after removing the last")
+        try await engine.remove(key: examination.key("b"))
+        try await engine.write(examination.items("d", "b"))
+        try await examination.expectState(of: engine, examination.items("c", "a", "d", "b"), "after removing the last")
     }
 
     /// Forms that take keys answer in the order of the keys and skip absent items.
@@ -61,15 +63,17 @@ extension StorageEngineConformance.Check {
         "reading follows the keys and skips absent ones",
         requires: .ordered
     ) { examination, engine in
-        try await engine.write(items("a", "b", "c", "d"))
-        let keys = ["d", "absent", "a", "c", "gone"].map { CacheKey($0) }
-        try await examination.expectItems(of: engine, keys: keys, items("d", "a", "c"), "with keys in another order")
+        try await engine.write(examination.items("a", "b", "c", "d"))
+        let keys = ["d", "absent", "a", "c", "gone"].map { examination.key($0) }
+        try await examination.expectItems(
+            of: engine, keys: keys, examination.items("d", "a", "c"), "with keys in another order")
     }
 
     /// A key that is asked for twice is answered twice.
     public static let duplicateKeysAreAnsweredTwice = Self("duplicate keys are answered twice") { examination, engine in
-        try await engine.write(items("a", "b"))
-        let keys = ["b", "a", "b", "b", "absent", "absent"].map { CacheKey($0) }
-        try await examination.expectItems(of: engine, keys: keys, items("b", "a", "b", "b"), "with duplicate keys")
+        try await engine.write(examination.items("a", "b"))
+        let keys = ["b", "a", "b", "b", "absent", "absent"].map { examination.key($0) }
+        try await examination.expectItems(
+            of: engine, keys: keys, examination.items("b", "a", "b", "b"), "with duplicate keys")
     }
 }

@@ -11,14 +11,14 @@ extension StorageEngineConformance.Check {
         requires: .persistent,
         sessions: { examination in
             let large: Item = (
-                CacheKey("large"), patterned(min(1 << 20, examination.configuration.largestValue), seed: 1)
+                examination.key("large"), patterned(min(1 << 20, examination.configuration.largestValue), seed: 1)
             )
-            let expected: [Item] = [(CacheKey("a"), bytes("new a")), (CacheKey("c"), Data()), large]
+            let expected: [Item] = [(examination.key("a"), bytes("new a")), (examination.key("c"), Data()), large]
             try await examination.session { engine in
-                try await engine.write(items("a", "b", "c"))
+                try await engine.write(examination.items("a", "b", "c"))
                 try await engine.apply([
-                    .write(key: CacheKey("a"), data: bytes("new a")), .remove(key: CacheKey("b")),
-                    .write(key: CacheKey("c"), data: Data()),
+                    .write(key: examination.key("a"), data: bytes("new a")), .remove(key: examination.key("b")),
+                    .write(key: examination.key("c"), data: Data()),
                 ])
                 try await engine.write(large.data, key: large.key)
             }
@@ -39,7 +39,8 @@ extension StorageEngineConformance.Check {
         sessions: { examination in
             // A set, as some keys are examples of several things.
             var seen: Set<CacheKey> = []
-            let keys = (KeyExamples.kinds + KeyExamples.alike + KeyExamples.similar + KeyExamples.extreme)
+            let extreme = KeyExamples.extreme(with: examination.configuration.keyTexts)
+            let keys = (KeyExamples.kinds + KeyExamples.alike + KeyExamples.similar + extreme)
                 .filter { seen.insert($0).inserted }
             let expected = keys.enumerated().map { ($1, bytes("\($0)")) }
             try await examination.session { engine in try await engine.write(expected) }
@@ -64,7 +65,7 @@ extension StorageEngineConformance.Check {
             try await examination.session { engine in
                 for millisecond in milliseconds {
                     examination.clock.set(to: start + Double(millisecond) / 1_000)
-                    try await engine.write(items("\(millisecond)"))
+                    try await engine.write(examination.items("\(millisecond)"))
                 }
             }
             examination.clock.advance(by: 3_600)
@@ -73,7 +74,7 @@ extension StorageEngineConformance.Check {
                 for millisecond in milliseconds {
                     let date = start + Double(millisecond) / 1_000
                     await examination.expectDates(of: engine, "\(millisecond)", date, date, "after reopening")
-                    try await engine.write(items("\(millisecond)"))
+                    try await engine.write(examination.items("\(millisecond)"))
                     await examination.expectDates(of: engine, "\(millisecond)", date, later, "after overwriting")
                 }
             }
@@ -86,21 +87,21 @@ extension StorageEngineConformance.Check {
         requires: [.persistent, .ordered],
         sessions: { examination in
             try await examination.session { engine in
-                try await engine.write(items("c", "a", "e", "b"))
-                try await engine.remove(key: CacheKey("a"))
-                try await engine.write(items("c", "a"))
+                try await engine.write(examination.items("c", "a", "e", "b"))
+                try await engine.remove(key: examination.key("a"))
+                try await engine.write(examination.items("c", "a"))
             }
             try await examination.session { engine in
-                try await examination.expectState(of: engine, items("c", "e", "b", "a"), "after reopening")
-                try await engine.remove(key: CacheKey("a"))
+                try await examination.expectState(of: engine, examination.items("c", "e", "b", "a"), "after reopening")
+                try await engine.remove(key: examination.key("a"))
             }
             try await examination.session { engine in
-                try await engine.write(items("0", "e", "a"))
-                let expected = items("c", "e", "b", "0", "a")
+                try await engine.write(examination.items("0", "e", "a"))
+                let expected = examination.items("c", "e", "b", "0", "a")
                 try await examination.expectState(of: engine, expected, "after removing the last and reopening")
             }
             try await examination.session { engine in
-                let expected = items("c", "e", "b", "0", "a")
+                let expected = examination.items("c", "e", "b", "0", "a")
                 try await examination.expectState(of: engine, expected, "after reopening once more")
             }
         }

@@ -11,13 +11,14 @@ extension StorageEngineConformance.Check {
         let largest = examination.configuration.largestValue
         let sizes = [0, 1, 2, 4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 8 << 20, largest]
         for size in sizes where size <= largest {
-            let (key, data) = (CacheKey("sized"), patterned(size, seed: UInt64(size)))
+            let (key, data) = (examination.key("sized"), patterned(size, seed: UInt64(size)))
             try await engine.write(data, key: key)
             examination.expectEqual(try await engine.fetch(key: key), data, "fetch(key:) of \(size) bytes")
             examination.expectItems(try await engine.fetchAll(), [(key, data)], "fetchAll() with \(size) bytes")
         }
-        try await engine.write(bytes("small again"), key: CacheKey("sized"))
-        try await examination.expectState(of: engine, [(CacheKey("sized"), bytes("small again"))], "after shrinking")
+        try await engine.write(bytes("small again"), key: examination.key("sized"))
+        try await examination.expectState(
+            of: engine, [(examination.key("sized"), bytes("small again"))], "after shrinking")
     }
 
     /// All byte values come back, also from a slice of other data, whose indices don't start at zero.
@@ -25,12 +26,12 @@ extension StorageEngineConformance.Check {
         let all = Data((0...255).map { UInt8($0) })
         let slice = Data([1, 2, 3]) + all
         let expected: [Item] = [
-            (CacheKey("all"), all), (CacheKey("zeros"), Data(count: 300)),
-            (CacheKey("ones"), Data(repeating: 255, count: 9)),
-            (CacheKey("slice"), all),
+            (examination.key("all"), all), (examination.key("zeros"), Data(count: 300)),
+            (examination.key("ones"), Data(repeating: 255, count: 9)),
+            (examination.key("slice"), all),
         ]
         try await engine.write(Array(expected.prefix(3)))
-        try await engine.write(slice.dropFirst(3), key: CacheKey("slice"))
+        try await engine.write(slice.dropFirst(3), key: examination.key("slice"))
         try await examination.expectState(of: engine, expected, "with all bytes")
     }
 }

@@ -10,10 +10,10 @@ extension StorageEngineConformance.Check {
 
     /// Overwriting an item replaces its data, whether the new data are longer or shorter, and leaves other items alone.
     public static let overwritingReplaces = Self("overwriting replaces an item") { examination, engine in
-        try await engine.write(items("other", "item"))
+        try await engine.write(examination.items("other", "item"))
         for data in [bytes("a much longer value than before"), bytes("short"), Data(), bytes("again")] {
-            let expected = items("other") + [(CacheKey("item"), data)]
-            try await engine.write(data, key: CacheKey("item"))
+            let expected = examination.items("other") + [(examination.key("item"), data)]
+            try await engine.write(data, key: examination.key("item"))
             try await examination.expectState(of: engine, expected, "after overwriting with \(data.count) bytes")
         }
     }
@@ -22,11 +22,14 @@ extension StorageEngineConformance.Check {
     public static let theLastDuplicateWins = Self("the last of duplicate keys in one call wins") {
         examination, engine in
         let duplicates: [Item] = [
-            (CacheKey("a"), bytes("a1")), (CacheKey("b"), bytes("b1")), (CacheKey("a"), bytes("a2")),
-            (CacheKey("c"), bytes("c1")), (CacheKey("b"), bytes("b2")), (CacheKey("a"), bytes("a3")),
+            (examination.key("a"), bytes("a1")), (examination.key("b"), bytes("b1")),
+            (examination.key("a"), bytes("a2")),
+            (examination.key("c"), bytes("c1")), (examination.key("b"), bytes("b2")),
+            (examination.key("a"), bytes("a3")),
         ]
         let expected: [Item] = [
-            (CacheKey("a"), bytes("a3")), (CacheKey("b"), bytes("b2")), (CacheKey("c"), bytes("c1")),
+            (examination.key("a"), bytes("a3")), (examination.key("b"), bytes("b2")),
+            (examination.key("c"), bytes("c1")),
         ]
         try await engine.write(duplicates)
         try await examination.expectState(of: engine, expected, "after write(_:) with duplicate keys")
@@ -39,33 +42,34 @@ extension StorageEngineConformance.Check {
 
     /// A removal removes the items of its keys and no others.
     public static let removalsRemoveTheirKeysOnly = Self("removals remove their keys only") { examination, engine in
-        try await engine.write(items("a", "b", "c", "d", "e"))
-        try await engine.remove(key: CacheKey("b"))
-        try await examination.expectState(of: engine, items("a", "c", "d", "e"), "after remove(key:)")
-        try await engine.remove(keys: [CacheKey("e"), CacheKey("a"), CacheKey("e")])
-        try await examination.expectState(of: engine, items("c", "d"), "after remove(keys:)")
+        try await engine.write(examination.items("a", "b", "c", "d", "e"))
+        try await engine.remove(key: examination.key("b"))
+        try await examination.expectState(of: engine, examination.items("a", "c", "d", "e"), "after remove(key:)")
+        try await engine.remove(keys: [examination.key("e"), examination.key("a"), examination.key("e")])
+        try await examination.expectState(of: engine, examination.items("c", "d"), "after remove(keys:)")
     }
 
     /// Removing what isn't there is no error, alone or among keys that are.
     public static let removingAbsentItemsIsFine = Self("removing absent items is fine") { examination, engine in
-        try await engine.remove(key: CacheKey("absent"))
-        try await engine.remove(keys: [CacheKey("absent"), CacheKey("also absent")])
+        try await engine.remove(key: examination.key("absent"))
+        try await engine.remove(keys: [examination.key("absent"), examination.key("also absent")])
         try await engine.removeAllData()
-        try await engine.apply([.remove(key: CacheKey("absent")), .removeAll])
-        try await engine.write(items("a", "b"))
-        try await engine.remove(key: CacheKey("absent"))
-        try await examination.expectState(of: engine, items("a", "b"), "after remove(key:) of an absent item")
-        try await engine.remove(keys: [CacheKey("absent"), CacheKey("b")])
-        try await engine.apply([.remove(key: CacheKey("absent"))])
-        try await examination.expectState(of: engine, items("a"), "after remove(keys:) with an absent item")
+        try await engine.apply([.remove(key: examination.key("absent")), .removeAll])
+        try await engine.write(examination.items("a", "b"))
+        try await engine.remove(key: examination.key("absent"))
+        try await examination.expectState(
+            of: engine, examination.items("a", "b"), "after remove(key:) of an absent item")
+        try await engine.remove(keys: [examination.key("absent"), examination.key("b")])
+        try await engine.apply([.remove(key: examination.key("absent"))])
+        try await examination.expectState(of: engine, examination.items("a"), "after remove(keys:) with an absent item")
     }
 
     /// Removing all items leaves none, and the engine goes on working.
     public static let removingAllLeavesNothing = Self("removing all items leaves nothing") { examination, engine in
-        try await engine.write(items("a", "b", "c"))
+        try await engine.write(examination.items("a", "b", "c"))
         try await engine.removeAllData()
         try await examination.expectState(of: engine, [], "after removeAllData()")
-        try await engine.write(items("c", "d"))
-        try await examination.expectState(of: engine, items("c", "d"), "after writing again")
+        try await engine.write(examination.items("c", "d"))
+        try await examination.expectState(of: engine, examination.items("c", "d"), "after writing again")
     }
 }

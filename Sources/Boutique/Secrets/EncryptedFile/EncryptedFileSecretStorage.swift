@@ -1,6 +1,14 @@
 public import Bodega
 public import Foundation
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Keeps secrets in files that are encrypted by AES-GCM with 256 bits, one file a secret.
 ///
 /// It is what ``SecurelyStoredValue`` uses where there is no keychain.
@@ -20,7 +28,8 @@ public import Foundation
 /// space again.
 ///
 /// Secrets are set whole or not at all, also if the process is killed or the power fails; a set that has returned stays.
-/// Any number of processes may use one folder at once. The first write makes the key. A key that is lost or damaged while
+/// Any number of processes may use one folder at once. A process that waits 30 seconds for others to finish a change gets a
+/// ``KeychainError`` with the code `locked`. The first write makes the key. A key that is lost or damaged while
 /// there are secrets is an error and never replaced, because the secrets could not be read any more.
 public struct EncryptedFileSecretStorage: SecretStorage {
     static let draftName = "draft"
@@ -28,10 +37,11 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     /// The folder.
     public let directory: FileManager.Directory
 
-    /// The folder's path.
+    /// The folder's path. Where links lead to one folder, storages of them have one scope.
     public let scope: String
 
     let path: String
+    private let lockTimeout: LockTimeout
 
     /// Names a folder without touching it.
     ///
@@ -41,9 +51,29 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     /// - Parameter directory: The folder; `emporium/secrets` in the user's data folder if it is left out. Programs that
     ///   share it tell their secrets apart by ``SecretAddress/service``.
     public init(directory: FileManager.Directory = .applicationSupport(appendingPath: "emporium/secrets")) {
+        self.init(directory: directory, lockTimeout: .standard)
+    }
+
+    init(directory: FileManager.Directory, lockTimeout: LockTimeout) {
         self.directory = directory
+        self.lockTimeout = lockTimeout
         path = directory.url.standardizedFileURL.path
-        scope = "files:" + path
+        scope = "files:" + Self.withoutLinks(path)
+    }
+
+    /// The path with which all paths of a folder agree, also as long as a part of it does not exist.
+    private static func withoutLinks(_ path: String) -> String {
+        var existing = URL(fileURLWithPath: path)
+        var missing: [String] = []
+        while existing.path != "/" {
+            if let found = realpath(existing.path, nil) {
+                defer { free(found) }
+                return ([String(cString: found)] + missing).joined(separator: "/")
+            }
+            missing.insert(existing.lastPathComponent, at: 0)
+            existing.deleteLastPathComponent()
+        }
+        return path
     }
 
     public func read(_ secret: SecretAddress) throws -> Data? {
@@ -56,19 +86,22 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     public func write(_ data: Data, to secret: SecretAddress) throws {
         try KeychainError.telling(secret) {
             let folder = try SecretFolder(creating: path)
-            try folder.whileLocked { try folder.filesForWriting().write(data, to: secret) }
+            try folder.whileLocked(lockTimeout) { try folder.filesForWriting().write(data, to: secret) }
         }
     }
 
     public func remove(_ secret: SecretAddress) throws {
         try KeychainError.telling(secret) {
             guard let folder = try SecretFolder(path), try folder.filesForReading() != nil else { return }
-            try folder.whileLocked { try folder.filesForWriting().remove(secret) }
+            try folder.whileLocked(lockTimeout) { try folder.filesForWriting().remove(secret) }
         }
     }
 
     public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        let folder = try KeychainError.telling(nil) { try SecretFolder(creating: path) }
-        return try folder.whileLocked(body)
+        // What the closure throws stays what it is.
+        let result = try KeychainError.telling(nil) {
+            try SecretFolder(creating: path).whileLocked(lockTimeout) { Swift.Result(catching: body) }
+        }
+        return try result.get()
     }
 }

@@ -12,8 +12,15 @@ import Musl
 
 /// The folder of an ``EncryptedFileSecretStorage``, open until it is released.
 final class SecretFolder: Sendable {
+    /// What tells a folder from others, by whatever names it is found.
+    struct Identity: Hashable {
+        let device: dev_t
+        let number: ino_t
+    }
+
     let path: String
     let descriptor: Int32
+    private let identity: Identity
 
     /// Opens a folder.
     ///
@@ -36,9 +43,12 @@ final class SecretFolder: Sendable {
     private init(_ path: String, _ descriptor: Int32) throws {
         self.path = path
         self.descriptor = descriptor
-        // From here on the descriptor is closed by deinit, also if this throws.
         var status = stat()
-        try FileSystem.check(path, "examined") { fstat(descriptor, &status) }
+        let result = fstat(descriptor, &status)
+        let number = errno
+        identity = Identity(device: status.st_dev, number: status.st_ino)
+        // From here on the descriptor is closed by deinit, also if this throws.
+        if result != 0 { throw StorageError.system(number, path, "examined") }
         // Names and ciphertexts may be seen, but who can write could put files in another's place.
         try Privacy.check(status, allowing: 0o755, path)
     }
@@ -60,8 +70,8 @@ final class SecretFolder: Sendable {
     }
 
     /// Runs a closure while no other thread and no other process writes.
-    func whileLocked<Result>(_ body: () throws -> Result) throws -> Result {
-        try SecretLock.of(path).withLock(in: self, body)
+    func whileLocked<Result>(_ timeout: LockTimeout, _ body: () throws -> Result) throws -> Result {
+        try SecretLock.of(identity).withLock(in: self, timeout.deadline(), body)
     }
 
     /// The key, or `nil` if there are neither a key nor secrets.

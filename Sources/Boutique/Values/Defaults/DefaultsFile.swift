@@ -34,16 +34,20 @@ final class DefaultsFile: ValueStorage {
     private let content = Locked(Content())
 
     /// Keeps other threads from writing.
-    private let turn = NSRecursiveLock()
+    private let turn = TurnLock()
+    private let lockTimeout: LockTimeout
     /// The locked file and how often it is locked; only used by who has the turn.
     nonisolated(unsafe) private var lockFile: OpenFile?
     nonisolated(unsafe) private var depth = 0
 
     /// Names a file without touching it. There must be one object for each file in a process; see ``shared(_:)``.
     ///
-    /// - Parameter isWatched: Whether changes by others are looked for when the system tells of one.
-    init(url: URL, isWatched: Bool = true) {
+    /// - Parameters:
+    ///   - isWatched: Whether changes by others are looked for when the system tells of one.
+    ///   - lockTimeout: How long to wait for other threads and processes.
+    init(url: URL, isWatched: Bool = true, lockTimeout: LockTimeout = .standard) {
         self.url = url
+        self.lockTimeout = lockTimeout
         if !isWatched { watch.withLock { $0 = .begun(nil) } }
     }
 
@@ -88,12 +92,17 @@ final class DefaultsFile: ValueStorage {
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        turn.lock()
-        defer { turn.unlock() }
+        let (deadline, lock) = (lockTimeout.deadline(), url.appendingPathExtension("lock"))
+        return try turn.withLock(deadline, lock.path) { try withFileLock(lock, deadline, body) }
+    }
+
+    private func withFileLock<Result>(
+        _ url: URL, _ deadline: LockDeadline, _ body: () throws -> Result
+    ) throws -> Result {
         if depth == 0 {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            let file = try OpenFile(url.appendingPathExtension("lock"), O_RDWR | O_CREAT)
-            try FileSystem.check(file.url.path, "locked") { flock(file.descriptor, LOCK_EX) }
+            let file = try OpenFile(url, O_RDWR | O_CREAT)
+            try deadline.lock(file.descriptor, LOCK_EX, url.path)
             lockFile = file
         }
         depth += 1

@@ -18,7 +18,9 @@ final class OpenFile: Sendable {
     /// Opens a file. One that is created is accessible by the owner only.
     init(_ url: URL, _ flags: Int32) throws {
         self.url = url
-        descriptor = try FileSystem.check(url.path, "opened") { open(url.path, flags | O_CLOEXEC, 0o600) }
+        // Opening a pipe must not wait for a process at its other end.
+        let flags = flags | O_CLOEXEC | O_NONBLOCK
+        descriptor = try FileSystem.check(url.path, "opened") { open(url.path, flags, 0o600) }
     }
 
     deinit {

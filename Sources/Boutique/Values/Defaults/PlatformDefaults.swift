@@ -7,7 +7,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     private let defaults: UserDefaults
 
     // Several objects can stand for the same defaults, so all share these.
-    private static let turn = NSRecursiveLock()
+    private static let turn = TurnLock()
     private static let sharedObservers = ValueObservers()
 
     init(_ defaults: UserDefaults) {
@@ -36,9 +36,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        Self.turn.lock()
-        defer { Self.turn.unlock() }
-        return try body()
+        try Self.turn.take(.standard, "the user defaults", body)
     }
 
     var observers: ValueObservers { Self.sharedObservers }

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import Logging
 
 /// The bytes of a value in an engine. All wrappers of one key and one engine object share it.
 final class EngineValue: Sendable {
@@ -10,6 +11,7 @@ final class EngineValue: Sendable {
     let turn = AsyncTurn()
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
+    private let isRefreshing = Locked(false)
     private let identity: Identity?
     private let followed: FollowedEngine?
 
@@ -62,9 +64,43 @@ final class EngineValue: Sendable {
     }
 
     /// Changes bytes, these and those that could not be decoded. Others who follow the engine are told.
+    ///
+    /// An error does not say that the engine has changed nothing, so what is stored is read after it.
     func apply(_ operations: [StorageOperation]) async throws {
-        try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
-            try await engine.apply(operations)
+        do {
+            try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
+                try await engine.apply(operations)
+            }
+        } catch {
+            followed?.renewOrigin()
+            refreshLater()
+            throw error
+        }
+    }
+
+    /// Tells the wrappers what is stored, after the turns that others wait for, and tries again until it can be read.
+    private func refreshLater() {
+        let isNew = isRefreshing.withLock { isRefreshing in
+            defer { isRefreshing = true }
+            return !isRefreshing
+        }
+        guard isNew else { return }
+        Task { [weak self] in await retryUntilDone { await self?.isRefreshed() } }
+    }
+
+    private func isRefreshed() async -> Bool {
+        do {
+            // What fails from now on needs a refresh of its own.
+            isRefreshing.withLock { $0 = false }
+            try await refresh()
+            return true
+        } catch {
+            isRefreshing.withLock { $0 = true }
+            boutiqueLogger.debug(
+                "A value could not be read after a write has failed. Retrying.",
+                metadata: ["key": "\(key)", "error": "\(error)"]
+            )
+            return false
         }
     }
 

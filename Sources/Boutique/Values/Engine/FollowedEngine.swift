@@ -5,11 +5,9 @@ import Logging
 /// Hears for all values in one engine what others change there.
 final class FollowedEngine: Sendable {
 
-    /// Who makes the changes of these values.
-    let origin = StorageOrigin()
-
     private let engine: any ObservableStorageEngine
     private let identity: ObjectIdentifier?
+    private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: Weak<EngineValue>]>([:])
     private let following = Locked<Task<Void, Never>?>(nil)
@@ -58,6 +56,15 @@ final class FollowedEngine: Sendable {
         following.withLock { $0 = task }
     }
 
+    /// The origin of the changes of these values.
+    var origin: StorageOrigin { currentOrigin.withLock { $0 } }
+
+    /// Takes a new origin, after a write whose outcome is not known. If the engine applies it late, it is the change of
+    /// another origin, and is shown like any other.
+    func renewOrigin() {
+        currentOrigin.withLock { $0 = StorageOrigin() }
+    }
+
     /// Tells a value of changes from now on.
     func add(_ value: EngineValue) {
         values.withLock { $0[value.key] = Weak(value) }
@@ -96,6 +103,7 @@ final class FollowedEngine: Sendable {
     ///
     /// - Returns: Whether there is no more.
     private func tellNext() async throws -> Bool {
+        let origin = origin
         guard
             let place = cursor.withLock({ $0 }),
             let delta = try await engine.fetchChanges(since: place, besides: origin)
@@ -105,7 +113,7 @@ final class FollowedEngine: Sendable {
             cursor.withLock { $0 = now }
             return true
         }
-        let changed = Set(delta.changes.lazy.filter { $0.origin != self.origin }.map(\.key))
+        let changed = Set(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
         let concerned = values.withLock { values in changed.compactMap { values[$0]?.object } }
         for value in concerned { try await value.refresh() }
         cursor.withLock { $0 = delta.cursor }

@@ -1,0 +1,79 @@
+extension JSONPattern {
+
+    /// A regular expression that was read.
+    indirect enum Expression {
+        case characters(Characters)
+        case sequence([Expression])
+        case choice([Expression])
+        /// The expression, at least and at most so many times; `nil` for no end.
+        case repetition(Expression, Int, Int?)
+
+        /// The number of steps, or a number beyond ``JSONPattern/largest``. Each part counts, also an empty one, so that
+        /// many repetitions of nothing are too large as well.
+        var size: Int {
+            let size: Int
+            switch self {
+            case .characters: size = 1
+            case .sequence(let parts): size = parts.reduce(1) { min($0 + $1.size, JSONPattern.largest) }
+            case .choice(let parts): size = parts.reduce(1) { min($0 + $1.size + 2, JSONPattern.largest) }
+            case .repetition(let part, let least, let most):
+                // Neither factor is so large that the product overflows: the parser limits the numbers.
+                size = (part.size + 1) * max(least, most ?? least + 1) + 1
+            }
+            return min(size, JSONPattern.largest)
+        }
+    }
+
+    /// The steps that an expression comes to.
+    struct Program {
+        private(set) var steps: [Step] = []
+
+        init(_ expression: Expression) {
+            add(expression)
+            steps.append(.end)
+        }
+
+        private mutating func add(_ expression: Expression) {
+            switch expression {
+            case .characters(let characters): steps.append(.character(characters))
+            case .sequence(let parts): for part in parts { add(part) }
+            case .choice(let parts): addChoice(parts[...])
+            case .repetition(let part, let least, let most):
+                for _ in 0..<least { add(part) }
+                if let most { addOptional(part, most - least) } else { addLoop(part) }
+            }
+        }
+
+        private mutating func addChoice(_ parts: ArraySlice<Expression>) {
+            var jumps: [Int] = []
+            for part in parts.dropLast() {
+                let fork = steps.count
+                steps.append(.fork(0, 0))
+                add(part)
+                jumps.append(steps.count)
+                steps.append(.jump(0))
+                steps[fork] = .fork(fork + 1, steps.count)
+            }
+            if let last = parts.last { add(last) }
+            for jump in jumps { steps[jump] = .jump(steps.count) }
+        }
+
+        private mutating func addLoop(_ part: Expression) {
+            let fork = steps.count
+            steps.append(.fork(0, 0))
+            add(part)
+            steps.append(.jump(fork))
+            steps[fork] = .fork(fork + 1, steps.count)
+        }
+
+        private mutating func addOptional(_ part: Expression, _ count: Int) {
+            var forks: [Int] = []
+            for _ in 0..<count {
+                forks.append(steps.count)
+                steps.append(.fork(0, 0))
+                add(part)
+            }
+            for fork in forks { steps[fork] = .fork(fork + 1, steps.count) }
+        }
+    }
+}

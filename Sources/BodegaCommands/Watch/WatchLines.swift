@@ -1,0 +1,31 @@
+import Bodega
+import Foundation
+
+/// The form in which changes are shown.
+struct WatchLines: Sendable {
+    /// Whether a line is a JSON object.
+    let isJSON: Bool
+    /// Where the lines go.
+    let console: Console
+
+    /// The line for a change.
+    func line(for event: StoreWatchEvent) -> String {
+        let time = ItemLine.timestamp(event.date)
+        if isJSON {
+            var object = JSONObjectWriter()
+            object.add("time", time)
+            object.add("change", event.change.rawValue)
+            object.add("key", event.key.rawValue)
+            object.add("kind", event.key.kind.rawValue)
+            return String(decoding: object.line(), as: UTF8.self)
+        }
+        let style: TextStyle =
+            switch event.change {
+            case .inserted: .green
+            case .updated: .yellow
+            case .removed: .red
+            }
+        let change = event.change.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+        return "\(console.styled(time, .dim))  \(console.styled(change, style))  \(console.shown(event.key.rawValue))\n"
+    }
+}

@@ -1,0 +1,190 @@
+#if CommandLineTool
+import Bodega
+import Foundation
+import PostgresTesting
+import TestSupport
+import Testing
+
+@testable import BodegaCommands
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+@Suite("On SIGINT and SIGTERM", .timeLimit(.minutes(10)))
+struct SignalTests {
+
+    // MARK: watch
+
+    @Test("watch ends, though its work never does: it waits for good or spins", arguments: [false, true])
+    func endlessWork(isSpinning: Bool) async throws {
+        let interruption = Interruption()
+        let isOver = Locked(false)
+        let hasBegun = Locked(false)
+        async let run: Void = interruption.run(grace: 0) {
+            hasBegun.withLock { $0 = true }
+            if isSpinning {
+                while !isOver.withLock({ $0 }) {}
+            } else {
+                await Interruption().wait(seconds: 1e6)
+            }
+        }
+        try await waitUntil("the work had begun") { hasBegun.withLock { $0 } }
+        interruption.interrupt(.interrupted)
+        try await run
+        isOver.withLock { $0 = true }
+    }
+
+    @Test("work that ends by itself returns its error, and one that is interrupted before it begins ends")
+    func endingWork() async throws {
+        let interruption = Interruption()
+        await #expect(throws: BrokenPipe.self) { try await interruption.run(grace: 0) { throw BrokenPipe() } }
+        try await interruption.run(grace: 0) {}
+        interruption.interrupt(.terminated)
+        try await interruption.run(grace: 0) { await Interruption().wait(seconds: 1e6) }
+    }
+
+    @Test("signals that announce nothing are heeded more and more seldom")
+    func pace() {
+        var pace = WatchPace()
+        let pauses = (0..<10).map { _ in pace.pause(afterFinding: 0) }
+        #expect(pauses == pauses.sorted() && pauses[0] > 0 && pauses[9] == 0.25)
+        #expect(pace.pause(afterFinding: 1) == 0)
+    }
+
+    #if Postgres
+    @Test("watch ends while it connects to a server that says nothing", arguments: [SIGINT, SIGTERM])
+    func silentServer(signal: Int32) async throws {
+        try await withFolder { folder in
+            var status: Int32 = 1
+            // On a busy machine the limit of connecting may come before the signal.
+            for _ in 0..<5 where status != 0 {
+                let server = try SilentServer()
+                let tool = try ToolProcess(["watch", "postgres://u:p@127.0.0.1:\(server.port)/d"], in: folder)
+                try await waitUntil("the program connected") { server.hasConnection() }
+                tool.send(signal)
+                status = try await tool.end()
+                let errors = try tool.errorText
+                #expect(errors == "" || errors.contains("did not answer in time"))
+            }
+            #expect(status == 0)
+        }
+    }
+
+    @Test("watch ends while the server is stopped, and when it has gone", arguments: [SIGINT, SIGTERM])
+    func stoppedServer(signal: Int32) async throws {
+        let server = try await PostgresServer.launch()
+        let store = try await server.makeDatabase().url
+        #expect(await bodega("put", store, "a", input: [1]).status == 0)
+        try await withFolder { folder in
+            for isGone in [false, true] {
+                let tool = try ToolProcess(["watch", store, "--interval", "0.05"], in: folder)
+                // It shows a change, so it watches.
+                try await waitUntil("the program watched") {
+                    _ = await bodega("put", store, "a", input: [2])
+                    return try tool.outputText.contains("updated")
+                }
+                if isGone { try await server.kill() } else { try await server.pause() }
+                tool.send(signal)
+                #expect(try await tool.end() == 0)
+                if !isGone { try await server.resume() }
+            }
+        }
+        try await server.remove()
+    }
+    #endif
+
+    // MARK: import
+
+    @Test(
+        "import finishes its batch, says how far it came, and goes on when it is run again", arguments: storeAddresses)
+    func importing(address: @Sendable (URL) -> String) async throws {
+        try await withFolder { folder in
+            let store = address(folder)
+            let input = Pipe()
+            let tool = try ToolProcess(
+                ["import", store, "--key", "id", "--batch-size", "2"], input: input, in: folder)
+            // More than the program reads in one piece, and no end, so that it waits for more.
+            let padding = String(repeating: "x", count: 100_000)
+            let lines = (0..<25).map { #"{"id":\#($0),"x":"\#(padding)"}"# + "\n" }
+            let writing = Task { try input.fileHandleForWriting.write(contentsOf: Data(lines.joined().utf8)) }
+            // The program reads all of it, since it waits for more, and nothing is written to a pipe without a reader.
+            try await writing.value
+            try await waitUntil("items were imported") {
+                Int(await bodega("count", store).text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 >= 4
+            }
+            tool.send(SIGINT)
+            #expect(try await tool.end() == 130)
+            let count = try #require(Int(await bodega("count", store).text.dropLast()))
+            #expect(count.isMultiple(of: 2))
+            let errors = try tool.errorText
+            let message = "bodega: Interrupted. \(count) items were imported. Run the same command again"
+            #expect(errors.hasPrefix(message), "\(errors)")
+            #expect(await bodega("verify", store).status == 0)
+            let again = await bodega("import", store, "--key", "id", input: Array(lines.joined().utf8))
+            #expect(again.text == "imported 25\n")
+        }
+    }
+
+    @Test("import leaves no half of a batch in a folder", arguments: [SIGINT, SIGTERM])
+    func importingFolder(signal: Int32) async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[1](folder)
+            let input = folder.appendingPathComponent("input.ndjson")
+            let lines = (0..<9_000).map { #"{"id":\#($0)}"# }
+            try Data(lines.joined(separator: "\n").utf8).write(to: input)
+            let batch = ["import", store, input.path, "--key", "id", "--batch-size", "3000"]
+            let tool = try ToolProcess(batch, in: folder)
+            let control = folder.appendingPathComponent("store/.emporium").path
+            try await waitUntil("a batch was begun") {
+                ["staging", "commit"].contains { FileManager.default.fileExists(atPath: "\(control)/\($0)") }
+            }
+            tool.send(signal)
+            #expect(try await tool.end() == (signal == SIGINT ? 130 : 143))
+            let count = try #require(Int(await bodega("count", store).text.dropLast()))
+            #expect(count > 0 && count.isMultiple(of: 3000))
+            #expect(try tool.errorText.hasPrefix("bodega: Interrupted. \(count) items were imported."))
+            #expect(await bodega("verify", store).text == "no problem found, \(count) items read\n")
+        }
+    }
+}
+
+#if Postgres
+/// Accepts connections, and says nothing.
+private final class SilentServer: Sendable {
+    private let descriptor: Int32
+    let port: UInt16
+
+    init() throws {
+        #if canImport(Glibc)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { [descriptor] in
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 8) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        try #require(isListening)
+    }
+
+    /// Whether a client waits to be accepted, which it is by the system.
+    func hasConnection() -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
+    }
+
+    deinit { close(descriptor) }
+}
+#endif
+#endif

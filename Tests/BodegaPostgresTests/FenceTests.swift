@@ -1,0 +1,166 @@
+#if Postgres
+import Bodega
+import Foundation
+import PostgresTesting
+import TestFaults
+import TestProcesses
+import Testing
+
+@testable import BodegaPostgres
+
+/// What becomes of writes whose answer does not come.
+@Suite("A write without an answer", .timeLimit(.minutes(10)))
+struct FenceTests {
+
+    private let key = CacheKey("x")
+
+    private struct Place {
+        let server: PostgresServer
+        let database: PostgresServer.Database
+        let proxy: FaultyProxy
+        let other: PostgresStorageEngine
+        let engine: PostgresStorageEngine
+
+        init(_ server: PostgresServer, timeout: TimeInterval) async throws {
+            self.server = server
+            database = try await server.makeDatabase()
+            proxy = try FaultyProxy(to: server.port)
+            other = try await PostgresStorageEngine(connecting: database.url, collection: "x", options: .patient())
+            engine = try await PostgresStorageEngine(
+                connecting: server.url(through: proxy, database.url), collection: "x",
+                options: .init(connectTimeout: 60, timeout: timeout))
+        }
+
+        /// Waits until the server has no connection left but those of psql, and so has done all that was sent.
+        func finish() async throws {
+            engine.close()
+            other.close()
+            try await waitUntil("all connections had ended") {
+                try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)'") == "0"
+            }
+        }
+
+        var stored: String {
+            get async throws {
+                try await database.sql("SELECT convert_from(data, 'UTF8') FROM emporium_items")
+            }
+        }
+    }
+
+    @Test("is not applied later over a newer one", arguments: ["connections frozen", "server processes stopped"])
+    func late(fault name: String) async throws {
+        let place = try await Place(.launch(), timeout: 4)
+        try await place.engine.write(Data("v1".utf8), key: key)
+        let (proxy, server, database) = (place.proxy, place.server, place.database.name)
+        let fault =
+            name == "connections frozen"
+            ? Fault.frozen(proxy) : Fault.stopped("backends") { try await server.backends(of: database) }
+        try await fault.during {
+            do {
+                try await place.engine.write(Data("v2".utf8), key: key)
+            } catch let error as StorageError where error.code == .timedOut || error.code == .unreachable {
+                // On a machine that is very slow there was no time for a new connection.
+            }
+            let third = try await PostgresStorageEngine(
+                connecting: place.database.url, collection: "x", options: .patient())
+            try await third.write(Data("v3".utf8), key: key)
+            third.close()
+        }
+        try await place.finish()
+        #expect(try await place.stored == "v3")
+    }
+
+    @Test("holds up the next one until it is settled, if the server could not be reached")
+    func partition() async throws {
+        let place = try await Place(.launch(), timeout: 2)
+        try await place.engine.write(Data("v1".utf8), key: key)
+        // It has a connection, which is idle.
+        await place.engine.database.announcer.finish()
+        place.proxy.partition()
+        let failure = await #expect(throws: StorageError.self) {
+            try await place.engine.write(Data("v2".utf8), key: key)
+        }
+        #expect([.timedOut, .unreachable].contains(failure?.code))
+        #expect(failure?.message.contains("not known yet") == true, "\(String(describing: failure))")
+        let next = await #expect(throws: StorageError.self) {
+            try await place.engine.write(Data("v3".utf8), key: key)
+        }
+        #expect([.timedOut, .unreachable].contains(next?.code))
+        place.proxy.thaw()
+        try await waitUntil("a write succeeded") {
+            do {
+                try await place.engine.write(Data("v4".utf8), key: key)
+                return true
+            } catch let error as StorageError where error.code == .timedOut || error.code == .unreachable {
+                return false
+            }
+        }
+        try await place.finish()
+        #expect(try await place.stored == "v4")
+    }
+
+    @Test("never happens when the error says so, whatever its stopped process does later")
+    func stopped() async throws {
+        // Long enough for the test to find the process in the meantime.
+        let place = try await Place(.launch(), timeout: 15)
+        let server = place.server
+        try await place.other.write(Data("v1".utf8), key: key)
+        // The write waits for the row, in a process that is stopped then.
+        var held: HeldTransaction? = try await HeldTransaction(Schemas.Schema(name: "public", database: place.database))
+        try await held?.run("UPDATE emporium_items SET updated_at = updated_at")
+        place.engine.database.pool.suspectConnections()
+        let waiting = """
+            SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(place.database.name)'
+            """
+        async let failure = #expect(throws: StorageError.self) {
+            try await place.engine.write(Data("v2".utf8), key: key)
+        }
+        var process: Int32?
+        try await waitUntil("the write waited") {
+            process = Int32(try await server.sql(waiting))
+            return process != nil
+        }
+        let stopped = try #require(process)
+        #expect(ProcessSignal.stop.send(to: stopped))
+        let error = await failure
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.hasSuffix("Nothing was changed.") == true, "\(String(describing: error))")
+        try await held?.commit()
+        held = nil
+        try await place.other.write(Data("v3".utf8), key: key)
+        #expect(ProcessSignal.resume.send(to: stopped))
+        try await place.finish()
+        #expect(try await place.stored == "v3")
+    }
+
+    @Test("costs one timeout for all dead connections, and no operation fails")
+    func deadConnections() async throws {
+        let place = try await Place(.launch(), timeout: 20)
+        // Connections of both kinds, all of them idle then.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    try await place.engine.write(Data(), key: CacheKey("\(number)"))
+                    _ = try await place.engine.fetch(key: CacheKey("\(number)"))
+                }
+            }
+            try await group.waitForAll()
+        }
+        let connections = place.proxy.connectionCount
+        #expect(connections > 4)
+        place.proxy.freeze()
+        let began = ContinuousClock.now
+        for number in 0..<9 {
+            switch number % 3 {
+            case 0: _ = try await place.engine.fetch(key: CacheKey("\(number)"))
+            case 1: try await place.engine.write(Data("again".utf8), key: CacheKey("\(number)"))
+            default: #expect(try await place.engine.fetchCount() == 100)
+            }
+        }
+        // Half of the timeout once for a lane, and once at most for the others.
+        print("Nine operations on \(connections) dead connections: \(ContinuousClock.now - began)")
+        place.proxy.cut(.reset)
+        try await place.finish()
+    }
+}
+#endif

@@ -1,0 +1,255 @@
+#if Postgres
+import Bodega
+import Boutique
+import Foundation
+import PostgresTesting
+import SharedStores
+import Testing
+
+@testable import BodegaPostgres
+
+/// What followers see when a database was restored, and who may repair its log.
+@Suite("A follower", .timeLimit(.minutes(10)))
+struct RestoreTests {
+
+    private func engine(_ url: String, _ options: PostgresDatabase.Options = .patient()) async throws
+        -> PostgresStorageEngine
+    {
+        try await PostgresStorageEngine(connecting: url, collection: "notes", options: options)
+    }
+
+    @Test("of a server whose files were restored is not told that nothing has changed")
+    func files() async throws {
+        let server = try await PostgresServer.launch()
+        let first = try await engine(server.url())
+        for name in ["a", "b"] { try await first.write(Data("1".utf8), key: CacheKey(name)) }
+        _ = try await first.fetchCursor()
+        first.close()
+        try await server.stop()
+        let backup = try await server.backUpFiles()
+        try await server.start()
+
+        let second = try await engine(server.url())
+        try await second.write((0..<10).map { (CacheKey("\($0)"), Data()) })
+        for number in 10..<20 { try await second.write(Data(), key: CacheKey("\(number)")) }
+        let cursor = try await second.fetchCursor()
+        second.close()
+        try await server.stop()
+        try await server.restoreFiles(backup)
+        try await server.start()
+
+        // The numbers of the lost transactions are given again, up to the cursor's and beyond.
+        let third = try await engine(server.url())
+        for number in 0..<40 { try await third.write(Data(), key: CacheKey("new \(number)")) }
+        #expect(try await third.fetchChanges(since: cursor, besides: nil) == nil)
+        var feed = third.changes(since: cursor).makeAsyncIterator()
+        guard case .snapshot(let snapshot) = try await feed.next() else {
+            Issue.record("The follower was not given a snapshot.")
+            return
+        }
+        #expect(snapshot.items.map(\.key) == [CacheKey("a"), CacheKey("b")] + (0..<40).map { CacheKey("new \($0)") })
+        third.close()
+    }
+
+    @Test("of tables that were loaded from a dump is given a snapshot", arguments: [true, false])
+    func dump(isNewRowOnly: Bool) async throws {
+        let database = try await PostgresServer.shared().makeDatabase()
+        let engine = try await engine(database.url)
+        try await engine.write(Data("1".utf8), key: CacheKey("a"))
+        let before = try await engine.fetchCursor()
+        let tables = "emporium_items, emporium_changes, emporium_meta, emporium_collections"
+        let dump = try await database.server.dump(database.name, ["--data-only"])
+        try await engine.write(Data("2".utf8), key: CacheKey("lost"))
+        let cursor = try await engine.fetchCursor()
+        if isNewRowOnly {
+            // Nothing but the rows since the dump is gone: the row that the cursor names proves it.
+            try await database.sql(
+                """
+                DELETE FROM emporium_changes WHERE id = (SELECT max(id) FROM emporium_changes);
+                DELETE FROM emporium_items WHERE position = (SELECT max(position) FROM emporium_items);
+                """
+            )
+            #expect(try await engine.fetchChanges(since: before, besides: nil)?.changes.isEmpty == true)
+        } else {
+            try await database.sql("TRUNCATE \(tables); DELETE FROM emporium_migrations")
+            try await database.sql(dump)
+            #expect(try await engine.fetchChanges(since: before, besides: nil) == nil)
+        }
+        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        let snapshot = try await engine.fetchSnapshot()
+        #expect(snapshot.items.map(\.key) == [CacheKey("a")])
+        try await engine.write(Data("3".utf8), key: CacheKey("b"))
+        let delta = try #require(try await engine.fetchChanges(since: snapshot.cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [CacheKey("b")])
+        engine.close()
+    }
+
+    /// Loads a database with its log into another server, whose transactions have lower numbers.
+    private func restoredElsewhere() async throws -> (server: PostgresServer, readerURL: String) {
+        let database = try await PostgresServer.shared().makeDatabase()
+        let original = try await engine(database.url)
+        for number in 0..<20 { try await original.write(Data(), key: CacheKey("\(number)")) }
+        _ = try await original.fetchCursor()
+        let dump = try await database.server.dump(database.name, ["--no-owner"])
+        original.close()
+        let server = try await PostgresServer.launch()
+        try await server.sql(dump)
+        // As if the original server had been in use for longer.
+        try await server.sql(
+            """
+            UPDATE emporium_changes SET transaction = (transaction::text::bigint + 1000000)::text::xid8;
+            CREATE ROLE reader LOGIN PASSWORD 'pa55';
+            GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+            """
+        )
+        let rest = server.url().split(separator: "@").dropFirst().joined(separator: "@")
+        return (server, "postgresql://reader:pa55@\(rest)")
+    }
+
+    @Test("who may only read a restored dump ends with an error, and follows once a writer has opened it")
+    func readerOfADump() async throws {
+        let (server, url) = try await restoredElsewhere()
+        let reader = try await engine(url)
+        #expect(try await reader.fetchAll().count == 20)
+        for _ in 0..<2 {
+            var feed = reader.changes().makeAsyncIterator()
+            let failure = await #expect(throws: StorageError.self) { try await feed.next() }
+            #expect(failure?.code == .readOnly)
+            #expect(failure?.message.contains("Open the database once as a user who may write") == true)
+        }
+        let old = StorageCursor(rawValue: "x;;1:2:")
+        #expect(try await reader.fetchChanges(since: old, besides: nil) == nil)
+
+        let writer = try await engine(server.url())
+        let snapshot = try await reader.fetchSnapshot()
+        #expect(snapshot.items.count == 20)
+        #expect(try await reader.fetchChanges(since: snapshot.cursor, besides: nil)?.changes.isEmpty == true)
+        try await writer.write(Data(), key: CacheKey("new"))
+        let delta = try #require(try await reader.fetchChanges(since: snapshot.cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [CacheKey("new")])
+        #expect(try await reader.fetchChanges(since: delta.cursor, besides: nil)?.changes.isEmpty == true)
+        reader.close()
+        writer.close()
+    }
+
+    @Test("of a standby hears of changes without notifications, and goes on when it is promoted")
+    func standby() async throws {
+        let primary = try await PostgresServer.launch()
+        let standby = try await primary.addStandby(isSynchronous: true)
+        let writer = try await engine(primary.url())
+        try await writer.write(Data("1".utf8), key: CacheKey("a"))
+        var options = PostgresDatabase.Options.patient()
+        options.mustExist = true
+        let reader = try await engine(standby.url(), options)
+        var feed = reader.changes().makeAsyncIterator()
+        guard case .snapshot(let snapshot) = try await feed.next() else {
+            Issue.record("The follower was not given a snapshot.")
+            return
+        }
+        #expect(snapshot.items.map(\.key) == [CacheKey("a")])
+        for name in ["b", "c"] {
+            try await writer.write(Data("2".utf8), key: CacheKey(name))
+            guard case .changes(let delta) = try await feed.next() else {
+                Issue.record("The follower was given another snapshot.")
+                return
+            }
+            #expect(delta.changes.map(\.key) == [CacheKey(name)])
+        }
+        writer.close()
+        try await primary.kill()
+        try await standby.promote()
+        let cursor = try #require(feed.cursor)
+        try await reader.write(Data("3".utf8), key: CacheKey("d"))
+        let delta = try #require(try await reader.fetchChanges(since: cursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [CacheKey("d")])
+        reader.close()
+    }
+
+    @Test("does not depend on what its role may ask of the server")
+    func roles() async throws {
+        let server = try await PostgresServer.launch()
+        let owner = try await engine(server.url())
+        try await owner.write(Data("1".utf8), key: CacheKey("a"))
+        try await server.sql(
+            """
+            CREATE ROLE writer LOGIN PASSWORD 'pa55';
+            REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC;
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO writer;
+            GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO writer;
+            """
+        )
+        let rest = server.url().split(separator: "@").dropFirst().joined(separator: "@")
+        let cursor = try await owner.fetchCursor()
+        var keys: [CacheKey] = []
+        for round in 0..<3 {
+            let other = try await engine("postgresql://writer:pa55@\(rest)")
+            for engine in [other, owner] {
+                let key = CacheKey("\(round) \(keys.count)")
+                try await engine.write(Data(), key: key)
+                keys.append(key)
+                let delta = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+                #expect(delta.changes.map(\.key) == keys)
+                _ = try await engine.fetchSnapshot()
+            }
+            other.close()
+        }
+        #expect(try await server.sql("SELECT count(*) FROM emporium_changes") == "7")
+        owner.close()
+    }
+
+    @Test("reads only what is new while a transaction is open elsewhere for long")
+    func openTransaction() async throws {
+        let database = try await PostgresServer.shared().makeDatabase()
+        let engine = try await engine(database.url)
+        let schema = Schemas.Schema(name: "public", database: database)
+        let held = try await HeldTransaction(schema)
+        try await held.write("held", collection: engine.number)
+        try await database.sql(
+            """
+            SET synchronous_commit TO off;
+            CREATE PROCEDURE fill() LANGUAGE plpgsql AS $$ BEGIN
+                FOR number IN 1..20000 LOOP
+                    INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+                    VALUES (\(engine.number), gen_random_uuid(), gen_random_uuid(), 0, '{}', '{}', false);
+                    COMMIT;
+                END LOOP;
+            END $$;
+            CALL fill();
+            """
+        )
+        let cursor = try #require(ChangeCursor(try await engine.fetchCursor()))
+        let before = try await database.rowsRead(by: ChangeStatements.changes.sql(engine.number, cursor.seen))
+        #expect(before < 100, "With a log of 20,000 rows and no new one, \(before) rows were read.")
+        try await engine.write(Data(), key: CacheKey("new"))
+        let after = try await database.rowsRead(by: ChangeStatements.changes.sql(engine.number, cursor.seen))
+        #expect((1..<100).contains(after))
+        try await held.commit()
+        let delta = try #require(try await engine.fetchChanges(since: cursor.storageCursor, besides: nil))
+        #expect(delta.changes.map(\.key) == [CacheKey("held"), CacheKey("new")])
+        engine.close()
+    }
+}
+
+extension Statement {
+    /// The text with its parameters in their places.
+    fileprivate func sql(_ collection: Int32, _ seen: String) -> String {
+        sql.replacingOccurrences(of: "$1", with: "\(collection)").replacingOccurrences(of: "$2", with: "'\(seen)'")
+    }
+}
+
+extension PostgresServer.Database {
+    /// The number of rows of the log that a query fetches, by an index or by looking at all.
+    fileprivate func rowsRead(by query: String) async throws -> Int {
+        let counts = ["tuples_fetched", "tuples_returned"].map {
+            "pg_stat_get_xact_\($0)('emporium_changes'::regclass)"
+        }
+        let answer = try await sql(
+            """
+            ANALYZE emporium_changes;
+            BEGIN; CREATE TEMP TABLE found AS \(query); SELECT \(counts.joined(separator: " + ")); ROLLBACK
+            """
+        )
+        return Int(answer.split(separator: "\n").compactMap { Int($0) }.last ?? .max)
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+import Bodega
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What lies where the disk engine keeps records beside items, and is no record.
+@Suite(.timeLimit(.minutes(1))) struct DiskSidecarTests {
+
+    @Test("A pipe, a link or a folder in place of a record is no record, and reading does not wait for it")
+    func strangers() async throws {
+        let folder = TemporaryFolder()
+        let keys = folder.file(".emporium/keys")
+        try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
+        let names = ["folder", "link", "pipe"]
+        for name in names { try Data(name.utf8).write(to: folder.file(name)) }
+        try #require(mkfifo(keys.appendingPathComponent("pipe").path, 0o600) == 0)
+        let link = keys.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.file("pipe"))
+        try FileManager.default.createDirectory(
+            at: keys.appendingPathComponent("folder"), withIntermediateDirectories: false)
+        let engine = try DiskStorageEngine(opening: folder.directory)
+        #expect(Set(try await engine.fetchAllData()) == Set(names.map { Data($0.utf8) }))
+        #expect(try await engine.fetch(key: CacheKey(verbatim: "pipe")) == Data("pipe".utf8))
+    }
+}

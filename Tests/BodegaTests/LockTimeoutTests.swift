@@ -1,0 +1,104 @@
+@testable import Bodega
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Waits for locks, by a clock that only pauses move.
+@Suite struct LockTimeoutTests {
+    private let folder = TemporaryFolder()
+    private let time = Locked((now: Duration.seconds(1000), pauses: 0))
+
+    private func timeout(_ limit: Duration, onPause: @escaping @Sendable () -> Void = {}) -> LockTimeout {
+        LockTimeout(
+            limit,
+            now: { [time] in time.withLock { $0.now } },
+            pause: { [time] pause in
+                time.withLock { $0 = ($0.now + pause, $0.pauses + 1) }
+                onPause()
+            }
+        )
+    }
+
+    /// Opens the folder as another process would.
+    private func opened() throws -> Int32 {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        return descriptor
+    }
+
+    @Test("A lock that stays with another process ends in an error, after as long as was said and few attempts")
+    func stuck() throws {
+        let (other, own) = (try opened(), try opened())
+        defer {
+            close(other)
+            close(own)
+        }
+        try #require(flock(other, LOCK_EX) == 0)
+        let deadline = timeout(.seconds(30)).deadline()
+        let error = #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_SH, folder.path) }
+        #expect(error?.code == .locked)
+        #expect(error?.file?.path == folder.path)
+        #expect(time.withLock { $0.now } == .seconds(1030))
+        #expect(time.withLock { $0.pauses } < 2000)
+        // The time is over for the operation, not only for that lock.
+        #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_EX, folder.path) }
+        #expect(time.withLock { $0.now } == .seconds(1030))
+    }
+
+    @Test("A lock that is given back is taken, and one that is free also after the deadline")
+    func givenBack() throws {
+        let (other, own) = (try opened(), try opened())
+        defer {
+            close(other)
+            close(own)
+        }
+        try #require(flock(other, LOCK_EX) == 0)
+        let deadline = timeout(.seconds(30)) { [time] in
+            if time.withLock({ $0.pauses }) == 3 { flock(other, LOCK_UN) }
+        }.deadline()
+        try deadline.lock(own, LOCK_EX, folder.path)
+        #expect(time.withLock { $0.pauses } == 3)
+        #expect(flock(other, LOCK_SH | LOCK_NB) != 0)
+        flock(own, LOCK_UN)
+        try timeout(.zero).deadline(from: .zero).lock(own, LOCK_SH, folder.path)
+    }
+
+    @Test("A limit may be of any size", arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero])
+    func anySize(limit: Duration) throws {
+        let own = try opened()
+        defer { close(own) }
+        let deadline = timeout(limit).deadline()
+        try deadline.lock(own, LOCK_EX, folder.path)
+        #expect(try TurnLock().withLock(deadline, folder.path) { true })
+    }
+
+    @Test("A thread may take its turn again; others get an error when their time is over")
+    func turns() async throws {
+        let turn = TurnLock()
+        let (folder, never) = (folder, timeout(.zero))
+        try turn.withLock(never.deadline(), folder.path) { () throws in
+            #expect(try turn.withLock(never.deadline(), folder.path) { true })
+            let other = Locked<(any Error)?>(nil)
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                do {
+                    try turn.withLock(never.deadline(), folder.path) {}
+                } catch {
+                    other.withLock { $0 = error }
+                }
+                ended.signal()
+            }
+            ended.wait()
+            #expect((other.withLock { $0 } as? StorageError)?.code == .locked)
+        }
+        #expect(try turn.withLock(never.deadline(), folder.path) { true })
+    }
+}

@@ -1,0 +1,75 @@
+@testable import Bodega
+import Foundation
+import GRDB
+import GRDBSQLite
+import TestSupport
+import Testing
+
+/// What it costs to create collections, in rows that SQLite reads.
+@Suite struct SQLiteCollectionCostTests {
+
+    /// Counts the rows that connections read, those of the schema included.
+    private final class RowCounter {
+        private(set) var rows = 0
+
+        func watch(_ db: Database) {
+            let counter = Unmanaged.passUnretained(self).toOpaque()
+            sqlite3_trace_v2(
+                db.sqliteConnection, UInt32(SQLITE_TRACE_ROW),
+                { _, counter, _, _ in
+                    if let counter { Unmanaged<RowCounter>.fromOpaque(counter).takeUnretainedValue().rows += 1 }
+                    return 0
+                }, counter)
+        }
+
+        /// The number of rows that are read meanwhile.
+        func count(_ body: () throws -> Void) rethrows -> Int {
+            let before = rows
+            try body()
+            return rows - before
+        }
+    }
+
+    @Test("Creating a collection costs the same, however many there are")
+    func creating() throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        let counter = RowCounter()
+        try withExtendedLifetime((engine, counter)) {
+            let pool = try engine.core.writable().pool
+            pool.writeWithoutTransaction { counter.watch($0) }
+            // One after the other, reads use the same connection.
+            try pool.unsafeRead { counter.watch($0) }
+            func create(_ numbers: Range<Int>) throws {
+                for number in numbers { _ = try engine.collection(named: "\(number)") }
+            }
+            try create(0..<10)
+            let first = try counter.count { try create(10..<20) }
+            try create(20..<200)
+            let last = try counter.count { try create(200..<210) }
+            #expect(first > 0)
+            #expect(last <= first)
+        }
+    }
+
+    @Test("A collection that is there is opened beside a writer that does not end")
+    func openingBesideWriter() throws {
+        let folder = TemporaryFolder()
+        _ = try SQLiteStorageEngine(opening: folder.directory, collection: "a")
+        let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 0)
+        let other = try DatabaseQueue(path: folder.file("data.sqlite3").path)
+        try other.inDatabase { db throws in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            #expect(try engine.collection(named: "a").table.name == engine.collection(named: "a").table.name)
+            #expect(throws: StorageError.self) { try engine.collection(named: "b") }
+            try db.execute(sql: "ROLLBACK")
+        }
+        _ = try engine.collection(named: "b")
+        // Also when this process creates collections.
+        try other.inDatabase { db throws in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            _ = try engine.collection(named: "a")
+            try db.execute(sql: "ROLLBACK")
+        }
+    }
+}

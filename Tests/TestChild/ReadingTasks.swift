@@ -1,0 +1,101 @@
+import Bodega
+import CodableStoreKit
+import Dispatch
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Reads synchronously in many blocks on the system's threads, or those of tasks, beside asynchronous reads, all of one file, and says what
+/// is done. The first line is the number of processors.
+///
+/// Arguments: path, number of blocks, `threads` or `tasks`.
+func readCrowded(_ arguments: [String]) async throws {
+    say("\(sysconf(Int32(_SC_NPROCESSORS_ONLN)))")
+    let folder = FileManager.Directory(url: URL(fileURLWithPath: arguments[0]))
+    let engine = try SQLiteStorageEngine(opening: folder, durability: .relaxed)
+    let numbers = 0..<200
+    try await engine.write(numbers.map { (CacheKey("\($0)"), value(of: "\($0)")) })
+    let collection = SQLiteCollection(of: engine)
+    let blocks = Int(arguments[1]) ?? 0
+    let group = DispatchGroup()
+    // All become ready simultaneously.
+    let start = DispatchQueue(label: "start", attributes: [.concurrent, .initiallyInactive])
+    for _ in 0..<blocks {
+        group.enter()
+        let read: @Sendable () -> Void = {
+            do {
+                for _ in 0..<5 { require(try collection.allItems().count == numbers.count) }
+            } catch {
+                fatalError("A synchronous read failed: \(error)")
+            }
+            group.leave()
+        }
+        if arguments[2] == "tasks" { Task { read() } } else { start.async(execute: read) }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        for number in 0..<blocks {
+            tasks.addTask {
+                require(try await engine.fetchAll().count == numbers.count)
+                let key = "\(number % numbers.count)"
+                require(try await engine.fetch(key: CacheKey(key)) == value(of: key))
+            }
+        }
+        start.activate()
+        try await tasks.waitForAll()
+    }
+    say("asynchronous")
+    await withCheckedContinuation { continuation in group.notify(queue: start) { continuation.resume() } }
+    say("synchronous")
+}
+
+/// Uses an engine when no more files can be opened, says what that throws, and whether it works again afterwards.
+///
+/// Arguments: engine, path.
+func exhaustDescriptors(_ arguments: [String]) async throws {
+    let engine = try open(arguments[0], arguments[1])
+    try await engine.write(Data("a".utf8), key: CacheKey("a"))
+    var limit = rlimit()
+    getrlimit(descriptorLimit, &limit)
+    limit.rlim_cur = 200
+    precondition(setrlimit(descriptorLimit, &limit) == 0)
+    var taken: [Int32] = []
+    while true {
+        let descriptor = dup(STDERR_FILENO)
+        if descriptor < 0 { break }
+        taken.append(descriptor)
+    }
+    // SQLite needs several, so it fails at one after the other.
+    for _ in 0..<8 {
+        do {
+            _ = try open(arguments[0], arguments[1])
+            say("opened")
+        } catch {
+            say("\(error)")
+        }
+        close(taken.removeLast())
+    }
+    do {
+        _ = try await engine.fetchAllData()
+        say("read")
+    } catch {
+        say("\(error)")
+    }
+    for descriptor in taken { close(descriptor) }
+    say("\(try await engine.fetchAllData().count)")
+}
+
+#if canImport(Darwin) || canImport(Musl)
+private let descriptorLimit: Int32 = RLIMIT_NOFILE
+#elseif canImport(Glibc)
+private let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+#endif
+
+private func require(_ isRight: Bool) {
+    precondition(isRight)
+}
