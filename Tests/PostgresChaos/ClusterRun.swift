@@ -60,10 +60,11 @@ struct ClusterRun {
             totals.longestOutage = max(totals.longestOutage, outage)
             try await check(loads, after: "\(number + 1). \(fault.rawValue)", &totals)
             totals.note(try await writesAppliedTwice(cluster))
-            if let folder = ProcessInfo.processInfo.environment["EMPORIUM_CHAOS_LOG"], !totals.problems.isEmpty {
-                // All that the log has, with the times of the requests, which their identifiers begin with.
-                let log = try await cluster.sql("SELECT id, part, request, origin, transaction, written, removed FROM emporium_changes ORDER BY id")
-                try Data(log.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(number + 1).log"))
+            if !totals.problems.isEmpty, let folder = options.logs {
+                // The identifiers of requests begin with their time.
+                let log = try await cluster.sql(
+                    "SELECT id, part, request, origin, transaction, written, removed FROM emporium_changes ORDER BY id")
+                try Data(log.utf8).write(to: URL(fileURLWithPath: folder).appendingPathComponent("\(number + 1).log"))
             }
             for load in loads { try load.say("resume") }
             for load in loads { _ = try await load.answer { $0 == "resumed" } }
@@ -132,12 +133,21 @@ struct ClusterRun {
         if totals.sum(2) > 0 { report("    \(totals.sum(2)) stores show the items in another order than the database") }
     }
 
-    /// Items that are written once, ever, and that the log has more than once.
+    /// Items that are written once, ever, and that the log has twice without a removal in between: a store may undo a write
+    /// that failed, and try it again.
     private func writesAppliedTwice(_ cluster: Cluster) async throws -> [String] {
         let answer = try await cluster.sql(
             """
-            SELECT encode(key, 'escape') FROM emporium_changes, unnest(written) AS key
-            WHERE encode(key, 'escape') LIKE '%-once-%' GROUP BY key HAVING count(*) > 1
+            SELECT DISTINCT encode(key, 'escape') FROM (
+                SELECT key, is_written, lag(is_written) OVER (PARTITION BY key ORDER BY id, is_written) AS was_written
+                FROM (
+                    SELECT id, key, true AS is_written FROM emporium_changes, unnest(written) AS key
+                    UNION ALL
+                    SELECT id, key, false FROM emporium_changes, unnest(removed) AS key
+                ) AS changes
+                WHERE encode(key, 'escape') LIKE '%-once-%'
+            ) AS changes
+            WHERE is_written AND was_written
             """
         )
         return answer.split(separator: "\n").map { "\($0) was applied twice" }

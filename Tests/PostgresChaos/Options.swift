@@ -9,6 +9,8 @@ struct Options {
     var seed = UInt64.random(in: 0 ... .max)
     /// The number of processes that write.
     var processes = 3
+    /// The folder that gets the log of changes after each fault once something was wrong.
+    var logs: String?
     var cluster = true
     var bouncer = true
 
@@ -28,6 +30,9 @@ struct Options {
             case "--rounds": rounds = try number(argument)
             case "--processes": processes = try number(argument)
             case "--seed": seed = try number(argument)
+            case "--logs":
+                logs = rest.popFirst()
+                if logs == nil { throw Misuse(description: "--logs takes a folder.") }
             case "--only":
                 switch rest.popFirst() {
                 case "cluster": bouncer = false

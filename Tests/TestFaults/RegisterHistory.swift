@@ -76,7 +76,7 @@ package final class RegisterHistory: Sendable {
             try await body()
         } catch {
             failure = error
-            outcome = .threw((error as? StorageError)?.code.rawValue ?? "\(type(of: error))")
+            outcome = .threw((error as? StorageError).map { "\($0.code): \($0.message)" } ?? "\(error)")
         }
         let ended = tick()
         state.withLock { [outcome] state in
