@@ -3,7 +3,7 @@ import Foundation
 
 /// What writers and readers did to some keys at the same time, and whether what was read can be explained.
 ///
-/// A write takes effect at one moment between its call and its end, or, if it threw, not at all. All values differ, so that a
+/// A write takes effect at one moment between its call and its end, or, if it threw, perhaps not at all. All values differ, so that a
 /// read tells which write it saw. Time is a counter, which begins and ends of operations advance.
 package final class RegisterHistory: Sendable {
 
@@ -43,8 +43,18 @@ package final class RegisterHistory: Sendable {
     private struct State {
         var time = 0
         var registers: [String: Register] = [:]
+        /// By writer, the writes that may still be applied, and when they threw.
+        var open: [Int: [(key: String, place: Int, threw: Int)]] = [:]
         var ended = 0
         var thrown = 0
+
+        /// Notes that what threw before a moment is not applied any more.
+        mutating func close(before moment: Int, by writer: Int, at time: Int) {
+            for (key, place, threw) in open[writer] ?? [] where threw < moment {
+                registers[key]?.writes[place].ended = time
+            }
+            open[writer]?.removeAll { $0.threw < moment }
+        }
     }
 
     private let state = Locked(State())
@@ -61,11 +71,15 @@ package final class RegisterHistory: Sendable {
     ///
     /// - Parameters:
     ///   - values: The keys and their values. No value is ever written twice.
+    ///   - writer: What writes. Writes of one writer are in order.
+    ///   - mayComeLate: Whether an error says that the write may still be applied, before the writer's next one.
     ///   - body: Writes them all.
     /// - Returns: What the body threw.
     @discardableResult
     package func write(
         _ values: [String: String?],
+        by writer: Int = 0,
+        mayComeLate: (any Error) -> Bool = { _ in false },
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Void
     ) async -> (any Error)? {
@@ -79,11 +93,15 @@ package final class RegisterHistory: Sendable {
             outcome = .threw((error as? StorageError).map { "\($0.code): \($0.message)" } ?? "\(error)")
         }
         let ended = tick()
+        let isOpen = failure.map(mayComeLate) ?? false
         state.withLock { [outcome] state in
             for (key, value) in values {
-                let write = Write(value: value, began: began, ended: ended, outcome: outcome)
+                let write = Write(value: value, began: began, ended: isOpen ? .max : ended, outcome: outcome)
+                let place = state.registers[key, default: Register()].writes.count
                 state.registers[key, default: Register()].writes.append(write)
+                if isOpen { state.open[writer, default: []].append((key, place, ended)) }
             }
+            if failure == nil { state.close(before: began, by: writer, at: ended) }
             state.ended += 1
             if failure != nil { state.thrown += 1 }
         }
@@ -154,7 +172,8 @@ package final class RegisterHistory: Sendable {
         var latest: String?
         for write in register.writes where write.value == read.value && write.began < read.ended {
             guard let problem = problem(of: read, ofWhat: write, in: register) else { return nil }
-            latest = "of \(write.began)…\(write.ended) (\(write.date.formatted(.iso8601.time(includingFractionalSeconds: true)))), which \(write.outcome), \(problem)"
+            latest =
+                "of \(write.began)…\(write.ended) (\(write.date.formatted(.iso8601.time(includingFractionalSeconds: true)))), which \(write.outcome), \(problem)"
         }
         return "\(shown) \(latest ?? "that no writer had written")"
     }
@@ -162,7 +181,8 @@ package final class RegisterHistory: Sendable {
     /// Why a read can't have seen a write.
     private static func problem(of read: Read, ofWhat write: Write, in register: Register) -> String? {
         for other in register.writes where write.ended < other.began {
-            let name = "\(described(other.value)) of \(other.began)…\(other.ended) (\(other.date.formatted(.iso8601.time(includingFractionalSeconds: true))))"
+            let name =
+                "\(described(other.value)) of \(other.began)…\(other.ended) (\(other.date.formatted(.iso8601.time(includingFractionalSeconds: true))))"
             if case .returned = other.outcome, other.ended < read.began { return "though \(name) had returned" }
             // There are many removals, so it is not known which of them another read saw.
             guard let value = other.value else { continue }
