@@ -69,21 +69,38 @@ final class Cluster: Sendable {
         let states =
             "SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication "
             + "WHERE state = 'streaming'"
+        var nextRepair = ContinuousClock.now + .seconds(60)
         do {
             try await waitUntil("all servers followed the leader", within: .seconds(240)) {
                 // Patroni notes later than the server knows which standby may take over.
-                guard let leader = try await leader(), try await synchronousStandbys().count == 1 else { return false }
+                guard let leader = try await leader() else { return false }
                 do {
                     // A standby that others follow has no synchronous one.
-                    return try await leader.sql(states, programs: programs) == "2|1"
+                    let isComplete = try await leader.sql(states, programs: programs) == "2|1"
+                    if isComplete { return try await synchronousStandbys().count == 1 }
+                    guard ContinuousClock.now > nextRepair else { return false }
+                    nextRepair = .now + .seconds(60)
+                    try await copyAgain(from: leader)
                 } catch {
                     return false
                 }
+                return false
             }
         } catch {
             var words = "\(error)\n"
             for member in members { words += "\(member.name): \(await member.lastWords)\n" }
             throw PostgresServerError(words)
+        }
+    }
+
+    /// Lets those standbys begin again with a copy of the leader that can't follow it, as an operator would.
+    private func copyAgain(from leader: Member) async throws {
+        let answer = try await leader.sql(
+            "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'", programs: programs)
+        let following = answer.split(separator: "\n").map(String.init)
+        for member in members where member.name != leader.name && !following.contains(member.name) {
+            report("    \(member.name) can't follow, and is copied again")
+            _ = try await request("reinitialize", of: member, body: Data("{\"force\": true}".utf8), limit: 30)
         }
     }
 
