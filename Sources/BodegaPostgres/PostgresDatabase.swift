@@ -30,7 +30,8 @@ public final class PostgresDatabase: Sendable {
 
         /// How long an operation may wait, in seconds, by default 30: for a free connection, for a server that went
         /// away to come back, and for one that is silent to answer. A bulk operation has a millisecond more for each
-        /// item.
+        /// item. A connection that was idle has half of it to answer, before the operation is repeated on a new one. A
+        /// write that fails takes up to 5 seconds more to find out whether it was applied.
         public var timeout: TimeInterval
 
         /// The number of partitions that the table of items gets if this is the first program that opens the database,

@@ -24,11 +24,12 @@ extension StorageAddress {
     /// - Returns: `nil` if the text has another scheme.
     /// - Throws: A ``StorageError`` that does not quote the text, in which a password may be.
     static func parse(postgres text: String) throws -> StorageAddress? {
-        guard let scheme = postgresSchemes.first(where: text.hasPrefix) else {
+        let scalars = text.unicodeScalars
+        guard let scheme = postgresSchemes.first(where: { scalars.after($0) != nil }) else {
             if mayHoldSecret(text) { throw StorageError(.invalidArgument, unquotable) }
             return nil
         }
-        guard text.dropFirst(scheme.count).hasPrefix("//") else {
+        guard scalars.after(scheme + "//") != nil else {
             throw StorageError(
                 .invalidArgument,
                 "A PostgreSQL database is addressed by a URL: postgres://USER@HOST/DATABASE#COLLECTION."

@@ -13,7 +13,8 @@ public import Foundation
 /// - A batch is applied all or nothing, and no read sees half of one. Batches that were applied at the same time leave
 ///   what they would have left one after the other.
 /// - When the server can't be reached, an operation waits for it, and throws ``StorageError/Code/unreachable`` in the
-///   end. A write that is repeated because its outcome was not known is not applied twice.
+///   end. A write that is repeated because its outcome was not known is not applied twice, and one that threw is not
+///   applied later. If the server can't be asked about it, the error says so, and the next write to the collection waits.
 /// - Dates are kept to the millisecond.
 ///
 /// Several engines on one database share connections, see ``PostgresDatabase``.

@@ -14,31 +14,6 @@ import Foundation
 /// @unchecked because all that changes is only reached under `lock`.
 final class ReadLane: @unchecked Sendable {
 
-    /// A read under way.
-    final class Read: @unchecked Sendable {
-        // @unchecked because what changes is only reached under the lane's lock.
-        let command: Command
-        let deadline: PostgresDeadline
-        /// Until when the server must say something, or the connection is taken for dead.
-        let deadlineForProof: PostgresDeadline
-        fileprivate var continuation: UnsafeContinuation<QueryResult, any Error>?
-        fileprivate var wasCancelled = false
-        fileprivate var serverWasTold = false
-        /// How often it was sent again because others on the connection stood in its way.
-        fileprivate var repeats = 0
-        /// How often something had been received when it was sent.
-        fileprivate var receiptsBefore = 0
-
-        /// - Parameter isFirstAttempt: Whether half of the time is to be left for another connection.
-        init(_ command: Command, until deadline: PostgresDeadline, isFirstAttempt: Bool = false) {
-            self.command = command
-            self.deadline = deadline
-            deadlineForProof = isFirstAttempt ? .after(deadline.remaining / 2) : deadline
-        }
-
-        fileprivate var nextDeadline: PostgresDeadline { deadlineForProof.hasPassed ? deadline : deadlineForProof }
-    }
-
     private enum Slot {
         case preparation(String)
         case read(Read)
