@@ -173,6 +173,16 @@ let package = Package(
         .target(name: "PostgresTesting", dependencies: ["TestProcesses"], path: "Tests/PostgresTesting"),
         .executableTarget(
             name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
+        // PostgreSQL as it is run in production: a cluster that fails over under load, and a pooler. `bin/chaos` runs it.
+        .executableTarget(
+            name: "PostgresChaos",
+            dependencies: [
+                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores",
+                "TestFaults",
+                "TestProcesses",
+            ],
+            path: "Tests/PostgresChaos"
+        ),
         .testTarget(
             name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
         .testTarget(

@@ -190,7 +190,8 @@ struct ChangeFeedTests {
     }
 
     @Test(arguments: [
-        "", "x", ";", ";;", "x;;1:2:", "{history};", "{history};1:2:", "{history};;", "{history};;1:2", "{history};;2:1:",
+        "", "x", ";", ";;", "x;;1:2:", "{history};", "{history};1:2:", "{history};;", "{history};;1:2",
+        "{history};;2:1:",
         "{history};;1:5:7", "{history};;1:9:5,5", "{history};x;1000:1000:", "{history};x';1000:1000:",
         "{history};;1:2:';DROP TABLE emporium_items;--", "{history};;1:2:;1:2:", "{history};;1:2:;1:2:;x",
         "0/00000001;;1000:1000:", "{history};;9000000000000000000:9000000000000000000:",

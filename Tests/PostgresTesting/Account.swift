@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Darwin)
 import Darwin
@@ -9,7 +9,7 @@ import Musl
 #endif
 
 /// Who runs the server: this user or, as PostgreSQL refuses to be run by root, the user `nobody`.
-struct Account: Sendable {
+package struct Account: Sendable {
     /// What a command begins with, so that it runs as this user.
     private let prefix: [String]
     /// Whom files of the server must belong to, if not to this user.
@@ -18,7 +18,7 @@ struct Account: Sendable {
     /// Finds out how to run programs without the rights of root.
     ///
     /// - Throws: A ``PostgresServerError`` if this process is root's and can't give its rights up.
-    init() throws {
+    package init() throws {
         guard geteuid() == 0 else {
             (prefix, owner) = ([], nil)
             return
@@ -39,13 +39,14 @@ struct Account: Sendable {
     }
 
     /// A command that runs as this user.
-    func command(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL) -> Command
+    package func command(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL)
+        -> ProgramCall
     {
         guard let first = prefix.first else {
-            return Command(program, arguments, environment: environment, in: folder)
+            return ProgramCall(program, arguments, environment: environment, in: folder)
         }
         let rest = prefix.dropFirst() + [program.path] + arguments
-        return Command(URL(fileURLWithPath: first), Array(rest), environment: environment, in: folder)
+        return ProgramCall(URL(fileURLWithPath: first), Array(rest), environment: environment, in: folder)
     }
 
     /// Whether this user can get into a folder, as far as the rights of the folder and those above tell.
@@ -63,7 +64,7 @@ struct Account: Sendable {
     }
 
     /// Gives a folder to this user, and nobody else a right to it.
-    func own(_ folder: URL) throws {
+    package func own(_ folder: URL) throws {
         if let owner, chown(folder.path, owner.user, owner.group) != 0 {
             throw PostgresServerError("\(folder.path) could not be given to the server's user: \(errno)")
         }

@@ -11,7 +11,7 @@ import Musl
 /// A port of the loopback interface that nobody listens on.
 ///
 /// Somebody else may take it before it is used. The system hands ports out in turn or at random, so that is rare.
-func freePort() throws -> Int {
+package func freePort() throws -> Int {
     #if canImport(Glibc)
     let stream = Int32(SOCK_STREAM.rawValue)
     #else

@@ -39,7 +39,7 @@ package struct PostgresPrograms: Sendable {
             let server = folder.appendingPathComponent("postgres").resolvingSymlinksInPath().deletingLastPathComponent()
             let config = folder.appendingPathComponent("pg_config")
             guard FileManager.default.isExecutableFile(atPath: config.path),
-                let told = try? Command(config, ["--bindir"]).runBlocking().checked().text
+                let told = try? ProgramCall(config, ["--bindir"]).runBlocking().checked().text
             else { return [server] }
             return [server, URL(fileURLWithPath: told.trimmingCharacters(in: .whitespacesAndNewlines))]
         }

@@ -153,7 +153,7 @@ package actor PostgresServer {
         ["--host", folder.url.path, "--port", "\(port)", "--username", Self.user]
     }
 
-    nonisolated func command(_ program: String, _ arguments: [String]) -> Command {
+    nonisolated func command(_ program: String, _ arguments: [String]) -> ProgramCall {
         account.command(programs.program(program), arguments, in: folder.url)
     }
 

@@ -3,7 +3,7 @@ package struct PostgresServerError: Error, CustomStringConvertible {
     /// What happened and what can be done about it.
     package let description: String
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

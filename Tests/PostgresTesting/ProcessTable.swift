@@ -1,14 +1,14 @@
 import Foundation
 
 /// The processes of the system and whose children they are.
-enum ProcessTable {
+package enum ProcessTable {
     /// The children of a process that have not ended.
-    static func children(of parent: Int32) throws -> [Int32] {
+    package static func children(of parent: Int32) throws -> [Int32] {
         try entries().filter { $0.parent == parent && !$0.hasEnded }.map(\.process)
     }
 
     /// Whether a process is there and has not ended. One that has ended stays in the table until its parent looks.
-    static func isRunning(_ process: Int32) throws -> Bool {
+    package static func isRunning(_ process: Int32) throws -> Bool {
         try entries().contains { $0.process == process && !$0.hasEnded }
     }
 
@@ -19,14 +19,15 @@ enum ProcessTable {
             guard let bytes = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else { return "" }
             return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
         }
-        return try Command(URL(fileURLWithPath: "/bin/ps"), ["-p", "\(process)", "-o", "command="]).runBlocking().text
+        return try ProgramCall(URL(fileURLWithPath: "/bin/ps"), ["-p", "\(process)", "-o", "command="]).runBlocking()
+            .text
     }
 
     private typealias Entry = (process: Int32, parent: Int32, hasEnded: Bool)
 
     private static func entries() throws -> [Entry] {
         if FileManager.default.fileExists(atPath: "/proc/self/stat") { return try entriesOfProc() }
-        let list = try Command(URL(fileURLWithPath: "/bin/ps"), ["-A", "-o", "pid=,ppid=,stat="]).runBlocking()
+        let list = try ProgramCall(URL(fileURLWithPath: "/bin/ps"), ["-A", "-o", "pid=,ppid=,stat="]).runBlocking()
             .checked()
         return list.text.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")

@@ -1,15 +1,22 @@
 import Bodega
+import Foundation
 
 /// What writers and readers did to some keys at the same time, and whether what was read can be explained.
 ///
-/// A write takes effect at one moment between its call and its end, or, if it threw, not at all. All values differ, so that a
+/// A write takes effect at one moment between its call and its end, or, if it threw, perhaps not at all. All values differ, so that a
 /// read tells which write it saw. Time is a counter, which begins and ends of operations advance.
 package final class RegisterHistory: Sendable {
 
-    /// How a write ended.
-    package enum Outcome: Sendable {
+    private enum Outcome: CustomStringConvertible {
         case returned
-        case threw
+        case threw(String)
+
+        var description: String {
+            switch self {
+            case .returned: "returned"
+            case .threw(let error): "threw \(error)"
+            }
+        }
     }
 
     private struct Write {
@@ -17,6 +24,8 @@ package final class RegisterHistory: Sendable {
         var began: Int
         var ended: Int
         var outcome: Outcome
+        /// When it ended, for a comparison with logs.
+        var date = Date()
     }
 
     private struct Read {
@@ -34,8 +43,18 @@ package final class RegisterHistory: Sendable {
     private struct State {
         var time = 0
         var registers: [String: Register] = [:]
+        /// By writer, the writes that may still be applied, and when they threw.
+        var open: [Int: [(key: String, place: Int, threw: Int)]] = [:]
         var ended = 0
         var thrown = 0
+
+        /// Notes that what threw before a moment is not applied any more.
+        mutating func close(before moment: Int, by writer: Int, at time: Int) {
+            for (key, place, threw) in open[writer] ?? [] where threw < moment {
+                registers[key]?.writes[place].ended = time
+            }
+            open[writer]?.removeAll { $0.threw < moment }
+        }
     }
 
     private let state = Locked(State())
@@ -52,24 +71,37 @@ package final class RegisterHistory: Sendable {
     ///
     /// - Parameters:
     ///   - values: The keys and their values. No value is ever written twice.
+    ///   - writer: What writes. Writes of one writer are in order.
+    ///   - mayComeLate: Whether an error says that the write may still be applied, before the writer's next one.
     ///   - body: Writes them all.
     /// - Returns: What the body threw.
     @discardableResult
     package func write(
         _ values: [String: String?],
+        by writer: Int = 0,
+        mayComeLate: (any Error) -> Bool = { _ in false },
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Void
     ) async -> (any Error)? {
         let began = tick()
         var failure: (any Error)?
-        do { try await body() } catch { failure = error }
+        var outcome = Outcome.returned
+        do {
+            try await body()
+        } catch {
+            failure = error
+            outcome = .threw((error as? StorageError).map { "\($0.code): \($0.message)" } ?? "\(error)")
+        }
         let ended = tick()
-        state.withLock { state in
+        let isOpen = failure.map(mayComeLate) ?? false
+        state.withLock { [outcome] state in
             for (key, value) in values {
-                let write = Write(
-                    value: value, began: began, ended: ended, outcome: failure == nil ? .returned : .threw)
+                let write = Write(value: value, began: began, ended: isOpen ? .max : ended, outcome: outcome)
+                let place = state.registers[key, default: Register()].writes.count
                 state.registers[key, default: Register()].writes.append(write)
+                if isOpen { state.open[writer, default: []].append((key, place, ended)) }
             }
+            if failure == nil { state.close(before: began, by: writer, at: ended) }
             state.ended += 1
             if failure != nil { state.thrown += 1 }
         }
@@ -100,6 +132,24 @@ package final class RegisterHistory: Sendable {
         }
     }
 
+    /// Reads all keys at one moment, and notes what was read unless that threw.
+    ///
+    /// - Parameter body: Returns the values by key.
+    package func readAll(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> [String: String]
+    ) async throws {
+        let began = tick()
+        let values = try await body()
+        let ended = tick()
+        state.withLock { state in
+            for key in Set(state.registers.keys).union(values.keys) {
+                let read = Read(value: values[key], began: began, ended: ended)
+                state.registers[key, default: Register()].reads.append(read)
+            }
+        }
+    }
+
     private func tick() -> Int {
         state.withLock { state in
             state.time += 1
@@ -122,7 +172,8 @@ package final class RegisterHistory: Sendable {
         var latest: String?
         for write in register.writes where write.value == read.value && write.began < read.ended {
             guard let problem = problem(of: read, ofWhat: write, in: register) else { return nil }
-            latest = "of \(write.began)…\(write.ended), which \(write.outcome), \(problem)"
+            latest =
+                "of \(write.began)…\(write.ended) (\(write.date.formatted(.iso8601.time(includingFractionalSeconds: true)))), which \(write.outcome), \(problem)"
         }
         return "\(shown) \(latest ?? "that no writer had written")"
     }
@@ -130,8 +181,9 @@ package final class RegisterHistory: Sendable {
     /// Why a read can't have seen a write.
     private static func problem(of read: Read, ofWhat write: Write, in register: Register) -> String? {
         for other in register.writes where write.ended < other.began {
-            let name = "\(described(other.value)) of \(other.began)…\(other.ended)"
-            if other.outcome == .returned, other.ended < read.began { return "though \(name) had returned" }
+            let name =
+                "\(described(other.value)) of \(other.began)…\(other.ended) (\(other.date.formatted(.iso8601.time(includingFractionalSeconds: true))))"
+            if case .returned = other.outcome, other.ended < read.began { return "though \(name) had returned" }
             // There are many removals, so it is not known which of them another read saw.
             guard let value = other.value else { continue }
             if register.reads.contains(where: { $0.value == value && $0.ended < read.began }) {

@@ -61,6 +61,19 @@ import Testing
         #expect(history.violations().count == 1)
     }
 
+    @Test func `A write that may come late does so before the writer's next one, or not`() async {
+        await write("1")
+        await history.write(["a": "2"], by: 7, mayComeLate: { $0 is Failure }) { throw Failure() }
+        await write("3")
+        await read("3")
+        await read("2")
+        #expect(history.violations() == [])
+        await history.write(["a": "4"], by: 7) {}
+        await read("4")
+        await read("2")
+        #expect(history.violations().count == 1)
+    }
+
     @Test func `A write that was lost is found`() async {
         await write("1")
         await write("2")

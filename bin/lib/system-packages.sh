@@ -101,6 +101,34 @@ without_main_cluster() {
     [[ $status -eq 0 ]] || exit "$status"
 }
 
+# Installs what runs servers of PostgreSQL in production: Patroni, etcd and PgBouncer.
+require_postgres_cluster() {
+    local missing=()
+    [[ -x /usr/bin/patroni ]] || missing+=(patroni)
+    [[ -x /usr/bin/etcd ]] || missing+=(etcd-server)
+    [[ -x /usr/sbin/pgbouncer ]] || missing+=(pgbouncer)
+    if [[ ${#missing[@]} -eq 0 ]]; then return; fi
+    command -v apt-get >/dev/null || fail "The system lacks ${missing[*]}. Run this command on Debian or Ubuntu."
+    without_services "${missing[@]}"
+}
+
+# Installs packages whose services are neither started now nor at the next start of the system.
+without_services() {
+    local policy=/usr/sbin/policy-rc.d status=0 is_changed='' service
+    if can_install && [[ ! -e $policy ]]; then
+        is_changed=1
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+        as_root chmod +x "$policy"
+    fi
+    (install_packages "$@") || status=$?
+    if [[ -n $is_changed ]]; then as_root rm -f "$policy"; fi
+    [[ $status -eq 0 ]] || exit "$status"
+    if command -v systemctl >/dev/null; then
+        # The service of etcd-server is called etcd. A container may have no services at all.
+        for service in "${@%-server}"; do as_root systemctl disable "$service" >/dev/null 2>&1 || true; done
+    fi
+}
+
 # Tells whether this is Ubuntu, or made of it.
 is_ubuntu() {
     [[ -r /etc/os-release ]] && (

@@ -94,7 +94,8 @@ enum ChangeStatements {
     static let lockHistory = Statement("SELECT value FROM emporium_meta WHERE name = 'history' FOR UPDATE")
     static let countLog = Statement("SELECT count(*) FROM emporium_changes")
     static let checkHome = Statement("SELECT \(isAtHome)")
-    static let beginHistory = Statement("UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'")
+    static let beginHistory = Statement(
+        "UPDATE emporium_meta SET value = gen_random_uuid()::text WHERE name = 'history'")
     static let noteHome = Statement(
         """
         INSERT INTO emporium_meta VALUES ('home', \(tables) || '/' || pg_current_xact_id()::text)

@@ -285,4 +285,22 @@ import Testing
         #expect(Set(store.items.map(\.id)) == ["a", "b", "c"])
         #expect(store["b"]?.text == "theirs")
     }
+
+    @Test("Of a write that was applied and fails, nothing older is put back where others had written before it")
+    func appliedFailureAfterOthers() async throws {
+        let engine = SharedEngine()
+        try await engine.memory.write(notes("a", "b").map { (CacheKey($0.id), try JSONEncoder().encode($0)) })
+        let store = try await Store<Note>(storage: engine)
+        engine.faulty.inject(.failAfterwards([.apply], .number(1), with: locked))
+        // What the store has not seen when it writes.
+        engine.beforeWriting.withLock { [memory = engine.memory] in
+            $0 = { [self] in try await write(Note(id: "b", text: "theirs"), to: memory) }
+        }
+        await #expect(throws: StorageError.self) {
+            try await store.insert([Note(id: "a", text: "own"), Note(id: "b", text: "own")])
+        }
+        try await store.reload()
+        // The item that others had not changed is undone; the value of the others can't come back, and none before it may.
+        #expect(store.items.map(\.text) == [Note(id: "a").text, "own"])
+    }
 }

@@ -1,25 +1,25 @@
 import Dispatch
-import Foundation
+package import Foundation
 import TestProcesses
 
 /// A program that runs to its end.
-struct Command: Sendable {
+package struct ProgramCall: Sendable {
     var program: URL
     var arguments: [String]
     var environment: [String: String]
     var folder: URL?
 
     /// What a program left.
-    struct Result: Sendable {
+    package struct Result: Sendable {
         var command: String
-        var status: Int32
-        var text: String
-        var errors: String
+        package var status: Int32
+        package var text: String
+        package var errors: String
 
         /// The result, if the program succeeded.
         ///
         /// - Throws: A ``PostgresServerError`` with what it said if it did not.
-        func checked() throws -> Result {
+        package func checked() throws -> Result {
             if status == 0 { return self }
             throw PostgresServerError("\(command) ended with status \(status): \(errors)\(text)")
         }
@@ -33,7 +33,7 @@ struct Command: Sendable {
     ///   - environment: What it finds in its environment besides that of this process, of which the variables of
     ///     PostgreSQL's clients are left out, because they would lead to another server.
     ///   - folder: Where it runs.
-    init(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil) {
+    package init(_ program: URL, _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil) {
         self.program = program
         self.arguments = arguments
         self.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("PG") }
@@ -42,7 +42,7 @@ struct Command: Sendable {
     }
 
     /// Runs it and waits on a thread that may wait.
-    func run(input: String? = nil) async throws -> Result {
+    package func run(input: String? = nil) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(with: Swift.Result { try runBlocking(input: input) })
@@ -83,7 +83,7 @@ struct Command: Sendable {
         )
     }
 
-    func makeProcess() -> Process {
+    package func makeProcess() -> Process {
         let process = Process()
         process.executableURL = program
         process.arguments = arguments

@@ -1,0 +1,47 @@
+import Foundation
+
+// Breaks PostgreSQL as it is run in production while stores use it, and examines the engine behind a pooler. `bin/chaos`
+// starts it; its first argument is "load" in the processes that it starts itself.
+
+#if Postgres
+import PostgresTesting
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "load" {
+    try await LoadTask(Array(arguments.dropFirst())).run()
+    exit(0)
+}
+do {
+    let options = try Options(arguments)
+    let keeper = try Keeper()
+    let interruptions = [SIGINT, SIGTERM].map { number in
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler {
+            report("Ending all processes…")
+            keeper.end()
+            exit(128 + number)
+        }
+        source.activate()
+        return source
+    }
+    var problems: [String] = []
+    do {
+        if options.bouncer { problems += try await BouncerRun(keeper: keeper).run() }
+        if options.cluster { problems += try await ClusterRun(options, keeper).run() }
+    } catch {
+        problems.append("The run could not be finished: \(error)")
+    }
+    keeper.end()
+    withExtendedLifetime(interruptions) {}
+    for problem in problems { report("VIOLATION \(problem)") }
+    report(problems.isEmpty ? "No violation." : "\(problems.count) violations.")
+    exit(problems.isEmpty ? 0 : 1)
+} catch let misuse as Options.Misuse {
+    FileHandle.standardError.write(Data("chaos: \(misuse) Try --help.\n".utf8))
+    exit(64)
+}
+#else
+FileHandle.standardError.write(Data("It was built without the trait Postgres.\n".utf8))
+exit(64)
+#endif
