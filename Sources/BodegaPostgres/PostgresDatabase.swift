@@ -144,6 +144,7 @@ public final class PostgresDatabase: Sendable {
             // for.
             try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
                 try await pool.withSession(until: .after(options.timeout)) { session in
+                    try await PoolerProbe.check(session, pool, patience: options.connectTimeout)
                     if options.mustExist {
                         try await migrator.check(session)
                     } else {

@@ -46,6 +46,9 @@ extension StorageError {
             return (.timedOut, "The server gave up the operation because it took too long. Nothing was changed.")
         case "57P01", "57P02", "57P03":
             return (.unreachable, "The database server is starting or shutting down. Try again when it is back.")
+        case "26000", "42P05":
+            // A prepared statement that was there is gone, or one that was not there is there.
+            return (.cannotOpen, PoolerProbe.failure.message)
         case "57P04":
             return (.cannotOpen, "The database was dropped. Create it anew.")
         case "57P05", "25P03":
