@@ -171,7 +171,8 @@ struct RestoreTests {
         let again = try #require(try await reader.fetchChanges(since: first.cursor, besides: nil))
         try await held.commit()
         try await waitUntil("the standby had the late one") {
-            try await standby.sql("SELECT count(*) FROM emporium_changes WHERE 'late'::bytea = substr(written[1], 2)") == "1"
+            try await standby.sql("SELECT count(*) FROM emporium_changes WHERE 'late'::bytea = substr(written[1], 2)")
+                == "1"
         }
         try await writer.write(Data("4".utf8), key: CacheKey("last"))
         var keys = (first.changes + again.changes).map(\.key)
