@@ -5,7 +5,8 @@ import Foundation
 ///
 /// Our engines change nothing when they fail. Engines that others wrote may have applied a part of the batch, and behind
 /// a network even a batch that was applied whole can come back as an error. A failed operation must change nothing, so
-/// the records concerned are read again, and what was applied is undone.
+/// the records concerned are read again, and what was applied is undone. Not so on an engine with a history, which applies
+/// batches whole and is shared with others: what they acknowledged in the meantime could be overwritten.
 struct Reconciliation: Sendable {
     /// What was to be written.
     private(set) var operations: [StorageOperation] = []
@@ -22,17 +23,14 @@ struct Reconciliation: Sendable {
 
 extension RecordStorage {
 
-    /// Undoes what was applied of a batch that failed.
-    ///
-    /// Where the engine's history tells what that was, nothing else is touched: what differs otherwise is what others have
-    /// changed meanwhile.
+    /// Undoes what was applied of a batch that failed, unless the engine has a history.
     ///
     /// - Parameters:
     ///   - failure: The batch.
     ///   - contents: The items that should be stored.
     ///   - map: Where their records should be.
     ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
-    /// - Returns: Whether there was anything to undo.
+    /// - Returns: Whether what is stored may differ from what is shown, and must be read again.
     /// - Throws: If it could not be found out or undone.
     func undo(
         _ failure: Reconciliation,
@@ -40,14 +38,15 @@ extension RecordStorage {
         _ map: RecordMap,
         since cursor: StorageCursor?
     ) async throws -> Bool {
-        var own: OwnChanges?
-        if let cursor { own = try await fetchOwnChanges(since: cursor) }
-        if let own, !own.exist { return false }
-        let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map, own: own)
+        if observableEngine != nil {
+            guard let cursor else { return true }
+            return try await mayHaveOwnChanges(since: cursor)
+        }
+        let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map)
         let (operations, unencodable) = try await undoing.operations()
         if !operations.isEmpty { try await apply(operations) }
         if let unencodable { throw unencodable }
-        return own != nil || !operations.isEmpty
+        return !operations.isEmpty
     }
 }
 
@@ -57,8 +56,6 @@ private struct Undoing<Item: StorableItem> {
     let failure: Reconciliation
     let contents: StoreContents<Item>
     let map: RecordMap
-    /// What the history tells of the batch, if there is one that does.
-    let own: OwnChanges?
 
     /// What should be under a key.
     private enum Wanted {
@@ -76,7 +73,6 @@ private struct Undoing<Item: StorableItem> {
             keys += Set(attempted.keys).subtracting(keys)
         }
         keys += Set(failure.keptAside.keys).subtracting(keys)
-        if let own { keys.removeAll { !own.keys.contains($0) } }
         let present = Set(try await storage.engine.fetchKeys(among: keys))
         let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
         let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
@@ -128,7 +124,6 @@ private struct Undoing<Item: StorableItem> {
     }
 
     private func wanted(_ key: CacheKey) -> Wanted {
-        if let own, own.removedBefore.contains(key) { return .nothing }
         if let data = failure.keptAside[key] { return .bytes(data) }
         if let owner = map.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
         if map.recordKey(of: key) != key { return .nothing }

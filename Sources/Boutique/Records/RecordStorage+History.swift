@@ -38,16 +38,14 @@ extension RecordStorage {
             .map { HistoryNews($0, since: cursor, readBy: origin) }
     }
 
-    /// Finds out what the store itself has changed since a place in the engine's history.
+    /// Whether the store itself may have changed something since a place in the engine's history.
     ///
-    /// - Returns: `nil` if the history does not reach back to it.
-    func fetchOwnChanges(since cursor: StorageCursor) async throws -> OwnChanges? {
+    /// - Returns: `true` also if the history does not reach back to it.
+    func mayHaveOwnChanges(since cursor: StorageCursor) async throws -> Bool {
         guard let observableEngine,
             let all = try await StorageDelta.whole(
                 since: cursor, besides: nil, observableEngine.fetchChanges(since:besides:))
-        else { return nil }
-        var own = OwnChanges()
-        for change in all.changes { own.add(change, isOwn: change.origin == origin) }
-        return own
+        else { return true }
+        return all.changes.contains { $0.origin == origin }
     }
 }
