@@ -28,7 +28,7 @@ struct ForeignFolderTests {
 
     @Test(
         "but that of a database stays as it is, and each command names the database's address",
-        arguments: ["data.sqlite3", "other.sqlite3"], ["", "disk:"])
+        arguments: ["data.sqlite3", "other.sqlite3", "app.DB", "Library"], ["", "disk:"])
     func database(name: String, scheme: String) async throws {
         try await withFolder { folder in
             let place = folder.appendingPathComponent("app").path
@@ -90,15 +90,42 @@ struct ForeignFolderTests {
         }
     }
 
+    @Test(
+        "is not emptied if its files have random UUIDs for names, or hashes as Bodega does not write them",
+        arguments: [["upper"], ["lower"], ["upper", "upper", "upper"], ["hash"]])
+    func namesLikeHashes(kinds: [String]) async throws {
+        try await withFolder { folder in
+            let place = folder.appendingPathComponent("records").path
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+            for kind in kinds {
+                let name =
+                    switch kind {
+                    case "upper": UUID().uuidString
+                    case "lower": UUID().uuidString.lowercased()
+                    default: CacheKey("a").value.lowercased()
+                    }
+                try Data([1]).write(to: URL(fileURLWithPath: "\(place)/\(name)"))
+            }
+            // An item of this store does not make the others items.
+            #expect(await bodega("put", place, "k", input: [1]).status == 0)
+            let before = try FileManager.default.contentsOfDirectory(atPath: place).sorted()
+            let result = await bodega("rm", place, "--all", "--yes")
+            #expect(result.status == 1)
+            #expect(result.errors.contains("Other programs name files by such UUIDs"), "\(result.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == before)
+        }
+    }
+
     @Test("but one of the first Bodega, or a copy without attributes, is emptied: its names are those of hashes")
     func oldStore() async throws {
         try await withFolder { folder in
             let place = folder.appendingPathComponent("store").path
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
-            for key in ["a", "b"] {
+            // The hash of the last one has the form of a random UUID.
+            for key in ["a", "b", "88"] {
                 try Data([1]).write(to: URL(fileURLWithPath: "\(place)/\(CacheKey(key).value)"))
             }
-            #expect(await bodega("count", place).text == "2\n")
+            #expect(await bodega("count", place).text == "3\n")
             #expect(await bodega("rm", place, "--all", "--yes").status == 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
         }

@@ -60,6 +60,7 @@ struct PatternTests {
             "(?i)a", "(?:a)", "a{1000}{1000}", "(a{1000}){1000}", "((a{99}){99}){99}", "a{99999999999999999999}",
             "(){100000}",
             "(()*){99999}", "((((a*){0,99}){0,99}){0,99}){0,99}",
+            "a{2000}", "(a{0,50}){50}", "([aceg]{20}){30}", PatternTests.set(of: 2000),
             String(repeating: "(", count: 5000) + String(repeating: ")", count: 5000),
         ])
     func mistakes(_ pattern: String) {
@@ -71,10 +72,35 @@ struct PatternTests {
         }
     }
 
+    /// A set of as many characters, none beside another.
+    private static func set(of count: UInt32) -> String {
+        let scalars = (0..<count).compactMap { Unicode.Scalar(0x4E00 + 2 * $0) }
+        return "[\(String(String.UnicodeScalarView(scalars.reversed())))]"
+    }
+
+    @Test("find characters in large sets")
+    func largeSet() throws {
+        let set = Self.set(of: 1500)
+        let (pattern, negated) = (
+            try JSONPattern(set, isWhole: true),
+            try JSONPattern(set.replacingOccurrences(of: "[", with: "[^"), isWhole: true)
+        )
+        for value in UInt32(0x4DFF)...0x4E00 + 3001 {
+            let scalar = try #require(Unicode.Scalar(value))
+            let isMember = value.isMultiple(of: 2) && (0x4E00..<0x4E00 + 3000).contains(value)
+            #expect(pattern.matches("\(scalar)") == isMember)
+            #expect(negated.matches("\(scalar)") == !isMember)
+        }
+        #expect(try JSONPattern("[b-da-cx-zq]{2}", isWhole: true).matches("dq"))
+        #expect(try !JSONPattern("[b-da-cx-zq]", isWhole: true).matches("e"))
+        // A part in parentheses is no larger than without.
+        #expect(try JSONPattern("(((a))){990}", isWhole: true).matches(String(repeating: "a", count: 990)))
+    }
+
     /// With an engine that goes back and tries again, each of these takes longer than the universe is old.
     @Test(
         "take linear time",
-        arguments: ["(a+)+$", "(a+)+b", "(a*)*b", "(a|a)*b", "(a|aa)+b", "a*a*a*a*a*a*b", "(a{0,50}){50}b"])
+        arguments: ["(a+)+$", "(a+)+b", "(a*)*b", "(a|a)*b", "(a|aa)+b", "a*a*a*a*a*a*b", "(a{0,30}){30}b"])
     func linearTime(pattern: String) throws {
         let text = String(repeating: "a", count: 300)
         #expect(try !JSONPattern(pattern, isWhole: true).matches(text))

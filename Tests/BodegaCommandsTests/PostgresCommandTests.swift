@@ -120,6 +120,7 @@ struct PostgresCommandTests {
                 ["compact", secret.text], ["backup", secret.text, "x.db"],
                 ["ls", "sqlite:x", "--collection", secret.text],
                 ["stat", secret.text, "--check"], ["get", "no-such-store", "--nonsense=\(secret.text)"],
+                ["watch", "sqlite:x", "--interval=\(secret.text)"],
             ] where !arguments.contains(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") }) {
                 let test = TestConsole()
                 #expect(await Tool.run(arguments, console: test.console) != 0)

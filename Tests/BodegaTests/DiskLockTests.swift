@@ -121,7 +121,7 @@ import Musl
         let folder = TemporaryFolder()
         let time = Locked(Duration.seconds(1000))
         let timeout = LockTimeout(
-            .seconds(30), now: { time.withLock { $0 } }, pause: { pause in time.withLock { $0 += pause } })
+            .seconds(30), now: { time.withLock { $0 } }, wait: { _, rest in time.withLock { $0 += rest } })
         let core = DiskFolder(url: folder.url, durability: .relaxed, lockTimeout: timeout)
         try write("a", to: core)
         try DiskFolder(url: folder.url, durability: .relaxed).writing { _, _ throws in
@@ -138,5 +138,40 @@ import Musl
             }
             #expect(timeout.now() == .seconds(2030))
         }
+    }
+
+    @Test("A batch has all of its time for readers, whatever it waited for before")
+    func readersOfLateBatch() throws {
+        let folder = TemporaryFolder()
+        let time = Locked(Duration.seconds(2000))
+        let timeout = LockTimeout(
+            .seconds(30), now: { time.withLock { $0 } }, wait: { _, rest in time.withLock { $0 += rest } })
+        let core = DiskFolder(url: folder.url, durability: .relaxed, lockTimeout: timeout)
+        try write("a", "b", to: core)
+        core.lastTimeout.withLock { $0 = .seconds(1500) }
+        try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
+            expectLocked { try core.carryOut(askedAt: .seconds(1000)) { try write("b", "c", to: $0) } }
+        }
+        #expect(timeout.now() == .seconds(2030))
+    }
+
+    @Test("A writer that finishes another's batch waits for readers no longer than its limit, all together")
+    func finishingBatch() throws {
+        let folder = TemporaryFolder()
+        let time = Locked(Duration.seconds(1000))
+        let timeout = LockTimeout(
+            .seconds(30), now: { time.withLock { $0 } }, wait: { _, rest in time.withLock { $0 += rest } })
+        let core = DiskFolder(url: folder.url, durability: .relaxed, lockTimeout: timeout)
+        try write("a", "b", to: core)
+        try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
+            // As a process leaves it that ends while it waits for readers.
+            let batch = folder.file(".emporium/commit")
+            try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
+            try Data("E".utf8).write(to: batch.appendingPathComponent("list"))
+            expectLocked { try write("c", "d", to: core) }
+        }
+        #expect(timeout.now() == .seconds(1030))
+        try write("c", "d", to: core)
+        #expect(try core.count() == 4)
     }
 }

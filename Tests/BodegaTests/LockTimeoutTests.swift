@@ -16,13 +16,17 @@ import Musl
     private let folder = TemporaryFolder()
     private let time = Locked((now: Duration.seconds(1000), pauses: 0))
 
-    private func timeout(_ limit: Duration, onPause: @escaping @Sendable () -> Void = {}) -> LockTimeout {
+    private func timeout(
+        _ limit: Duration, threads: Int = .max,
+        onPause: @escaping @Sendable (DispatchSemaphore) -> Void = { _ in }
+    ) -> LockTimeout {
         LockTimeout(
             limit,
+            threads: threads,
             now: { [time] in time.withLock { $0.now } },
-            pause: { [time] pause in
+            wait: { [time] answer, pause in
                 time.withLock { $0 = ($0.now + pause, $0.pauses + 1) }
-                onPause()
+                onPause(answer)
             }
         )
     }
@@ -34,15 +38,17 @@ import Musl
         return descriptor
     }
 
-    @Test("A lock that stays with another process ends in an error, after as long as was said and few attempts")
-    func stuck() throws {
+    @Test(
+        "A lock that stays with another process ends in an error, after as long as was said and few attempts",
+        arguments: [0, .max])
+    func stuck(threads: Int) throws {
         let (other, own) = (try opened(), try opened())
         defer {
             close(other)
             close(own)
         }
         try #require(flock(other, LOCK_EX) == 0)
-        let deadline = timeout(.seconds(30)).deadline()
+        let deadline = timeout(.seconds(30), threads: threads).deadline()
         let error = #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_SH, folder.path) }
         #expect(error?.code == .locked)
         #expect(error?.file?.path == folder.path)
@@ -61,7 +67,7 @@ import Musl
             close(own)
         }
         try #require(flock(other, LOCK_EX) == 0)
-        let deadline = timeout(.seconds(30)) { [time] in
+        let deadline = timeout(.seconds(30), threads: 0) { [time] _ in
             if time.withLock({ $0.pauses }) == 3 { flock(other, LOCK_UN) }
         }.deadline()
         try deadline.lock(own, LOCK_EX, folder.path)
@@ -69,6 +75,44 @@ import Musl
         #expect(flock(other, LOCK_SH | LOCK_NB) != 0)
         flock(own, LOCK_UN)
         try timeout(.zero).deadline(from: .zero).lock(own, LOCK_SH, folder.path)
+    }
+
+    @Test("The system grants a lock that is given back, also just before the caller would abandon it")
+    func granted() throws {
+        let (other, own) = (try opened(), try opened())
+        defer {
+            close(other)
+            close(own)
+        }
+        try #require(flock(other, LOCK_EX) == 0)
+        let deadline = timeout(.seconds(30)) { answer in
+            flock(other, LOCK_UN)
+            answer.wait()
+        }.deadline()
+        try deadline.lock(own, LOCK_EX, folder.path)
+        #expect(time.withLock { $0.pauses } == 1)
+        #expect(deadline.rest == .zero)
+        #expect(flock(other, LOCK_SH | LOCK_NB) != 0)
+        flock(own, LOCK_UN)
+        #expect(flock(other, LOCK_SH | LOCK_NB) == 0)
+    }
+
+    @Test("A lock that is granted after its caller has abandoned it is given back")
+    func grantedLate() throws {
+        let (other, own) = (try opened(), try opened())
+        defer { close(other) }
+        try #require(flock(other, LOCK_EX) == 0)
+        let answer = Locked<DispatchSemaphore?>(nil)
+        let deadline = timeout(.seconds(30)) { semaphore in answer.withLock { $0 = semaphore } }.deadline()
+        #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_EX, folder.path) }
+        // As a child process has it that was forked and has not closed it yet.
+        let copy = dup(own)
+        defer { close(copy) }
+        FileSystem.closeLocked(own)
+        flock(other, LOCK_UN)
+        let ended = try #require(answer.withLock { $0 })
+        #expect(ended.wait(timeout: .now() + 60) == .success)
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
     }
 
     @Test("A limit may be of any size", arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero])

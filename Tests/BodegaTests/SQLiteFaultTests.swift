@@ -105,6 +105,14 @@ import Testing
         #expect(reported > 0)
     }
 
+    @Test("A value of errno from an earlier call does not explain why a database can't be opened")
+    func staleReason() {
+        let cause = DatabaseError(resultCode: .SQLITE_CANTOPEN)
+        errno = EMFILE
+        let error = StorageError.sqlite(cause, file: URL(fileURLWithPath: "/absent/a.sqlite3"))
+        #expect(error.code == .cannotOpen)
+    }
+
     @Test("A database that another program keeps locked can be read, and writing says that it is locked")
     func locked() async throws {
         let folder = TemporaryFolder()

@@ -59,11 +59,11 @@ extension StorageAddress {
             throw invalid("\"\(path)\" is a folder, which has no collections. Write disk:\(path).")
         case .missing, .empty:
             let pathExtension = URL(fileURLWithPath: expanded).pathExtension.lowercased()
-            if ["sqlite3", "sqlite", "db"].contains(pathExtension) {
+            if StoreNature.databaseExtensions.contains(pathExtension) {
                 return .sqlite(expanded, collection: collection)
             }
             if let scheme = unknownScheme(of: text) {
-                throw invalid("The address names an engine, \"\(scheme)\", that there isn't. \(forms)")
+                throw invalid("The address has the unknown engine \"\(scheme)\". \(forms)")
             }
             throw invalid("\"\(text)\" does not tell what kind of store it is. \(forms)")
         case .other:

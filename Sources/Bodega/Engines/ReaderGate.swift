@@ -25,7 +25,7 @@ final class ReaderGate: Sendable {
         /// The asynchronous readers that no worker has taken yet.
         var list = Deque<Read>()
         var workers = 0
-        /// How many have left to enter again.
+        /// The number of readers that have left to enter again.
         var returning = 0
 
         /// Takes a place, or gets in line for one.
@@ -45,7 +45,7 @@ final class ReaderGate: Sendable {
     private let count: Int
     private let queue: DispatchQueue
     private let state: Locked<State>
-    /// Held by who keeps the others out: two at once would each wait for the other's places.
+    /// Held by the caller that keeps readers out: two callers would each wait for the other's places.
     private let keepingOut = NSLock()
 
     /// - Parameters:
@@ -116,7 +116,7 @@ final class ReaderGate: Sendable {
         state.withLock { $0.enter() }?.wait()
     }
 
-    /// Does something on the caller's thread while nobody is inside, after those inside and those that came before have left.
+    /// Does something on the caller's thread while no reader is inside, after the readers that came before have left.
     ///
     /// - Parameter body: What to do. It must not enter.
     func whileEmpty<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -142,7 +142,7 @@ final class ReaderGate: Sendable {
         for _ in 0..<count { leave() }
     }
 
-    /// Leaves, and lets in who waited longest.
+    /// Leaves, and lets in the reader that waited longest.
     func leave() {
         let next = state.withLock { state in
             if state.waiting.isEmpty { state.free += 1 }

@@ -44,18 +44,24 @@ extension FileSystem {
         originals.reduce(0o777) { $0 & $1.st_mode } | 0o600
     }
 
-    /// Takes from the group of a file that was just created what the group of another was not meant to share with it.
+    /// Permissions that let a group do no more than all others.
     ///
-    /// - Parameters:
-    ///   - descriptor: The file that was created with the permissions of the other.
-    ///   - original: The other.
-    package static func protect(_ descriptor: Int32, as original: stat, _ path: @autoclosure () -> String) throws {
+    /// A new file has them until it has the right group: a file that is open for reading stays so when its permissions
+    /// change.
+    private static func withoutGroup(_ permissions: mode_t) -> mode_t {
+        permissions & (0o707 | (permissions & 0o007) << 3)
+    }
+
+    /// Gives the group of a new file what was left out by ``withoutGroup(_:)``.
+    private static func addGroup(
+        _ permissions: mode_t, to descriptor: Int32, _ path: @autoclosure () -> String
+    ) throws {
+        if withoutGroup(permissions) == permissions { return }
         var status = stat()
         try check(path(), "examined") { fstat(descriptor, &status) }
-        if status.st_gid == original.st_gid { return }
-        // This group may do what all others may.
-        let mode = status.st_mode & 0o777
-        try check(path(), "protected") { fchmod(descriptor, mode & (0o707 | (mode & 0o007) << 3)) }
+        try check(path(), "shared with its group") {
+            fchmod(descriptor, status.st_mode & 0o777 | permissions & 0o070)
+        }
     }
 
     /// Creates an empty file that no more users may read than may read others.
@@ -66,9 +72,13 @@ extension FileSystem {
     package static func createEmptyFile(at url: URL, as originals: [stat]) throws {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
         let permissions = Self.permissions(of: originals)
-        let descriptor = try check(url.path, "created") { open(url.path, flags, permissions) }
+        let descriptor = try check(url.path, "created") { open(url.path, flags, withoutGroup(permissions)) }
         defer { close(descriptor) }
-        for original in originals { try protect(descriptor, as: original, url.path) }
+        var status = stat()
+        try check(url.path, "examined") { fstat(descriptor, &status) }
+        if originals.allSatisfy({ $0.st_gid == status.st_gid }) {
+            try addGroup(permissions, to: descriptor, url.path)
+        }
     }
 
     /// Creates a file with its content, in place of one that a crash left. If that fails there is none.
@@ -76,9 +86,9 @@ extension FileSystem {
     /// - Parameters:
     ///   - name: The file's name.
     ///   - folder: The folder for it, open.
-    ///   - permissions: Who may use it; those that the process is not to give, by its umask, are left out.
+    ///   - permissions: The permissions, less those of the umask.
     ///   - original: The file that has these permissions, if they are those of another. The new one gets its owner and
-    ///     group, too, if possible; no other group gets what was not meant for it.
+    ///     its group, too, each if possible; no other group gets permissions of this group.
     ///   - data: What the file holds.
     ///   - path: The file's path, for the error.
     ///   - finish: Does something more with the file, such as making it durable, before it is closed.
@@ -92,16 +102,20 @@ extension FileSystem {
         _ path: @autoclosure () -> String,
         finish: (_ descriptor: Int32) throws -> Result
     ) throws -> Result {
+        let initial = original == nil ? permissions : withoutGroup(permissions)
         let descriptor = try check(path(), "created") { () -> Int32 in
             // What a crash left is not used again: it could have attributes or permissions of its own.
             if unlinkat(folder, name, 0) != 0, errno != ENOENT { return -1 }
-            return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+            return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, initial)
         }
         defer { close(descriptor) }
         do {
-            // Only root may give a file to its owner; a group must be one of our own.
-            if let original, fchown(descriptor, original.st_uid, original.st_gid) != 0 {
-                try protect(descriptor, as: original, path())
+            // Only root may give a file to another owner; any process may give it to a group of its own.
+            if let original,
+                fchown(descriptor, original.st_uid, original.st_gid) == 0
+                    || fchown(descriptor, uid_t.max, original.st_gid) == 0
+            {
+                try addGroup(permissions, to: descriptor, path())
             }
             try data.withUnsafeBytes { bytes in
                 var rest = bytes[...]

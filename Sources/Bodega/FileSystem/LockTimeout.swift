@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Foundation
 
 #if canImport(Darwin)
@@ -22,24 +22,32 @@ package struct LockTimeout: Sendable {
     /// The time since any moment of the past, never set back.
     package let now: @Sendable () -> Duration
 
-    /// Blocks the thread.
-    let pause: @Sendable (Duration) -> Void
+    /// Blocks the thread until the semaphore is signalled, at most for a time.
+    let wait: @Sendable (DispatchSemaphore, Duration) -> Void
+
+    /// Maximum number of threads of the process that wait for file locks. Further callers retry with pauses.
+    let threads: Int
 
     /// Describes a limit.
     ///
     /// - Parameters:
     ///   - limit: How long to wait. A lock that is free is taken in any case.
+    ///   - threads: Maximum number of threads of the process that wait for file locks. Further callers retry with pauses.
     ///   - now: Returns the time since any moment of the past, never set back.
-    ///   - pause: Blocks the thread for a time.
+    ///   - wait: Blocks the thread until the semaphore is signalled, at most for a time; it may return earlier.
     package init(
         _ limit: Duration,
+        threads: Int = 32,
         now: @escaping @Sendable () -> Duration = { .nanoseconds(DispatchTime.now().uptimeNanoseconds) },
-        pause: @escaping @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
+        wait: @escaping @Sendable (_ answer: DispatchSemaphore, _ rest: Duration) -> Void = { answer, rest in
+            _ = answer.wait(timeout: .now() + .nanoseconds(Int((rest / .nanoseconds(1)).rounded(.up))))
+        }
     ) {
         // Longer ones could not be added to the time.
         self.limit = min(max(limit, .zero), .seconds(1 << 31))
+        self.threads = threads
         self.now = now
-        self.pause = pause
+        self.wait = wait
     }
 
     /// The deadline of an operation.
@@ -63,25 +71,49 @@ package struct LockDeadline: Sendable {
     /// How long the operation may still wait, never negative.
     var rest: Duration { max(end - timeout.now(), .zero) }
 
-    /// Takes an `flock`. While another process or another opening of the file holds it, it is tried again and again, with
-    /// pauses that become longer.
+    /// Takes an `flock`, and waits while another process or another opening of the file holds it.
     ///
     /// - Parameters:
-    ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``.
+    ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``. After an error, do not lock
+    ///     it again.
     ///   - kind: `LOCK_EX` or `LOCK_SH`.
     ///   - path: Its path, for the error.
     /// - Throws: ``StorageError/Code/locked`` after the deadline.
     package func lock(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
-        var pause = Self.shortestPause
+        if try tryLock(descriptor, kind, path()) { return }
+        if rest > .zero {
+            guard let request = LockRequest(descriptor, kind, limit: timeout.threads) else {
+                return try retry(descriptor, kind, path())
+            }
+            while request.result == nil, rest > .zero { timeout.wait(request.answer, rest) }
+            if let number = request.abandon() {
+                if number == 0 { return }
+                throw StorageError.system(number, path(), "locked")
+            }
+        }
+        throw error("Another process", path())
+    }
+
+    /// Takes an `flock` if it is free.
+    private func tryLock(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         while flock(descriptor, kind | LOCK_NB) != 0 {
             let number = errno
-            if number == EINTR { continue }
-            if number != EWOULDBLOCK { throw StorageError.system(number, path(), "locked") }
+            if number == EWOULDBLOCK { return false }
+            if number != EINTR { throw StorageError.system(number, path(), "locked") }
+        }
+        return true
+    }
+
+    /// Takes an `flock` without another thread: retries with pauses that become longer.
+    private func retry(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
+        let never = DispatchSemaphore(value: 0)
+        var pause = Self.shortestPause
+        repeat {
             let rest = rest
             if rest == .zero { throw error("Another process", path()) }
-            timeout.pause(min(pause, rest))
+            timeout.wait(never, min(pause, rest))
             pause = min(pause * 2, Self.longestPause)
-        }
+        } while try !tryLock(descriptor, kind, path())
     }
 
     func error(_ holder: String, _ path: String) -> StorageError {

@@ -1,6 +1,7 @@
 #if CommandLineTool
 import ArgumentParser
 import Bodega
+import Foundation
 
 /// `bodega rm`.
 struct RemoveCommand: ConsoleCommand {
@@ -81,10 +82,12 @@ struct RemoveCommand: ConsoleCommand {
         let files = try await disk.unrecognizedFiles()
         guard let first = files.first else { return }
         let others = files.count == 1 ? "" : " and \(files.count - 1) more"
+        let isUUID = UUID(uuidString: first) != nil
+        let reason = isUUID ? " Other programs name files by such UUIDs; Bodega's names are upper-case hashes." : ""
         throw ToolError(
             .failure,
             """
-            Nothing was removed: \(store.address.path) has files that are not recognised as items: \(first)\(others). \
+            Nothing was removed: \(store.address.path) has files that are not recognised as items: \(first)\(others).\(reason) \
             Move them to another folder, or remove single items with: bodega rm \(store.address) --verbatim KEY
             """
         )

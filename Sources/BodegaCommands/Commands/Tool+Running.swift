@@ -71,7 +71,18 @@ private final class DiscreetSink: ByteSink {
 
     init(_ sink: any ByteSink, _ arguments: [String]) {
         self.sink = sink
-        secrets = arguments.filter(StorageAddress.mayHoldSecret)
+        secrets = arguments.flatMap(Self.secrets)
+    }
+
+    /// The parts of an argument that errors must not quote, the longest first.
+    private static func secrets(in argument: String) -> [String] {
+        var texts = [argument]
+        // The parser quotes the value of an option without its name.
+        if argument.hasPrefix("-"), let mark = argument.utf8.firstIndex(of: UInt8(ascii: "=")) {
+            let value = String(argument[argument.utf8.index(after: mark)...])
+            if !value.isEmpty { texts.append(value) }
+        }
+        return texts.contains(where: StorageAddress.mayHoldSecret) ? texts : []
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws {

@@ -29,7 +29,7 @@ package final class Interruption: Sendable {
     private let hearsSignals: Bool
     /// A queue of its own has a thread, whatever the others are busy with.
     private let queue = DispatchQueue(label: "bodega.interruption")
-    /// What can be read as soon as there is a status, for those who wait for input.
+    /// What can be read as soon as there is a status, for callers that wait for input.
     private let descriptors: (reading: Int32, writing: Int32)?
 
     /// Nobody wants anything yet.
@@ -84,13 +84,13 @@ package final class Interruption: Sendable {
             defer { (state.waiting, state.handlers) = ([:], []) }
             return (state.waiting.values, state.handlers)
         }
-        // One byte, which nobody reads, stays for all who wait.
+        // One byte, which no caller reads, stays for all that wait.
         if let descriptors { _ = withUnsafeBytes(of: UInt8(0)) { systemWrite(descriptors.writing, $0) } }
         for continuation in waiting { continuation.resume(returning: false) }
         for handler in handlers { handler() }
     }
 
-    /// Lets those go on who wait for it, or who will wait next.
+    /// Resumes the callers that wait for it, or the next one to wait.
     package func wake() {
         let woken = state.withLock { state in
             state.isWoken = state.wakeable.isEmpty
@@ -157,7 +157,7 @@ extension Interruption {
 
     /// Does work that may never end, such as asking a server that does not answer.
     ///
-    /// When the command is to end, the work is cancelled, and left behind if it does not heed that.
+    /// When the command is to end, the work is cancelled, and abandoned if it does not end then.
     ///
     /// - Parameters:
     ///   - grace: The seconds that cancelled work may take to end.

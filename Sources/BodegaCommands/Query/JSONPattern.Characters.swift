@@ -8,32 +8,61 @@ extension JSONPattern {
             case categories(Set<Unicode.GeneralCategory>, isNegated: Bool)
         }
 
-        var parts: [Part]
+        /// In ascending order, without overlaps.
+        private let ranges: [ClosedRange<Unicode.Scalar>]
+        private let categories: [(Set<Unicode.GeneralCategory>, isNegated: Bool)]
         /// Whether all other characters are in the set.
-        var isNegated = false
+        private let isNegated: Bool
 
         /// RFC 9485, section 5.3: all but the ends of lines.
         static let any = Characters(parts: [.range("\n"..."\n"), .range("\r"..."\r")], isNegated: true)
 
         init(parts: [Part], isNegated: Bool = false) {
-            self.parts = parts
+            var ranges: [ClosedRange<Unicode.Scalar>] = []
+            var categories: [(Set<Unicode.GeneralCategory>, isNegated: Bool)] = []
+            for part in parts {
+                switch part {
+                case .range(let range): ranges.append(range)
+                case .categories(let names, let isNegated): categories.append((names, isNegated))
+                }
+            }
+            ranges.sort { $0.lowerBound < $1.lowerBound }
+            self.ranges = ranges.reduce(into: []) { merged, range in
+                if let last = merged.last, range.lowerBound <= last.upperBound {
+                    merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+                } else {
+                    merged.append(range)
+                }
+            }
+            self.categories = categories
             self.isNegated = isNegated
         }
 
         init(_ scalar: Unicode.Scalar) {
-            parts = [.range(scalar...scalar)]
+            self.init(parts: [.range(scalar...scalar)])
         }
+
+        /// The number of parts.
+        var size: Int { ranges.count + categories.count }
 
         /// Whether a character is in the set.
         func contains(_ scalar: Unicode.Scalar) -> Bool {
-            let isPart = parts.contains { part in
-                switch part {
-                case .range(let range): range.contains(scalar)
-                case .categories(let categories, let isNegated):
-                    categories.contains(scalar.properties.generalCategory) != isNegated
-                }
+            (isInRanges(scalar) || isInCategories(scalar)) != isNegated
+        }
+
+        private func isInRanges(_ scalar: Unicode.Scalar) -> Bool {
+            var (low, high) = (0, ranges.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if ranges[middle].upperBound < scalar { low = middle + 1 } else { high = middle }
             }
-            return isPart != isNegated
+            return low < ranges.count && ranges[low].contains(scalar)
+        }
+
+        private func isInCategories(_ scalar: Unicode.Scalar) -> Bool {
+            if categories.isEmpty { return false }
+            let category = scalar.properties.generalCategory
+            return categories.contains { names, isNegated in names.contains(category) != isNegated }
         }
     }
 

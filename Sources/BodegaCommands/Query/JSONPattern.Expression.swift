@@ -5,15 +5,16 @@ extension JSONPattern {
         case characters(Characters)
         case sequence([Expression])
         case choice([Expression])
-        /// The expression, at least and at most so many times; `nil` for no end.
+        /// The expression with its minimum and maximum count; `nil` for no maximum.
         case repetition(Expression, Int, Int?)
 
-        /// The number of steps, or a number beyond ``JSONPattern/largest``. Each part counts, also an empty one, so that
-        /// many repetitions of nothing are too large as well.
+        /// The number of steps and of the parts of their sets, at most ``JSONPattern/largest``. An empty part counts, so
+        /// that many repetitions of nothing are too large as well.
         var size: Int {
             let size: Int
             switch self {
-            case .characters: size = 1
+            case .characters(let characters): size = max(characters.size, 1)
+            case .sequence(let parts) where parts.count == 1: size = parts[0].size
             case .sequence(let parts): size = parts.reduce(1) { min($0 + $1.size, JSONPattern.largest) }
             case .choice(let parts): size = parts.reduce(1) { min($0 + $1.size + 2, JSONPattern.largest) }
             case .repetition(let part, let least, let most):

@@ -21,7 +21,7 @@ extension JSONPattern {
         private mutating func choice() throws(Mistake) -> Expression {
             depth += 1
             defer { depth -= 1 }
-            // As deep as nobody writes, and long before the stack ends.
+            // Deeper than any useful expression, and far from the end of the stack.
             if depth > 100 { throw Mistake("Parentheses are nested too deeply in the regular expression") }
             var branches = [try branch()]
             while take("|") { branches.append(try branch()) }
@@ -137,21 +137,22 @@ extension JSONPattern.Parser {
 
     /// Reads what comes behind an opening bracket.
     private mutating func set() throws(JSONPattern.Mistake) -> JSONPattern.Characters {
-        var set = JSONPattern.Characters(parts: [], isNegated: take("^"))
-        if take("-") { set.parts.append(.range("-"..."-")) }
+        let isNegated = take("^")
+        var parts: [JSONPattern.Characters.Part] = []
+        if take("-") { parts.append(.range("-"..."-")) }
         while let scalar = next, scalar != "]" {
             if scalar == "-" {
                 position += 1
                 guard next == "]" else { throw Self.strayHyphen }
-                set.parts.append(.range("-"..."-"))
+                parts.append(.range("-"..."-"))
             } else {
-                set.parts.append(try element())
+                parts.append(try element())
             }
         }
-        guard take("]"), !set.parts.isEmpty else {
+        guard take("]"), !parts.isEmpty else {
             throw JSONPattern.Mistake("A bracket is empty or is not closed in the regular expression")
         }
-        return set
+        return JSONPattern.Characters(parts: parts, isNegated: isNegated)
     }
 
     /// Reads a character, a range or an escape in brackets.

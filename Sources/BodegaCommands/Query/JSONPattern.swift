@@ -33,8 +33,8 @@ struct JSONPattern: Sendable {
         self.isWhole = isWhole
     }
 
-    /// How many steps an expression may have.
-    static let largest = 10_000
+    /// The size that an expression must stay below, in steps: each takes time for each character of a text.
+    static let largest = 2_000
 
     /// Why a text is no regular expression that can be used: a clause without a full stop.
     struct Mistake: Error, Equatable {

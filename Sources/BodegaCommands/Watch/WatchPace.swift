@@ -1,5 +1,5 @@
-/// How long a watch heeds no signals after one that announced nothing, so that an engine that signals all the time does
-/// not keep a processor busy.
+/// How long a watch ignores signals after one without a change, so that an engine that signals all the time does not keep
+/// a processor busy.
 struct WatchPace {
     private static let shortest = 0.01
     private static let longest = 0.25

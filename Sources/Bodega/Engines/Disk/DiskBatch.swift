@@ -45,28 +45,31 @@ enum DiskBatch {
             removeQuietly(staging, in: owner, control)
             throw error
         }
-        try carryOut(steps, in: owner, folder, control)
+        // The time for readers begins now: preparing a large batch may have taken long.
+        try carryOut(steps, in: owner, folder, control) { owner.lockTimeout.deadline() }
     }
 
     /// Carries out the rest of a batch whose process is gone, or undoes what has been carried out of it.
-    static func finish(in owner: DiskFolder, _ folder: Int32, _ control: Int32) throws {
+    ///
+    /// - Parameter deadline: Until when to wait for readers.
+    static func finish(in owner: DiskFolder, _ folder: Int32, _ control: Int32, _ deadline: LockDeadline) throws {
         let steps = try Steps(contentsOfFile: owner.controlPath + "/\(committed)/\(list)")
-        try carryOut(steps, in: owner, folder, control)
+        try carryOut(steps, in: owner, folder, control) { deadline }
     }
 
     private static func carryOut(
         _ steps: Steps,
         in owner: DiskFolder,
         _ folder: Int32,
-        _ control: Int32
+        _ control: Int32,
+        _ deadline: () -> LockDeadline
     ) throws {
         let work = Work(steps: steps, committed: committed, owner: owner, folder: folder)
         defer { flock(folder, LOCK_UN) }
         do {
             try owner.synchronizeEntries(control, owner.controlPath)
             // Readers of several items see all of it or nothing. New ones wait when they see that it is committed.
-            // Its time begins now: preparing a large batch may have taken long.
-            try owner.deadline().lock(folder, LOCK_EX, owner.path)
+            try deadline().lock(folder, LOCK_EX, owner.path)
             try work.carryOut()
             try owner.synchronizeEntries(folder, owner.path)
         } catch {

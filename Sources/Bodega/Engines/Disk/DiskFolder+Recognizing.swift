@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 extension DiskStorageEngine {
 
@@ -16,9 +16,13 @@ extension DiskFolder {
     /// The names of the files that count as items although nothing shows that they were written as items.
     func unrecognizedFiles() throws -> [String] {
         try readingMany { folder in
-            try inOrder(folder) { file in
-                file.record?.key == nil && !DiskName.isMadeFromKey(file.name) ? file.name : nil
-            }
+            let names = try inOrder(folder) { file in file.record?.key == nil ? file.name : nil }
+            // Many programs name files by random UUIDs. The names that Bodega makes are hashes, of which one in 64 has the
+            // version and variant of such a UUID. A folder in which most of them do is another program's.
+            let hashes = names.filter(\.isGroupedMD5)
+            let random = hashes.filter(\.looksLikeRandomUUID)
+            let isForeign = random.count * 2 > hashes.count
+            return names.filter { !DiskName.isMadeFromKey($0) || isForeign && $0.looksLikeRandomUUID }
         }
     }
 
@@ -30,10 +34,18 @@ extension DiskFolder {
         let owner = DiskFolder(url: url, durability: .full, isReadOnly: true)
         return try owner.withFolder { folder in
             // Few files are beside a database, and the listing of a folder with a million items would take long.
-            let names = try FileSystem.files(in: folder, limit: 100, path).filter { $0.hasSuffix(".sqlite3") }
-            return try Set(names + ["data.sqlite3"]).sorted().filter { name in
-                guard try StoreNature(ofPath: path + "/" + name) == .sqlite else { return false }
-                return try DiskFile.open(name, in: folder, owner)?.record?.key == nil
+            let names = try FileSystem.files(in: folder, limit: 100, path)
+            return try Set(names + StoreNature.databaseExtensions.map { "data.\($0)" }).sorted().filter { name in
+                if DiskName.isMadeFromKey(name) { return false }
+                do {
+                    guard try StoreNature(ofPath: path + "/" + name) == .sqlite else { return false }
+                    return try DiskFile.open(name, in: folder, owner)?.record?.key == nil
+                } catch let error as StorageError where error.code == .permissionDenied {
+                    // One that can't be read is a database only by its name.
+                    let pathExtension = URL(fileURLWithPath: name).pathExtension.lowercased()
+                    if StoreNature.databaseExtensions.contains(pathExtension) { throw error }
+                    return false
+                }
             }
         }
     }
@@ -51,11 +63,22 @@ extension DiskFolder {
 extension DiskName {
     /// Whether a name is one that a key's hash makes, and that hardly any other program gives to a file.
     fileprivate static func isMadeFromKey(_ name: String) -> Bool {
-        if name.looksLikeGroupedMD5 { return true }
+        if name.isGroupedMD5 { return true }
         let prefix = "emporium-"
         return name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 64
             && name.utf8.dropFirst(prefix.utf8.count).allSatisfy { hexadecimalDigits.contains($0) }
     }
 
     private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
+}
+
+extension String {
+    /// Whether the string is one that ``groupedMD5`` can be, which has upper-case digits.
+    fileprivate var isGroupedMD5: Bool { looksLikeGroupedMD5 && utf8.allSatisfy { $0 < UInt8(ascii: "a") } }
+
+    /// Whether the string has the version and the variant of a random UUID: RFC 4122, section 4.4.
+    fileprivate var looksLikeRandomUUID: Bool {
+        let digits = Array(utf8)
+        return looksLikeGroupedMD5 && digits[14] == UInt8(ascii: "4") && "89AB".utf8.contains(digits[19])
+    }
 }

@@ -136,7 +136,7 @@ package final class DiskFolder: Sendable {
             return try withFolder { folder in
                 let control = try lockControlFolder(folder, deadline)
                 defer { FileSystem.closeLocked(control) }
-                if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control) }
+                if try DiskBatch.isCommitted(in: folder, self) { try finishBatch(folder, control, deadline) }
                 return try body(folder, control)
             }
         }
@@ -164,9 +164,12 @@ package final class DiskFolder: Sendable {
 
     /// Finishes a batch whose process is gone. If it cannot be carried out it is undone: nobody was told that it was
     /// done.
-    private func finishBatch(_ folder: Int32, _ control: Int32) throws {
+    private func finishBatch(_ folder: Int32, _ control: Int32, _ deadline: LockDeadline) throws {
         do {
-            try DiskBatch.finish(in: self, folder, control)
+            try DiskBatch.finish(in: self, folder, control, deadline)
+        } catch let error as StorageError where error.code == .locked {
+            // The batch was undone, but the operation's time is over, and the folder must not be locked again.
+            throw error
         } catch {
             if try DiskBatch.isCommitted(in: folder, self) { throw error }
             bodegaLogger.warning("A batch that a crash interrupted was undone.", metadata: ["error": "\(error)"])

@@ -17,7 +17,6 @@ extension StorageError {
     ///   - error: What was thrown. A storage error stays what it is, but learns its file.
     ///   - file: The database file.
     static func sqlite(_ error: any Error, file: URL) -> StorageError {
-        let number = errno
         if var error = error as? StorageError {
             error.file = error.file ?? file
             return error
@@ -30,7 +29,7 @@ extension StorageError {
                 "A program was stopped in the midst of a write. Open the file for writing to undo that, then read."
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
         }
-        if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(number, file, databaseError) {
+        if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(file, databaseError) {
             return error
         }
         let (code, message) = description(of: databaseError.resultCode)
@@ -54,18 +53,17 @@ extension StorageError {
     }
 
     /// Recognises that a file could not be opened because too many are open. SQLite does not report the operating system's
-    /// reason. `errno` still has it if this is called on the thread that tried; otherwise, so does another attempt.
+    /// reason, and `errno` may be left from an earlier call. Another attempt to open a file reports the reason.
     ///
-    /// - Parameter number: The value of `errno` when the operation ended.
     /// - Returns: `nil` if it was something else.
-    private static func tooManyFiles(_ number: Int32, _ file: URL, _ cause: DatabaseError) -> StorageError? {
-        var number = number
-        if ![EMFILE, ENFILE].contains(number) {
-            let descriptor = open("/", O_RDONLY | O_CLOEXEC)
-            number = errno
-            if descriptor >= 0 { close(descriptor) }
-            guard descriptor < 0, [EMFILE, ENFILE].contains(number) else { return nil }
+    private static func tooManyFiles(_ file: URL, _ cause: DatabaseError) -> StorageError? {
+        let descriptor = open("/", O_RDONLY | O_CLOEXEC)
+        let number = errno
+        if descriptor >= 0 {
+            close(descriptor)
+            return nil
         }
+        guard [EMFILE, ENFILE].contains(number) else { return nil }
         var error = system(number, file.path, "opened")
         error.cause = cause
         return error

@@ -21,6 +21,9 @@ package enum StoreNature: Equatable, Sendable {
     /// A file that begins in another way, or something that is neither a file nor a folder.
     case other
 
+    /// The extensions by which a path is an SQLite file's, in lower case.
+    static let databaseExtensions = ["sqlite3", "sqlite", "db"]
+
     /// Has a look, following symbolic links. Nothing is opened that could wait for somebody, such as a pipe.
     ///
     /// - Parameter path: Where to look.
