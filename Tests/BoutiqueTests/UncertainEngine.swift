@@ -18,6 +18,9 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
 
     let memory = MemoryStorageEngine()
 
+    /// Runs just before the history is read the next time.
+    let beforeReadingHistory = Locked<(@Sendable () async throws -> Void)?>(nil)
+
     private let outcomes = Locked<[Outcome]>([])
     private let failuresToCome = Locked(0)
     private let readFailures = Locked(0)
@@ -78,7 +81,8 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     func fetchSnapshot() async throws -> StorageSnapshot { try await read { try await memory.fetchSnapshot() } }
 
     func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
-        try await read { try await memory.fetchChanges(since: cursor, besides: origin) }
+        if let change = beforeReadingHistory.withLock({ $0.take() }) { try await change() }
+        return try await read { try await memory.fetchChanges(since: cursor, besides: origin) }
     }
 
     func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a change costs a controller follows the change, not the number of objects.
+/// A change uses no other object, whatever their number. A deletion moves the later objects within their array.
 @MainActor
 @Suite struct ControllerCostTests {
 
@@ -104,7 +104,7 @@ import Testing
         #expect(controller.codableStoreables.map(\.id.number) == Array(200..<3_000))
     }
 
-    @Test("All objects are deleted one by one, with every hook, in the time of their number")
+    @Test("Deleting all objects calls every hook, without a copy of the array or a look at other objects")
     func deletingAll() throws {
         let controller = controller(of: 2_000)
         Counted.uses.withLock { $0 = 0 }

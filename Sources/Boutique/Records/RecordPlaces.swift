@@ -81,6 +81,8 @@ struct RecordPlaces<Item: StorableItem> {
         case .success(key) where !wasDuplicate: break
         case .success(let item):
             prepared.records.append(.write(key: aside, data: data))
+            // Another program has written it there since the store read the record.
+            if item != key, !isShown(item) { prepared.leavesItemUnshown = true }
             map.reportDuplicate(aside, of: item)
         case .failure(var error):
             prepared.records.append(.write(key: aside, data: data))
@@ -177,6 +179,11 @@ struct RecordPlaces<Item: StorableItem> {
 
     private func holds(_ key: CacheKey, _ data: Data, _ record: CacheKey) -> Bool {
         storage.coding.item(in: data, under: record).map(storage.coding.key(of:)) == key
+    }
+
+    /// Whether an item is among those that the store shows after what was prepared.
+    private func isShown(_ key: CacheKey) -> Bool {
+        written.contains(key) || !isCleared && !removed.contains(key) && contents?.contains(key) == true
     }
 
     /// Whether an item is under its own key, as far as the batch has not touched it.

@@ -17,6 +17,8 @@ struct PreparedOperation<Item: StorableItem>: Sendable {
     var records: [StorageOperation] = []
     /// Reported records that are about to be replaced, and are kept aside.
     var keptAside: [CacheKey: Data] = [:]
+    /// Whether a record is kept aside whose item no record shows.
+    var leavesItemUnshown = false
 }
 
 /// How operations ended that were to be written as one batch.

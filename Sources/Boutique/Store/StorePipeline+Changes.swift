@@ -11,21 +11,39 @@ extension StorePipeline {
         records.changeSignals().map { follow($0) }
     }
 
-    /// Takes a new origin after a write whose outcome is not known, and follows the changes besides that.
+    /// Takes a new origin after a write whose outcome is not known, and follows the changes excluding its own.
     func giveUpOrigin() {
         records.renewOrigin()
-        guard let old = following else { return }
+        followAgain()
+    }
+
+    /// Follows the changes excluding those of the current origin, if that has been renewed.
+    func followAgain() {
+        let origin = records.origin
+        guard origin != followedOrigin, let old = following else { return }
         // The new one listens before the old one ceases, so that the engine goes on watching.
+        followedOrigin = origin
         following = followChanges()
         old.cancel()
     }
 
-    /// Brings store and engine together in a turn of its own, and again until that has succeeded.
+    /// Compares store and engine in a turn of its own, and retries until that succeeds. However often it is called, one
+    /// loop does so.
     func catchUpLater() {
-        _ = follow(
-            AsyncStream {
-                $0.yield(); $0.finish()
-            })
+        wantedCatchUps += 1
+        if wantedCatchUps > 1 { return }
+        Task.detached { [weak self] in await retryUntilDone { await self?.catchUpAsWanted() } }
+    }
+
+    private func catchUpAsWanted() async -> Bool {
+        var done = 0
+        // Again for a call that came too late for the catch-up that has just ended.
+        while done != wantedCatchUps {
+            done = wantedCatchUps
+            guard await catchUp() else { return false }
+        }
+        wantedCatchUps = 0
+        return true
     }
 
     /// Shows what others have changed, at each of some signals.
@@ -52,11 +70,11 @@ extension StorePipeline {
             )
             return true
         } catch {
-            // Once for each cause, because it is tried again as long as the store is there.
+            // Once for each cause, because retrying goes on as long as the store exists.
             let code = (error as? StorageError)?.code ?? .inputOutput
             boutiqueLogger.log(
                 level: code == followingFailure ? .debug : .warning,
-                "A store could not be compared with its engine. It is tried again.",
+                "A store could not be compared with its engine. Retrying…",
                 metadata: ["error": "\(error)"]
             )
             followingFailure = code

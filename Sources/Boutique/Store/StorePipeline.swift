@@ -25,9 +25,14 @@ final class StorePipeline<Item: StorableItem> {
     /// Why the changes of others could not be read the last time.
     var followingFailure: StorageError.Code?
     var following: Task<Void, Never>?
+    /// The origin whose changes ``following`` does not signal.
+    var followedOrigin: StorageOrigin
+    /// How often a catch-up was asked for since the loop that does it began; 0 without a loop.
+    var wantedCatchUps = 0
 
     nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
         self.records = records
+        followedOrigin = records.origin
         self.live = live
     }
 
@@ -131,6 +136,10 @@ final class StorePipeline<Item: StorableItem> {
         switch written.outcome {
         case .success:
             await show(ready.map { $0.operation.changes }, written.map, written.news)
+            if ready.contains(where: { $0.operation.leavesItemUnshown }) {
+                mustReload = true
+                catchUpLater()
+            }
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
             failure = Reconciliation(ready.map { $0.operation })
@@ -216,6 +225,8 @@ final class StorePipeline<Item: StorableItem> {
         cursor = loaded.cursor
         mustReload = false
         live.show(loaded)
+        // A failed rewrite of old records has renewed the origin.
+        followAgain()
     }
 
     @discardableResult

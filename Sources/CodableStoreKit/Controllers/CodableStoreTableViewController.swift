@@ -8,7 +8,8 @@ public import UIKit
 /// as ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)``, without `override`. It observes
 /// the collection from its initializer to its end; a hook can be called before the view is loaded.
 ///
-/// It is a composition: what only has this type can't be created. ``CodableStoreTableViewControllerBase`` has the initializers.
+/// It is a composition: what only has this type can't be created. ``CodableStoreTableViewControllerBase`` has the
+/// initializers.
 public typealias CodableStoreTableViewController<Object: BaseCodableStoreable> = CodableStoreTableViewControllerBase<
     Object
 >

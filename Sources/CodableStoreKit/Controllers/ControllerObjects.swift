@@ -10,8 +10,8 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private var subscription: ObserverableCodableStoreSubscription?
     private let inbox = EventInbox<Object>()
     private var list: ObjectList<Object>?
-    // While the controller is told what will change: the change, and the objects without it if they are asked for. They are
-    // a copy then; at any other time nothing else keeps the array, so that a change need not copy it.
+    // Only while the controller's will-update hook runs: the change, and a copy of the objects before it, if the hook has
+    // used them. At any other time the list has the only reference to its array, so that a change does not copy it.
     private var upcoming: (change: ObjectList<Object>.Change, objectsBefore: [Object]?)?
     // The last event whose change was certainly in the objects when they were read.
     private var includedNumber = 0

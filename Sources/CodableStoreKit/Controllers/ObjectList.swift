@@ -1,13 +1,17 @@
-/// Objects in the order in which they were first saved, and where each of them is.
+import DequeModule
+
+/// Objects in the order in which they were first saved, and the index of each of them.
 ///
-/// Each object gets a rank when it is added, a number that only grows. Ranks are in the order of the objects, so a binary
-/// search among them finds an object's place, and a deletion need not touch the entries of the objects behind it: it moves
-/// those and their ranks in memory, and does nothing more.
+/// Each object gets a rank when it is added, a number that only grows. Ranks ascend in the order of the objects, so a binary
+/// search among them finds an object's index, and a deletion need not update the entries of later objects.
+///
+/// A deletion moves the later objects in memory, as each hook of a controller gets all objects as an array. The ranks are
+/// in a deque, which moves the shorter side.
 struct ObjectList<Object: BaseCodableStoreable> {
 
     private(set) var objects: [Object]
     /// The rank of each object, ascending.
-    private var ranks: [Int]
+    private var ranks: Deque<Int>
     private var rankOfIdentity: [Identity<Object.ID>: Int]
     private var nextRank: Int
 
@@ -21,7 +25,7 @@ struct ObjectList<Object: BaseCodableStoreable> {
 
     init(_ objects: [Object]) {
         self.objects = objects
-        ranks = Array(objects.indices)
+        ranks = Deque(objects.indices)
         nextRank = objects.count
         rankOfIdentity = Dictionary(minimumCapacity: objects.count)
         for (rank, object) in objects.enumerated() { rankOfIdentity[object.codableStoreIdentity] = rank }

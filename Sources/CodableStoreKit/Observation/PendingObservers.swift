@@ -1,10 +1,10 @@
 import Bodega
 
 /// The observers of collections that could not be opened yet, of all stores of the process. They begin when any store has
-/// opened the collection: one that only lives for a call can't keep them.
+/// opened the collection: a store that only exists for a call can't keep them.
 enum PendingObservers {
 
-    /// A collection, as those who can't open it know it.
+    /// The identity of a collection that could not be opened.
     struct Place: Hashable, Sendable {
         let medium: CodableStoreMedium
         let container: CodableStoreContainer
@@ -26,9 +26,9 @@ enum PendingObservers {
         }
     }
 
-    /// Lets those who wait for a collection begin.
+    /// Begins the observers that wait for a collection.
     static func begin<Object>(at place: @autoclosure () -> Place, with observers: Observers<Object>) {
-        // Nearly always nobody waits, so the place need not be found out.
+        // Nearly always no observer waits, so the place is not needed.
         if waiting.withLock({ $0.isEmpty }) { return }
         let place = place()
         let ready = waiting.withLock { $0.removeValue(forKey: place) }

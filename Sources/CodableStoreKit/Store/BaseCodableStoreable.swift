@@ -20,8 +20,9 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     ///
     /// Beyond being `Hashable`, it needs a form that is the same in every process: a string, a number, a `UUID`, a `URL`,
     /// anything else that is `LosslessStringConvertible`, `RawRepresentable` by one of these, or `Encodable`. Objects are
-    /// told apart by that form, byte by byte; in an `AnyHashable` by their types, too. An identifier without one, or one with a `Set` or an unordered dictionary
-    /// inside, is an error with ``Bodega/StorageError/Code/unsupportedIdentifier`` at the first save.
+    /// distinguished by the bytes of that form; in an `AnyHashable` by their types, too. An identifier without such a form,
+    /// or one that contains a `Set` or an unordered dictionary, is an error with
+    /// ``Bodega/StorageError/Code/unsupportedIdentifier`` at the first save.
     associatedtype ID: Hashable
 
     /// An encoder and a decoder that understand each other.

@@ -27,11 +27,30 @@ import Testing
         #expect(engine.reads == reads)
         #expect(try await engine.base.fetchKeys() == store.items.map { CacheKey($0.id) })
     }
+
+    @Test("A store whose rewrite of old records has failed follows the changes excluding those of its new origin")
+    func followsAgainAfterRewriting() async throws {
+        let folder = TemporaryFolder()
+        let engine = CountingEngine(try SQLiteStorageEngine(opening: folder.directory))
+        try await Store<NoteV1>(storage: engine.base, cacheIdentifier: \.id).insert(NoteV1(id: "a", text: "old"))
+        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
+        engine.failsNextCommit.withLock { $0 = true }
+        let store = try await Store<Note>(storage: engine, history: history)
+        #expect(!engine.failsNextCommit.withLock { $0 })
+        try await store.insert(Note(id: "b"))
+        #expect(engine.followedOrigins.withLock { $0.count } == 2)
+        #expect(engine.followedOrigins.withLock { $0.last } == engine.lastOrigin.withLock { $0 })
+    }
 }
 
-/// Counts how often the history is read, and signals nothing.
+/// Counts how often the history is read, notes origins, and signals nothing.
 private struct CountingEngine: ThrowingStorageEngine, CommitTellingStorageEngine {
     let base: SQLiteStorageEngine
+    /// The origins whose changes were not to be signalled.
+    let followedOrigins = Locked<[StorageOrigin]>([])
+    /// The origin of the last commit.
+    let lastOrigin = Locked<StorageOrigin?>(nil)
+    let failsNextCommit = Locked(false)
     private let count = Locked(0)
 
     init(_ base: SQLiteStorageEngine) { self.base = base }
@@ -44,9 +63,22 @@ private struct CountingEngine: ThrowingStorageEngine, CommitTellingStorageEngine
     }
 
     func changeSignals() -> AsyncStream<Void> { AsyncStream { _ in } }
-    func changeSignals(besides origin: StorageOrigin) -> AsyncStream<Void> { AsyncStream { _ in } }
 
-    func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? { try await base.commit(operations) }
+    func changeSignals(besides origin: StorageOrigin) -> AsyncStream<Void> {
+        followedOrigins.withLock { $0.append(origin) }
+        return AsyncStream { _ in }
+    }
+
+    func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {
+        lastOrigin.withLock { $0 = StorageOrigin.current }
+        let fails = failsNextCommit.withLock { fails in
+            defer { fails = false }
+            return fails
+        }
+        if fails { throw StorageError(.inputOutput, "The connection is lost.") }
+        return try await base.commit(operations)
+    }
+
     func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
     func fetchCursor() async throws -> StorageCursor { try await base.fetchCursor() }
     func fetchSnapshot() async throws -> StorageSnapshot { try await base.fetchSnapshot() }

@@ -183,6 +183,20 @@ import Testing
         #expect(store.items.map(\.text) == ["r"])
     }
 
+    @Test("An item that another program has written in place of an undecodable record is shown once that is kept aside")
+    func strangeItemAside() async throws {
+        let memory = MemoryStorageEngine()
+        try await memory.write(garbage, key: CacheKey("a"))
+        let store = try await Store<Note>(storage: AnyStorageEngine(base: memory))
+        try await memory.write(try data(Note(id: "other")), key: CacheKey("a"))
+        try await store.insert(Note(id: "a"))
+        #expect(try await eventually { Set(store.items.map(\.id)) == ["a", "other"] })
+        #expect(store.undecodable.isEmpty)
+        let shown = store.items
+        try await store.reload()
+        #expect(store.items == shown)
+    }
+
     @Test("Events that are asked for while a change is announced have no gap")
     func eventsFromObserver() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine())

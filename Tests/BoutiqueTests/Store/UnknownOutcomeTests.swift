@@ -1,9 +1,10 @@
 import Bodega
 import BodegaTesting
-import Boutique
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Boutique
 
 /// Writes that fail though the engine has applied them or will: in the end, store and engine agree.
 @MainActor
@@ -138,6 +139,29 @@ import Testing
             #expect(isSame, "round \(round)")
             if !isSame { return }
         }
+    }
+
+    @Test("A late write of a value is shown though the origin is renewed while the history is read")
+    func originRenewedWhileReading() async throws {
+        let value = AsyncStoredValue(key: "n", default: 0, storage: engine)
+        try await value.set(1)
+        let followed = try #require(FollowedEngine.shared(engine))
+        engine.beforeReadingHistory.withLock { [memory = engine.memory] in
+            $0 = {
+                let late = followed.origin
+                followed.renewOrigin()
+                try await StorageOrigin.$current.withValue(late) {
+                    try await memory.write(Data(#"{"value":2}"#.utf8), key: CacheKey("n"))
+                }
+            }
+        }
+        // Others' changes of another key signal until the history is read.
+        #expect(
+            try await eventually {
+                try await engine.memory.write(Data(), key: CacheKey("other"))
+                return engine.beforeReadingHistory.withLock { $0 == nil }
+            })
+        #expect(try await eventually { value.wrappedValue == 2 })
     }
 
     @Test(

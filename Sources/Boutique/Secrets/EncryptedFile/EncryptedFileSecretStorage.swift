@@ -1,14 +1,6 @@
 public import Bodega
 public import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// Keeps secrets in files that are encrypted by AES-GCM with 256 bits, one file a secret.
 ///
 /// It is what ``SecurelyStoredValue`` uses where there is no keychain.
@@ -58,22 +50,7 @@ public struct EncryptedFileSecretStorage: SecretStorage {
         self.directory = directory
         self.lockTimeout = lockTimeout
         path = directory.url.standardizedFileURL.path
-        scope = "files:" + Self.withoutLinks(path)
-    }
-
-    /// The path with which all paths of a folder agree, also as long as a part of it does not exist.
-    private static func withoutLinks(_ path: String) -> String {
-        var existing = URL(fileURLWithPath: path)
-        var missing: [String] = []
-        while existing.path != "/" {
-            if let found = realpath(existing.path, nil) {
-                defer { free(found) }
-                return ([String(cString: found)] + missing).joined(separator: "/")
-            }
-            missing.insert(existing.lastPathComponent, at: 0)
-            existing.deleteLastPathComponent()
-        }
-        return path
+        scope = "files:" + FileSystem.resolvedPath(path)
     }
 
     public func read(_ secret: SecretAddress) throws -> Data? {

@@ -90,12 +90,14 @@ final class EngineValue: Sendable {
 
     private func isRefreshed() async -> Bool {
         do {
-            // What fails from now on needs a refresh of its own.
-            isRefreshing.withLock { $0 = false }
-            try await refresh()
+            try await turn.take { [self] in
+                let data = try await fetch()
+                // Within the turn no write fails. One that fails after it needs another refresh.
+                isRefreshing.withLock { $0 = false }
+                await announce(data)
+            }
             return true
         } catch {
-            isRefreshing.withLock { $0 = true }
             boutiqueLogger.debug(
                 "A value could not be read after a write has failed. Retrying.",
                 metadata: ["key": "\(key)", "error": "\(error)"]

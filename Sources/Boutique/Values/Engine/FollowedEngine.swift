@@ -92,7 +92,7 @@ final class FollowedEngine: Sendable {
             return true
         } catch {
             boutiqueLogger.warning(
-                "Values that others may have changed could not be read. It is tried again.",
+                "Values that others may have changed could not be read. Retrying…",
                 metadata: ["error": "\(error)"]
             )
             return false
@@ -113,6 +113,8 @@ final class FollowedEngine: Sendable {
             cursor.withLock { $0 = now }
             return true
         }
+        // If the origin has been renewed in the meantime, a late write of the old one may have been omitted.
+        guard origin == self.origin else { return false }
         let changed = Set(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
         let concerned = values.withLock { values in changed.compactMap { values[$0]?.object } }
         for value in concerned { try await value.refresh() }
