@@ -11,18 +11,41 @@ import Testing
 /// The engine for tests that all engines pass.
 enum Engines {
 
-    static let all = [postgres]
+    static let all = [
+        configuration("PostgreSQL") { $0.url },
+        configuration("PostgreSQL, as a user with rights on rows only") { try await $0.urlOfWriter() },
+        configuration("PostgreSQL, with a log from a dump", isRestored: true) { $0.url },
+    ]
 
     /// Between two other collections, whose items it must not see.
-    static let postgres = {
-        var configuration = StorageEngineConformance.Configuration("PostgreSQL") { workspace in
+    ///
+    /// - Parameters:
+    ///   - name: What it is called in reports.
+    ///   - isRestored: Whether the log has numbers of transactions of another server when it is opened first.
+    ///   - url: Where the engine connects to, and as whom, when there are tables.
+    private static func configuration(
+        _ name: String,
+        isRestored: Bool = false,
+        url: @escaping @Sendable (Schemas.Schema) async throws -> String
+    ) -> StorageEngineConformance.Configuration {
+        var configuration = StorageEngineConformance.Configuration(name) { workspace in
             let place = try await Schemas.shared.schema(of: workspace)
             let options = PostgresDatabase.Options.patient()
-            let database = try await PostgresDatabase(connecting: place.url, options: options)
+            let isNew = try await place.sql("SELECT to_regclass('emporium_meta') IS NULL") == "t"
+            let owner = try await PostgresDatabase(connecting: place.url, options: options)
             for name in ["before", "after"] {
-                let other = try await database.collection(named: name)
+                let other = try await owner.collection(named: name)
                 try await other.write(Data("of another collection".utf8), key: CacheKey("a"))
             }
+            if isNew, isRestored {
+                try await place.sql(
+                    """
+                    UPDATE emporium_meta SET value = value WHERE name = 'home';
+                    UPDATE emporium_changes SET transaction = (transaction::text::bigint + 1000000)::text::xid8;
+                    """
+                )
+            }
+            let database = try await PostgresDatabase(connecting: url(place), options: options)
             return try await database.collection(named: workspace.identifier, now: workspace.clock.now)
         }
         configuration.refuseOperation = { _, workspace in
@@ -46,7 +69,7 @@ enum Engines {
             try await Schemas.shared.schema(of: workspace).drop()
         }
         return configuration
-    }()
+    }
 }
 
 extension PostgresDatabase.Options {
@@ -82,6 +105,21 @@ actor Schemas {
         @discardableResult
         func sql(_ text: String) async throws -> String {
             try await database.sql("SET search_path TO \(name); \(text)")
+        }
+
+        /// The URL for a user who has the rights that the guide names, once there are tables.
+        func urlOfWriter() async throws -> String {
+            try await sql(
+                """
+                DO $$ BEGIN CREATE ROLE writer LOGIN PASSWORD 'pa55';
+                EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+                GRANT USAGE ON SCHEMA \(name) TO writer;
+                GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(name) TO writer;
+                GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(name) TO writer;
+                """
+            )
+            let rest = url.split(separator: "@").dropFirst().joined(separator: "@")
+            return "postgresql://writer:pa55@\(rest)"
         }
 
         func drop() async throws {
