@@ -99,31 +99,45 @@ struct RecordPlaces<Item: StorableItem> {
             prepared.records += keys.map { .remove(key: $0) }
             return
         }
-        let unseen = try await unseenItems(among: keys)
-        for key in keys { try await remove(key, unseen[key], &prepared) }
+        let unseen = try await unseenRecords(ofItems: keys)
+        for key in keys { try await remove(key, unseen, &prepared) }
     }
 
     private mutating func remove(
-        _ key: CacheKey, _ unseen: Data?, _ prepared: inout PreparedOperation<Item>
+        _ key: CacheKey, _ unseen: [CacheKey: Data], _ prepared: inout PreparedOperation<Item>
     ) async throws {
         if let old = try await takeDisplacedRecord(of: key) { prepared.records.append(.remove(key: old)) }
         if written.remove(key) != nil || isAtHome(key) {
             prepared.records.append(.remove(key: key))
-        } else if let unseen, !removed.contains(key) {
-            prepared.keptAside[key] = unseen
-            prepared.records.append(.remove(key: key))
-            map.withdrawReport(of: key)
+        } else if !removed.contains(key) {
+            let file = key.asFileName
+            for record in [key, file] {
+                guard let data = unseen[record] else { continue }
+                prepared.records.append(.remove(key: record))
+                map.withdrawReport(of: record)
+                // What answers to both keys is put back as the file that it was, if the batch fails.
+                if record == file || data != unseen[file] { prepared.keptAside[record] = data }
+            }
         }
         removed.insert(key)
         try await removeDuplicates(map.withdrawDuplicates(of: key), &prepared)
     }
 
     /// The records of items that other programs have written and that are not shown yet.
-    private func unseenItems(among keys: [CacheKey]) async throws -> [CacheKey: Data] {
+    ///
+    /// Where there is a file of the first Bodega, it is among them: it answers to the key that it is named after, too.
+    private func unseenRecords(ofItems keys: [CacheKey]) async throws -> [CacheKey: Data] {
         if isCleared { return [:] }
-        let strangers = Set(keys.filter { !written.contains($0) && !removed.contains($0) && !isAtHome($0) })
-        if strangers.isEmpty { return [:] }
-        let found = try await storage.engine.fetch(keys: Array(strangers)).filter { holds($0.key, $0.data, $0.key) }
+        var items: [CacheKey: CacheKey] = [:]
+        for key in keys where !written.contains(key) && !removed.contains(key) && !isAtHome(key) {
+            items[key] = key
+            let file = key.asFileName
+            if map.recordKey(of: key) == file || map.isReported(file) { items[file] = key }
+        }
+        if items.isEmpty { return [:] }
+        let found = try await storage.engine.fetch(keys: Array(items.keys)).filter { record, data in
+            items[record].map { holds($0, data, record) } == true
+        }
         return Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
     }
 

@@ -12,16 +12,23 @@ import Testing
 @MainActor
 @Suite struct RecordModelTests {
 
-    @Test("No record is lost or comes back, wherever it lies", arguments: ["memory", "members", "sqlite", "disk"])
-    func model(kind: String) async throws {
-        print("record model of \(kind): EMPORIUM_SEED=\(Seed.current)")
-        var random = SeededGenerator(seed: Seed.current)
+    /// Engines with the seeds that are tried on them: a new one, and those that have found a defect once.
+    nonisolated private static let cases: [(kind: String, seed: UInt64)] =
+        ["memory", "members", "sqlite", "disk"].map { ($0, Seed.current) } + [
+            // Undoing a failed removal made a record of the item's own key out of a file of the first Bodega.
+            ("disk", 6_321_873_212_947_555_479)
+        ]
+
+    @Test("No record is lost or comes back, wherever it lies", arguments: cases)
+    func model(kind: String, seed: UInt64) async throws {
+        print("record model of \(kind): EMPORIUM_SEED=\(seed)")
+        var random = SeededGenerator(seed: seed)
         for round in 0..<(["memory", "members"].contains(kind) ? 150 : 15) {
             let folder = TemporaryFolder()
             let base: any StorageEngine =
                 ["memory", "members"].contains(kind)
                 ? MemoryStorageEngine() : try openEngine(kind, at: folder, .relaxed)
-            let seeded = try await seed(base, folder: kind == "disk" ? folder : nil, &random)
+            let seeded = try await self.seed(base, folder: kind == "disk" ? folder : nil, &random)
             for _ in 0..<3 {
                 let problems = try await session(on: base, onlyMembers: kind == "members", &random)
                 if !problems.isEmpty {

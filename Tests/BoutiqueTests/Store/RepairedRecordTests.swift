@@ -130,6 +130,38 @@ import Testing
         #expect(try await storedNotes(in: engine).map(\.text) == ["repaired"])
     }
 
+    @Test("A removal that fails leaves a file of the first Bodega what it was", arguments: [1, 2, 3])
+    func undoOfBareFile(applied: Int) async throws {
+        let engine = try engine("disk")
+        let key = CacheKey(verbatim: CacheKey("a").value)
+        try JSONEncoder().encode(Note(id: "a")).write(to: folder.file(key.rawValue))
+        try await engine.write(garbage, key: CacheKey("odd"))
+        let faulty = FaultInjectingStorageEngine(AnyStorageEngine(base: engine))
+        let store = try await Store<Note>(storage: faulty)
+        faulty.inject(.tear(afterFirst: applied, .number(1)))
+        await #expect(throws: StorageError.self) { try await store.insert(notes("b", "c")).remove(id: "a").run() }
+        #expect(Set(try await engine.fetchKeys()) == [key, CacheKey("odd")])
+        try await store.removeAll()
+        #expect(try await engine.fetchKeys() == [CacheKey("odd")])
+    }
+
+    @Test("A repaired file of the first Bodega is removed as that file, and left what it was if that fails")
+    func undoOfRepairedBareFile() async throws {
+        let engine = try engine("disk")
+        let key = CacheKey(verbatim: CacheKey("a").value)
+        try garbage.write(to: folder.file(key.rawValue))
+        let faulty = FaultInjectingStorageEngine(AnyStorageEngine(base: engine))
+        let store = try await Store<Note>(storage: faulty)
+        try await engine.write(JSONEncoder().encode(Note(id: "a")), key: key)
+        faulty.inject(.failAfterwards(.writes, .number(1)))
+        await #expect(throws: StorageError.self) { try await store.remove(id: "a") }
+        #expect(try await engine.fetchKeys() == [key])
+        #expect(store.undecodable.map(\.key) == [key])
+        try await store.remove(id: "a")
+        #expect(try await engine.fetchCount() == 0)
+        #expect(store.undecodable.isEmpty)
+    }
+
     // MARK: Order
 
     @Test("An item in place of an undecodable record is the last one, also after a relaunch", arguments: kinds)
