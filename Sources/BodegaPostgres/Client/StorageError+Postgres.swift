@@ -37,6 +37,11 @@ extension StorageError {
         }
     }
 
+    static let poolerMessage = """
+        A connection pooler gives each transaction another session of the server. Use its session mode, or connect to the \
+        server itself.
+        """
+
     /// By class and code as in appendix A of PostgreSQL's manual.
     private static func description(ofState state: String) -> (Code, String) {
         switch state {
@@ -48,7 +53,7 @@ extension StorageError {
             return (.unreachable, "The database server is starting or shutting down. Try again when it is back.")
         case "26000", "42P05":
             // A prepared statement that was there is gone, or one that was not there is there.
-            return (.cannotOpen, PoolerProbe.failure.message)
+            return (.cannotOpen, poolerMessage)
         case "57P04":
             return (.cannotOpen, "The database was dropped. Create it anew.")
         case "57P05", "25P03":

@@ -18,15 +18,7 @@ enum PoolerProbe {
         _ = try await other.run([Command(Statement("BEGIN")), Command(Statement("SELECT 1"))], patience: patience)
         let second = try await process(of: session, patience)
         _ = try await other.run(Command(Statement("ROLLBACK")), patience: patience)
-        if first != second { throw failure }
-    }
-
-    static var failure: StorageError {
-        let message = """
-            A connection pooler gives each transaction another session of the server. Use its session mode, or connect to \
-            the server itself.
-            """
-        return StorageError(.cannotOpen, message)
+        if first != second { throw StorageError(.cannotOpen, StorageError.poolerMessage) }
     }
 
     private static func process(of session: Session, _ patience: TimeInterval) async throws -> Int32 {
