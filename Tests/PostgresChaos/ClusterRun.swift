@@ -61,6 +61,7 @@ struct ClusterRun {
             try await check(loads, after: "\(number + 1). \(fault.rawValue)", &totals)
             totals.note(try await writesAppliedTwice(cluster))
             if !totals.problems.isEmpty, let folder = options.logs {
+                try keeper.copyLogs(to: URL(fileURLWithPath: folder))
                 // The identifiers of requests begin with their time.
                 let log = try await cluster.sql(
                     "SELECT id, part, request, origin, transaction, written, removed FROM emporium_changes ORDER BY id")

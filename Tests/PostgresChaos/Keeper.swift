@@ -36,6 +36,13 @@ final class Keeper: Sendable {
         watchdog.waitUntilExit()
     }
 
+    /// Copies what all programs said into another folder.
+    func copyLogs(to other: URL) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".log") {
+            try Data(contentsOf: folder.appendingPathComponent(name)).write(to: other.appendingPathComponent(name))
+        }
+    }
+
     /// Starts a program as the user of the servers, with a log of its own.
     func start(_ name: String, _ program: String, _ arguments: [String]) throws -> Daemon {
         let log = folder.appendingPathComponent("\(name).log")

@@ -109,6 +109,7 @@ actor Member {
                 "parameters": [
                     "max_connections": 150, "shared_buffers": "32MB", "wal_keep_size": "256MB", "wal_log_hints": "on",
                     "dynamic_shared_memory_type": "mmap", "wal_sender_timeout": "5s", "wal_receiver_timeout": "5s",
+                    "log_line_prefix": "%m [%p] ",
                 ],
             ],
         ]
