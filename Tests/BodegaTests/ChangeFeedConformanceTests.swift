@@ -5,7 +5,8 @@ import Testing
 
 /// The engines of this package that have change feeds.
 private let engines = [
-    Engines.memory, shared(Engines.sqlite), shared(Engines.relaxedSQLite), shared(Engines.sqliteCollection),
+    Engines.memory, shared(Engines.sqlite), shared(Engines.relaxedSQLite), shared(Engines.restoredSQLite),
+    shared(Engines.sqliteCollection),
 ]
 
 private func shared(_ configuration: Engines.Configuration) -> Engines.Configuration {

@@ -10,7 +10,9 @@ enum Engines {
 
     typealias Configuration = StorageEngineConformance.Configuration
 
-    static let all = [memory, sqlite, relaxedSQLite, sqliteCollection, disk, relaxedDisk].map(inGoodTime)
+    static let all = [
+        memory, sqlite, relaxedSQLite, restoredSQLite, sqliteCollection, disk, relaxedDisk, restoredDisk,
+    ].map(inGoodTime)
 
     private static func inGoodTime(_ configuration: Configuration) -> Configuration {
         var configuration = configuration
@@ -24,6 +26,7 @@ enum Engines {
 
     static let sqlite = sqlite("SQLite", durability: .full)
     static let relaxedSQLite = sqlite("SQLite, relaxed", durability: .relaxed)
+    static let restoredSQLite = restored(sqlite("SQLite, a copy of files in use", durability: .relaxed))
 
     /// A collection between two others, whose items it must not see.
     static let sqliteCollection = {
@@ -42,6 +45,7 @@ enum Engines {
 
     static let disk = disk("disk", durability: .full)
     static let relaxedDisk = disk("disk, relaxed", durability: .relaxed)
+    static let restoredDisk = restored(disk("disk, a copy of files in use", durability: .relaxed))
 
     private static func sqlite(_ name: String, durability: StorageDurability) -> Configuration {
         var configuration = Configuration(name) { workspace in
@@ -62,6 +66,29 @@ enum Engines {
             try await change(workspace) { try $0.execute(sql: "DROP TABLE data") }
         }
         return configuration
+    }
+
+    /// An engine whose files are copies of another's, taken while that was open and had a history.
+    private static func restored(_ configuration: Configuration) -> Configuration {
+        var restored = configuration
+        restored.makeEngine = { workspace in
+            let files = FileManager.default
+            let place = workspace.directory.url
+            let isNew = try !files.fileExists(atPath: place.path) || files.contentsOfDirectory(atPath: place.path).isEmpty
+            if isNew {
+                let source = StorageEngineConformance.Workspace()
+                let engine = try await configuration.makeEngine(source)
+                _ = try await (engine as? any ObservableStorageEngine)?.fetchCursor()
+                try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
+                try await engine.apply([.removeAll])
+                if files.fileExists(atPath: place.path) { try files.removeItem(at: place) }
+                try files.copyItem(at: source.directory.url, to: place)
+                withExtendedLifetime(engine) {}
+                try files.removeItem(at: source.directory.url)
+            }
+            return try await configuration.makeEngine(workspace)
+        }
+        return restored
     }
 
     /// Changes the file of an engine behind its back.

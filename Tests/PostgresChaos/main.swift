@@ -31,6 +31,7 @@ do {
         if options.cluster { problems += try await ClusterRun(options, keeper).run() }
     } catch {
         problems.append("The run could not be finished: \(error)")
+        if let folder = options.logs { try keeper.copyLogs(to: URL(fileURLWithPath: folder)) }
     }
     keeper.end()
     withExtendedLifetime(interruptions) {}

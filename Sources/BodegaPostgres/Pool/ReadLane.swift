@@ -14,26 +14,10 @@ import Foundation
 /// @unchecked because all that changes is only reached under `lock`.
 final class ReadLane: @unchecked Sendable {
 
-    private enum Slot {
-        case preparation(String)
-        case read(Read)
-        case sync
-    }
-
     /// What is to be told to who asked, outside of the lock.
     private typealias Answer = (
         continuation: UnsafeContinuation<QueryResult, any Error>, result: Result<QueryResult, any Error>
     )
-
-    private struct Line {
-        let session: Session
-        let source: LaneSource
-        var prepared: Set<String> = []
-        /// How often something was received.
-        var receipts = 0
-        /// How often the server was asked to stop a read and has not been seen to.
-        var cancellations = 0
-    }
 
     /// The number of batches that are under way at once: one that the server works at, and one that waits there.
     private static let mostBatches = 2

@@ -13,6 +13,14 @@ struct Reconciliation: Sendable {
     /// The reported records that were to be replaced.
     private(set) var keptAside: [CacheKey: Data] = [:]
 
+    /// How what is stored may differ from what is shown after a failure.
+    enum Difference: Sendable {
+        case none
+        /// In the order of the items, or in what the history tells.
+        case order
+        case items
+    }
+
     init<Item>(_ prepared: [PreparedOperation<Item>]) {
         for operation in prepared {
             operations += operation.records
@@ -30,23 +38,24 @@ extension RecordStorage {
     ///   - contents: The items that should be stored.
     ///   - map: Where their records should be.
     ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
-    /// - Returns: Whether what is stored may differ from what is shown, and must be read again.
+    /// - Returns: How what is stored may differ from what is shown.
     /// - Throws: If it could not be found out or undone.
     func undo(
         _ failure: Reconciliation,
         _ contents: StoreContents<Item>,
         _ map: RecordMap,
         since cursor: StorageCursor?
-    ) async throws -> Bool {
+    ) async throws -> Reconciliation.Difference {
         if observableEngine != nil {
-            guard let cursor else { return true }
-            return try await mayHaveOwnChanges(since: cursor)
+            guard let cursor else { return .order }
+            return try await mayHaveOwnChanges(since: cursor) ? .order : .none
         }
         let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map)
-        let (operations, unencodable) = try await undoing.operations()
-        if !operations.isEmpty { try await apply(operations) }
-        if let unencodable { throw unencodable }
-        return !operations.isEmpty
+        let plan = try await undoing.plan()
+        if !plan.operations.isEmpty { try await apply(plan.operations) }
+        if let unencodable = plan.unencodable { throw unencodable }
+        if plan.leavesCopies { return .items }
+        return plan.operations.isEmpty ? .none : .order
     }
 }
 
@@ -64,8 +73,16 @@ private struct Undoing<Item: StorableItem> {
         case nothing
     }
 
-    /// What restores the state before the failed batch, and the error of an item that can't be restored.
-    func operations() async throws -> (operations: [StorageOperation], unencodable: StorageError?) {
+    /// What restores the state before the failed batch.
+    struct Plan {
+        var operations: [StorageOperation] = []
+        /// The error of an item that can't be restored.
+        var unencodable: StorageError?
+        /// Whether reported records stay where the batch has copied them to, because others have taken their places.
+        var leavesCopies = false
+    }
+
+    func plan() async throws -> Plan {
         let attempted = attempted
         var keys: [CacheKey] = Array(attempted.keys)
         if concernsAllItems {
@@ -77,47 +94,47 @@ private struct Undoing<Item: StorableItem> {
         let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
         let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
 
-        var removals: [StorageOperation] = []
+        let overtaken = Set(
+            failure.keptAside.compactMap { key, data in
+                guard let found = stored[key], found != data else { return nil as Data? }
+                return isOurs(found, key, attempted) ? nil : data
+            })
+        var plan = Plan(leavesCopies: !overtaken.isEmpty)
         var removedFiles: Set<CacheKey> = []
         for key in written {
             guard case .nothing = wanted(key), let data = stored[key] else { continue }
-            // Anything else has been written by somebody else meanwhile.
-            guard attempted[key]?.contains(data) == true || !isItem(data, key) else { continue }
-            removals.append(.remove(key: key))
+            guard isOurs(data, key, attempted), !overtaken.contains(data) else { continue }
+            plan.operations.append(.remove(key: key))
             if map.hasReports || map.hasDisplacedItems { removedFiles.insert(key.asFileName) }
         }
-        var restored: [StorageOperation] = []
-        var unencodable: StorageError?
         // Files of the first Bodega answer to the keys that were just removed.
         for key in keys + removedFiles.subtracting(keys) {
             let found = removedFiles.contains(key) ? nil : stored[key]
             let isThere = present.contains(key) && !removedFiles.contains(key)
-            let tried = attempted[key] ?? []
+            if let found, isThere, !isOurs(found, key, attempted) { continue }
             do throws(StorageError) {
-                if let data = try bytes(toRestore: key, found, isThere, tried) {
-                    restored.append(.write(key: key, data: data))
+                if let data = try bytes(toRestore: key, found, isThere) {
+                    plan.operations.append(.write(key: key, data: data))
                 }
             } catch {
-                unencodable = error
+                plan.unencodable = error
             }
         }
-        return (removals + restored, unencodable)
+        return plan
+    }
+
+    /// Whether bytes were written by the batch, or are no item. Anything else is another program's.
+    private func isOurs(_ data: Data, _ key: CacheKey, _ attempted: [CacheKey: Set<Data>]) -> Bool {
+        attempted[key]?.contains(data) == true || storage.coding.item(in: data, under: key) == nil
     }
 
     /// The bytes to write under a key, `nil` if what is there is right.
-    private func bytes(
-        toRestore key: CacheKey,
-        _ found: Data?,
-        _ isThere: Bool,
-        _ attempted: Set<Data>
-    ) throws(StorageError) -> Data? {
+    private func bytes(toRestore key: CacheKey, _ found: Data?, _ isThere: Bool) throws(StorageError) -> Data? {
+        if isThere, found == nil { return nil }
         switch wanted(key) {
         case .nothing: return nil
-        case .bytes(let data): return isThere && (found == nil || found == data) ? nil : data
+        case .bytes(let data): return found == data ? nil : data
         case .item(let item):
-            if isThere {
-                guard let found, attempted.contains(found) || !isItem(found, key) else { return nil }
-            }
             let data = try storage.coding.encode([item])[0].data.get()
             return data == found ? nil : data
         }
@@ -128,10 +145,6 @@ private struct Undoing<Item: StorableItem> {
         if let owner = map.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
         if map.recordKey(of: key) != key { return .nothing }
         return contents[key].map(Wanted.item) ?? .nothing
-    }
-
-    private func isItem(_ data: Data, _ key: CacheKey) -> Bool {
-        storage.coding.item(in: data, under: key) != nil
     }
 
     /// The bytes that were to be written under each key that was to be changed.

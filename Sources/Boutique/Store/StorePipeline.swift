@@ -195,8 +195,13 @@ final class StorePipeline<Item: StorableItem> {
     func resolveFailure() async throws {
         guard let failure else { return }
         do {
-            // What was undone may have another place in the order.
-            if try await records.undo(failure, live.contents, live.map, since: cursor) { cursor = nil }
+            switch try await records.undo(failure, live.contents, live.map, since: cursor) {
+            case .none: break
+            case .order: cursor = nil
+            case .items:
+                mustReload = true
+                catchUpLater()
+            }
         } catch let error as StorageError where error.code == .encodingFailed {
             // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
             show(try await records.load())

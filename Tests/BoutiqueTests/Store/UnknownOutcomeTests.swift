@@ -83,6 +83,24 @@ import Testing
         }
     }
 
+    @Test("A failed write that has kept a record aside puts it back over nothing of another program")
+    func overtaken() async throws {
+        let (garbage, theirs) = (Data("?".utf8), Note(id: "a", text: "theirs"))
+        try await engine.memory.write(garbage, key: CacheKey("a"))
+        let store = try await Store<Note>(storage: AnyStorageEngine(base: engine))
+        engine.plan([.appliedAndFailed], readFailures: 1_000)
+        await #expect(throws: StorageError.self) { try await store.insert(Note(id: "a", text: "mine")) }
+        try await engine.memory.write(JSONEncoder().encode(theirs), key: CacheKey("a"))
+        engine.plan([])
+        #expect(try await eventually { store.items == [theirs] })
+        #expect(store.undecodable.count == 1)
+        #expect(try await storedNotes(in: engine.memory) == [theirs])
+        #expect(try await engine.memory.fetchAll().map(\.data).contains(garbage))
+        let relaunched = try await Store<Note>(storage: AnyStorageEngine(base: engine))
+        #expect(relaunched.items == [theirs])
+        #expect(relaunched.undecodable.map(\.key) == store.undecodable.map(\.key))
+    }
+
     @Test("Records of an older shape that are rewritten late are shown")
     func lateRewriting() async throws {
         try await Store<NoteV1>(storage: engine.memory, cacheIdentifier: \.id).insert(NoteV1(id: "a", text: "old"))

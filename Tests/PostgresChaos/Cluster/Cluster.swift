@@ -32,7 +32,7 @@ final class Cluster: Sendable {
                 "--name", "chaos", "--data-dir", folder, "--listen-client-urls", place, "--advertise-client-urls",
                 place,
                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                "--initial-cluster", "chaos=\(peer)", "--logger", "zap", "--log-level", "error",
+                "--initial-cluster", "chaos=\(peer)", "--enable-v2", "--logger", "zap", "--log-level", "error",
             ])
         members = try (0..<3).map { try Member($0, etcd: port, keeper: keeper) }
         // The first one creates the database.

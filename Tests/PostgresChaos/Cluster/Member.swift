@@ -119,8 +119,10 @@ actor Member {
             "restapi": [
                 "listen": "127.0.0.1:\(ports.api)", "connect_address": "127.0.0.1:\(proxies.api.port)",
             ],
-            // Not where etcd says that it is, past the proxy.
-            "etcd3": ["hosts": ["127.0.0.1:\(proxies.etcd.port)"], "use_proxies": true],
+            // By version 2 of etcd's interface: by version 3, Patroni 3.0 writes its name over that of the new leader when it
+            // goes on after a stop, and what the new leader had acknowledged is lost. The proxies are for what etcd would
+            // say of itself: where it is, past the proxy.
+            "etcd": ["hosts": ["127.0.0.1:\(proxies.etcd.port)"], "use_proxies": true],
             "bootstrap": [
                 "dcs": everyone,
                 "initdb": [["encoding": "UTF8"], ["locale": "C"], "data-checksums"],
@@ -134,6 +136,8 @@ actor Member {
                 "data_dir": data.path, "bin_dir": programs.folder.path,
                 "pgpass": folder.appendingPathComponent("pgpass").path,
                 "use_unix_socket": true,
+                // Otherwise the copy waits for a checkpoint that the primary spreads over minutes.
+                "basebackup": ["checkpoint": "fast"],
                 "parameters": ["unix_socket_directories": folder.path],
                 "authentication": ["superuser": user, "replication": user, "rewind": user],
                 "remove_data_directory_on_rewind_failure": true,

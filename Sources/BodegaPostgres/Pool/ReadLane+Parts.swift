@@ -3,6 +3,24 @@ import Bodega
 
 extension ReadLane {
 
+    /// What was sent, and is still to be answered.
+    enum Slot {
+        case preparation(String)
+        case read(Read)
+        case sync
+    }
+
+    /// The connection of a lane.
+    struct Line {
+        let session: Session
+        let source: LaneSource
+        var prepared: Set<String> = []
+        /// How often something was received.
+        var receipts = 0
+        /// How often the server was asked to stop a read and has not been seen to.
+        var cancellations = 0
+    }
+
     /// A read under way.
     final class Read: @unchecked Sendable {
         // @unchecked because what changes is only reached under the lane's lock.
