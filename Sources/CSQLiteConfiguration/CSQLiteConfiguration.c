@@ -7,3 +7,7 @@ int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isWanted) {
     int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, isWanted, &isSo);
     return code == SQLITE_OK ? isSo : -1;
 }
+
+void emporium_sqlite_keep_log(struct sqlite3 *connection) {
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}

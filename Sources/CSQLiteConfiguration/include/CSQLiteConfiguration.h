@@ -9,4 +9,7 @@ struct sqlite3;
 /// Returns whether it does now, or -1 if SQLite doesn't tell.
 int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isWanted);
 
+/// Lets a connection leave the write-ahead log as it is when it closes.
+void emporium_sqlite_keep_log(struct sqlite3 *connection);
+
 #endif

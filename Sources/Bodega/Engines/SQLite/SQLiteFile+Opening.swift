@@ -4,6 +4,14 @@ import GRDB
 import GRDBSQLite
 import Logging
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 extension SQLiteFile {
 
     /// Opens the connections to a file in WAL mode.
@@ -11,10 +19,16 @@ extension SQLiteFile {
     /// SQLite does not wait when two programs change a new file to WAL mode at the same moment, so this does.
     static func openPool(
         at url: URL,
-        durability: StorageDurability,
-        lockTimeout: TimeInterval
+        _ durability: StorageDurability,
+        _ lockTimeout: TimeInterval,
+        _ inspection: Inspection
     ) throws -> DatabasePool {
-        let configuration = configuration(durability, lockTimeout)
+        var configuration = configuration(durability, lockTimeout)
+        configuration.prepareDatabase { db in
+            if db.configuration.readonly { return }
+            try inspection.check(db)
+            try beginLog(in: db)
+        }
         return try retryingWhileLocked(url.path, for: lockTimeout) {
             let pool = try SQLiteReadRegistry.openingToWrite(url.path) {
                 try DatabasePool(path: url.path, configuration: configuration)
@@ -28,6 +42,27 @@ extension SQLiteFile {
             }
             return pool
         }
+    }
+
+    /// Changes a file to WAL mode, with a log that is not empty: into an empty one GRDB would write, with a sync, a table that
+    /// it removes again.
+    private static func beginLog(in db: Database) throws {
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal", isLogEmpty(of: db) else { return }
+        // The sync of a new log's beginning keeps what the log held before from being taken for a part of it. While nobody
+        // else can write and it is empty, there is no such thing.
+        try db.execute(sql: "PRAGMA synchronous = OFF")
+        try db.inTransaction(.immediate) {
+            if isLogEmpty(of: db), let version = try Int.fetchOne(db, sql: "PRAGMA user_version") {
+                try db.execute(sql: "PRAGMA user_version = \(version)")
+            }
+            return .commit
+        }
+    }
+
+    private static func isLogEmpty(of db: Database) -> Bool {
+        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else { return false }
+        var status = stat()
+        return stat(path + "-wal", &status) != 0 || status.st_size == 0
     }
 
     /// Makes sure that the unnamed collection's table is there, writing only if it is not.

@@ -40,14 +40,18 @@ package final class SQLiteFile: Sendable {
     ///   - url: Where the file is.
     ///   - durability: What a finished write has survived.
     ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
+    ///   - inspection: What must be so before anything is changed.
     /// - Throws: A ``StorageError``.
-    package init(url: URL, durability: StorageDurability, lockTimeout: TimeInterval) throws {
+    init(
+        url: URL, durability: StorageDurability, lockTimeout: TimeInterval, _ inspection: Inspection
+    ) throws {
+        try inspection.checkExistence(of: url)
         self.url = url
         let lockTimeout = Self.limited(lockTimeout)
         self.lockTimeout = lockTimeout
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            let pool = try Self.openPool(at: url, durability: durability, lockTimeout: lockTimeout)
+            let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
             self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
             self.readers = ReaderGate(count: pool.configuration.maximumReaderCount, queue: queue)
             self.ownAuthorship = .of(url.path)

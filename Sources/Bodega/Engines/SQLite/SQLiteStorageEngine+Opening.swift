@@ -72,8 +72,8 @@ extension SQLiteStorageEngine {
         lockTimeout: TimeInterval = 30,
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
-        try SQLiteFile.inspect(file, collection, mustExist: mustExist, lockTimeout: lockTimeout)
-        let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout)
+        let inspection = SQLiteFile.Inspection(collection: collection, mustExist: mustExist)
+        let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout, inspection)
         if collection == nil { try core.prepareStandardTable() }
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         self.init(core: core, table: table, now: now)
