@@ -115,6 +115,7 @@ let package = Package(
             dependencies: [
                 "Bodega",
                 "BodegaTesting",
+                "ReadmeProgram",
                 "RecordCoder",
                 "TestChild",
                 "TestFaults",
@@ -161,6 +162,8 @@ let package = Package(
             ],
             path: "Tests/TestChild"
         ),
+        // The program at the head of the README.
+        .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
         // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         // The same for CodableStoreKit.

@@ -10,7 +10,8 @@ import Testing
 
     /// What stands in the README must stand in one of these, line by line.
     private static let sources = [
-        "Tests/TestChild/ReadmeSnippets.swift", "Tests/TestChild/ReadmeStoreSnippets.swift",
+        "Tests/ReadmeProgram/main.swift", "Tests/TestChild/ReadmeSnippets.swift",
+        "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
     ]
@@ -28,13 +29,24 @@ import Testing
         }
     }
 
+    @Test("The program at the head of the README is one, and keeps its notes")
+    func program() async throws {
+        let home = TemporaryFolder()
+        let environment = Self.environment(in: home)
+        for count in 1...2 {
+            let lines = try await Child([], program: "ReadmeProgram", environment: environment).lines()
+            #expect(lines == ["\(Array(repeating: "Buy milk", count: count))"])
+        }
+        #if !canImport(Darwin)
+        // Where the README says that the file is.
+        #expect(try SQLiteStorageEngine(readingFile: home.file("XDG_DATA_HOME/Notes/data.sqlite3")).file.isFileURL)
+        #endif
+    }
+
     @Test("The snippets that use the user's folders do what the README says")
     func userFolders() async throws {
         let home = TemporaryFolder()
-        // On Apple platforms the user's folders follow the last one.
-        let variables = ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CFFIXED_USER_HOME"]
-        let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
-        let child = try Child("readme", home.path + "/backup.sqlite3", environment: environment)
+        let child = try Child("readme", home.path + "/backup.sqlite3", environment: Self.environment(in: home))
         let lines = await child.lines()
         #expect(lines.prefix(4) == [#"0 ["Quotes", "Drafts"]"#, #"["milk", "bread"]"#, "1 Buy coffee", "there are 1"])
         // The rest comes from tasks that run at once, in no particular order.
@@ -47,14 +59,18 @@ import Testing
     @Test("The snippets of CodableStoreKit do what the README says")
     func codableStores() async throws {
         let home = TemporaryFolder()
-        let variables = ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CFFIXED_USER_HOME"]
-        let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
-        let lines = try await Child("readme-codable-stores", environment: environment).lines()
+        let lines = try await Child("readme-codable-stores", environment: Self.environment(in: home)).lines()
         #expect(
             lines == [
                 #"["Mr. Robot"]"#, #"["Mr. Robot"]"#, "saved Mr. Robot", #"["Mr. Robot", "Elliot"]"#, "saved Elliot",
                 #"["Elliot"]"#,
             ])
+    }
+
+    /// What makes a folder the user's. On Apple platforms the user's folders follow the last variable.
+    private static func environment(in home: TemporaryFolder) -> [String: String] {
+        let variables = ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CFFIXED_USER_HOME"]
+        return Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
     }
 
     @Test("The snippet of the errors catches a full storage")

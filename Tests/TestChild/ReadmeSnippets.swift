@@ -17,7 +17,8 @@ func runReadmeSnippets(_ arguments: [String]) async throws {
 private func storeQuotes() async throws {
     struct Quote: Codable { var id, text: String }
 
-    let storage = ObjectStorage<Quote>(storage: SQLiteStorageEngine.default(appendingPath: "Quotes"))
+    let storage = ObjectStorage<Quote>(
+        storage: try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Quotes")))
 
     let dolly = Quote(id: "dolly-parton", text: "Find out who you are. And do it on purpose.")
     try await storage.store(dolly, forKey: CacheKey(dolly.id))  // on the medium when it returns

@@ -1,5 +1,4 @@
 import Boutique
-import Foundation
 import Observation
 
 // The snippets of the README about stores. They run in this process because its environment says where the user's folders
@@ -11,31 +10,9 @@ struct Note: Codable, Sendable, Identifiable {
     var isDone = false
 }
 
-extension Store where Item == Note {
-    static let notes = Store<Note>(storage: SQLiteStorageEngine.default(appendingPath: "Notes"))
-}
-
-@MainActor
-final class NotesController {
-    @Stored(in: .notes) var notes
-
-    func write(_ text: String) async throws {
-        try await $notes.insert(Note(id: UUID().uuidString, text: text))  // on the medium when it returns
-    }
-
-    func finish(_ note: Note) async throws {
-        try await $notes.update(note.id) { $0.isDone = true }
-    }
-}
-
 /// Runs the snippets, and stops at the first that doesn't do what the README says.
 @MainActor
 func runReadmeStoreSnippets() async throws {
-    let controller = NotesController()
-    try await controller.write("Buy milk")
-    try await controller.finish(controller.notes[0])
-    precondition(controller.notes.map(\.isDone) == [true])
-
     let engine = MemoryStorageEngine()
     try await useStore(engine)
     try await changeShapes()
@@ -89,7 +66,7 @@ private func watch(_ store: Store<Note>) async throws {
 private func watchForever(_ store: Store<Note>) async throws {
     Task { try await store.removeAll() }
 
-    // The Observation framework tells who has read a property that this has changed.
+    // The Observation framework calls back when a property changes that was read.
     withObservationTracking {
         print(store.items.count, store["espresso"]?.text ?? "none")
     } onChange: {

@@ -1,0 +1,32 @@
+import Boutique
+import Foundation
+
+struct Note: Codable, Sendable, Identifiable {
+    var id: String
+    var text: String
+    var isDone = false
+}
+
+@MainActor
+final class NotesController {
+    @Stored var notes: [Note]
+
+    init(_ store: Store<Note>) {
+        _notes = Stored(in: store)
+    }
+
+    func write(_ text: String) async throws {
+        try await $notes.insert(Note(id: UUID().uuidString, text: text))  // on disk when it returns
+    }
+
+    func finish(_ note: Note) async throws {
+        try await $notes.update(note.id) { $0.isDone = true }
+    }
+}
+
+let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
+let store = try await Store<Note>(storage: engine)
+let controller = NotesController(store)
+
+try await controller.write("Buy milk")
+print(controller.notes.map(\.text))  // the second run prints two notes

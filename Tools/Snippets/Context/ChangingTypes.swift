@@ -1,0 +1,14 @@
+// What the guide speaks of and does not show.
+
+import Bodega
+
+struct NoteV1: Codable, Sendable { var id, text: String }
+struct NoteV2: Codable, Sendable {
+    var id, title: String
+    var tags: [String]
+}
+struct Note: Codable, Sendable {
+    var id, title: String
+    var tags: Set<String>
+}
+let engine = MemoryStorageEngine()

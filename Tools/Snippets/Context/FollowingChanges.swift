@@ -1,0 +1,10 @@
+// What the guide speaks of and does not show.
+
+import Bodega
+import Foundation
+
+let engine: SQLiteStorageEngine = { fatalError() }()
+let (data, key) = (Data(), CacheKey("picture"))
+@MainActor var savedCursor: StorageCursor?
+@MainActor func replaceAll(with items: [(key: CacheKey, data: Data)]) {}
+@MainActor func refresh(_ key: CacheKey) async throws {}

@@ -1,0 +1,3 @@
+// What the guide speaks of and does not show.
+
+struct Note: Codable, Sendable { var id: String }

@@ -1,0 +1,7 @@
+// What the guide speaks of and does not show.
+
+import Bodega
+
+let engine = MemoryStorageEngine()
+let key = CacheKey("settings")
+func startAfresh() {}

@@ -1,0 +1,5 @@
+// What the guide speaks of and does not show.
+
+import Bodega
+
+let engine = MemoryStorageEngine()

@@ -1,0 +1,69 @@
+# Turns the Swift snippets of a document into source files, whose lines the compiler calls by the document's name and line.
+#
+# Variables: `document`, the path of the document as errors show it; `output`, the folder for the files.
+# It prints the path of each file, and fails if a snippet has no imports and none before it has.
+
+function fail(number, text) {
+    printf "%s:%d: error: %s\n", document, number, text > "/dev/stderr"
+    hasFailed = 1
+}
+
+# Whether a line at the left margin begins a declaration that can't or shouldn't be local: a type, an extension, a function.
+function beginsDeclaration(line) {
+    return line ~ /^(@[A-Za-z]+(\([^)]*\))? )*((public|final|indirect) )*(struct|class|actor|enum|extension|protocol|func|typealias) /
+}
+
+# Writes a snippet: its imports, its declarations as they are, and its statements in a function. A snippet of nothing but
+# declarations stays in one piece, with its constants.
+function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, hasDeclarations, kinds) {
+    if (lines[1] ~ /^\./) return  # goes into a manifest
+    file = sprintf("%s/snippet%d.swift", output, start)
+    for (i = 1; i <= count; i++) {
+        line = lines[i]
+        if (line ~ /^import /) {
+            if (!hasImports) imports = ""
+            hasImports = 1
+            imports = imports line "\n"
+            kinds[i] = "import"
+        } else if (isInside || beginsDeclaration(line)) {
+            hasDeclarations = 1
+            kinds[i] = "declaration"
+            # It ends with a brace at the left margin, or with its only line.
+            isInside = line != "}" && (isInside || line !~ /}$/) && line !~ /^typealias /
+        } else if (line ~ /^@/ && line !~ / (var|let) /) {
+            kinds[i] = "attribute"  # of the declaration in the next line
+        } else {
+            kinds[i] = "statement"
+            if (line ~ /(try|await) / || line !~ /^((let|var|\/\/) ?.*|[ })].*|)$/) hasStatements = 1
+        }
+    }
+    if (imports == "") return fail(start, "the snippet has no imports, and no snippet before it has.")
+    for (i = count - 1; i >= 1; i--) if (kinds[i] == "attribute") kinds[i] = kinds[i + 1]
+
+    # Constants beside declarations stay with them if nothing is executed.
+    if (hasDeclarations && !hasStatements) for (i = 1; i <= count; i++) sub("statement", "declaration", kinds[i])
+    print file
+    printf "%s", imports > file
+    writeLines(file, kinds, "declaration")
+    printf "@MainActor func snippet%d() async throws {\n", start > file
+    writeLines(file, kinds, "statement")
+    print "}" > file
+    close(file)
+}
+
+# Writes the lines of a kind. The compiler is told where each piece of them begins.
+function writeLines(file, kinds, kind,    i, last) {
+    last = -1
+    for (i = 1; i <= count; i++) {
+        if (kinds[i] != kind) continue
+        if (i != last + 1) printf "#sourceLocation(file: \"%s\", line: %d)\n", document, start + i > file
+        print lines[i] > file
+        last = i
+    }
+    if (last >= 0) print "#sourceLocation()" > file
+}
+
+/^```swift$/ { start = NR; count = 0; isSnippet = 1; next }
+/^```/ && isSnippet { isSnippet = 0; writeSnippet(); next }
+isSnippet { lines[++count] = $0 }
+END { if (hasFailed) exit 1 }

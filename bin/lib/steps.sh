@@ -1,0 +1,132 @@
+# Steps that print a line each. What a step's command prints goes to a log, and is shown only if the step fails.
+
+# Opens a log of this run's own and prints where it is. Logs older than a week are removed.
+#
+# $1: the folder of the logs  $2: the beginning of the log's name  $3: not empty to show all output as well
+open_log() {
+    step_log=$1/$2-$(date +%Y%m%d-%H%M%S)-$$.log step_shows_all=${3:-} step_number=0 step_tests=0 step_watcher=''
+    mkdir -p "$1"
+    find "$1" -name "$2-*.log" -mtime +7 -delete
+    : >"$step_log"
+    trap "stop_watching || true" EXIT
+    trap report_interruption INT
+    printf 'All output goes to %s\n' "$step_log"
+}
+
+# Runs a step and prints its name, its result, its time, and how many tests ran. If it fails, prints the reason, and ends the
+# command with the step's status. It must not stand in a condition: there, bash ignores `set -e`, and a function goes on
+# after a command of it has failed.
+#
+# $1: the step's name  the rest: a command, or a function, which ends with its first command that fails
+run_step() {
+    local name=$1 started=$SECONDS status start tests
+    shift
+    printf '== %s\n' "$name" >>"$step_log"
+    start=$(($(wc -c <"$step_log") + 1))
+    step_number=$((step_number + 1))
+    set +e
+    if [[ -n $step_shows_all ]]; then
+        step "$name"
+        (set -e; "$@") 2>&1 | tee -ai "$step_log"
+        status=${PIPESTATUS[0]}
+        name_step "$name"
+    else
+        name_step "$name"
+        watch_log "$name" "$started"
+        (set -e; "$@") >>"$step_log" 2>&1
+        status=$?
+        if stop_watching; then name_step "$name"; fi
+    fi
+    set -e
+    if [[ $status -ne 0 ]]; then
+        printf 'failed%15s\n' "$(describe_time $((SECONDS - started)))"
+        if [[ -z $step_shows_all ]]; then tail -c "+$start" "$step_log" | show_failure >&2; fi
+        printf '%s: "%s" failed with status %d. All output: %s\n' "$(basename "$0")" "$name" "$status" "$step_log" >&2
+        exit "$status"
+    fi
+    tests=$(tail -c "+$start" "$step_log" | count_tests)
+    step_tests=$((step_tests + tests))
+    printf 'passed%15s' "$(describe_time $((SECONDS - started)))"
+    if [[ $tests -gt 0 ]]; then printf '%14s' "$(describe_tests "$tests")"; fi
+    printf '\n'
+}
+
+# Prints how many steps and tests have passed, and in which time.
+summarize_steps() {
+    printf '%sAll %d steps passed, with %s, in %s. All output: %s%s\n' "$bold" "$step_number" \
+        "$(describe_tests "$step_tests")" "$(describe_time "$SECONDS")" "$step_log" "$plain"
+}
+
+# Reads a step's output and prints the lines that can be the reason for its failure: not the progress and the warnings of
+# builds, and not the tests that passed. If the process of the tests ended early, names those that it was running.
+show_failure() {
+    awk '
+        function test(line) {
+            sub(/^[^ ]+ /, "", line)
+            sub(/( with [0-9]+ test cases?)? (started\.|passed after .*|failed after .*)$/, "", line)
+            return line
+        }
+        /^◇ Test run started/ { isRunning = 1; next }
+        /^(✔|✘) Test run with / { isRunning = 0 }
+        /^◇ Test .* started\.$/ { running[test($0)]++ }
+        /^(✔|✘) Test .* (passed|failed) after / { running[test($0)]-- }
+        /^(◇|✔|➜) / || /^\[[0-9]+\/[0-9]+\] / { isWarning = 0; next }
+        # What the runner of another testing library says, which has no tests here, and the head of ours.
+        /^Test Suite \x27/ || /^\t Executed 0 tests/ || /^↳ (Testing Library Version|Target Platform): / { next }
+        /(^|: )warning: / { isWarning = 1; next }
+        isWarning && (/: note: / || /^ *[0-9]* *[|`]/) { next }
+        { isWarning = 0; print }
+        END { if (isRunning) for (name in running) if (running[name] > 0) print "was running: " name }'
+}
+
+# Reads a step's output and prints how many tests ran.
+count_tests() {
+    awk '/Test run with [0-9]+ tests? / { sub(/^.*Test run with /, ""); count += $1 } END { print count + 0 }'
+}
+
+# $1: a number of tests
+describe_tests() {
+    if [[ $1 -eq 1 ]]; then printf '1 test'; else printf '%d tests' "$1"; fi
+}
+
+# $1: the step's name
+name_step() {
+    printf '%s%-34s%s' "$bold" "$1" "$plain"
+}
+
+# $1: a number of seconds
+describe_time() {
+    if [[ $1 -lt 60 ]]; then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi
+}
+
+# On a terminal, shows the time and the last line of the log behind the step's name, until `stop_watching`.
+#
+# $1: the step's name  $2: when it started
+watch_log() {
+    if [[ ! -t 1 || ${TERM:-dumb} == dumb ]]; then return; fi
+    {
+        # It ends with this script, even if that is killed.
+        while sleep 1 && kill -0 $$ 2>/dev/null; do
+            width=$(stty size <&1 2>/dev/null | cut -d ' ' -f 2)
+            line=$(tail -c 1000 "$step_log" | tr -d '\000-\011\013-\037\177' | tail -n 1)
+            text=$(printf '%-34s%-14s%s' "$1" "$(describe_time $((SECONDS - $2)))" "$line")
+            printf '\r\e[K%s' "${text:0:$((${width:-80} - 1))}"
+        done
+    } &
+    step_watcher=$!
+}
+
+# Clears the line of `watch_log`, or fails if there is none.
+stop_watching() {
+    [[ -n $step_watcher ]] || return 1
+    kill "$step_watcher" 2>/dev/null
+    wait "$step_watcher" 2>/dev/null
+    step_watcher=''
+    printf '\r\e[K'
+}
+
+# Ends the command after Ctrl-C. Bash runs it when the step's command, which got the signal too, has ended.
+report_interruption() {
+    printf '\n%s: interrupted. All output: %s\n' "$(basename "$0")" "$step_log" >&2
+    exit 130
+}
