@@ -13,6 +13,9 @@ public final class ObserverableCodableStoreSubscriptionBag: Sendable {
         dispose()
     }
 
+    /// Whether there is no observation in it.
+    public var isEmpty: Bool { subscriptions.withLock { $0.isEmpty } }
+
     /// Adds an observation, to be ended with the bag.
     ///
     /// - Parameter subscription: The observation.

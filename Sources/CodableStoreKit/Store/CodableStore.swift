@@ -15,7 +15,7 @@ import Bodega
 ///
 /// Operations wait for the medium. From an actor, a Boutique store on the same engine is the better choice; see
 /// ``CodableStore/Engine/sqlite(_:)``.
-public final class CodableStore<Object: BaseCodableStoreable> {
+open class CodableStore<Object: BaseCodableStoreable> {
 
     /// The section of the engine that the store works in.
     public let container: CodableStoreContainer
@@ -32,6 +32,18 @@ public final class CodableStore<Object: BaseCodableStoreable> {
         self.container = container
         self.engine = engine
     }
+
+    /// The store, for reading only.
+    open var readable: AnyReadableCodableStore<Object> { AnyReadableCodableStore(self) }
+
+    /// The store, for writing only.
+    open var writeable: AnyWriteableCodableStore<Object> { AnyWriteableCodableStore(self) }
+
+    /// The store, for observing only.
+    open var observable: AnyObserverableCodableStore<Object> { AnyObserverableCodableStore(self) }
+
+    /// The store, for copying only.
+    open var copyable: AnyCopyableCodableStore<Object> { AnyCopyableCodableStore(self) }
 
     typealias OpenCollection = any ObjectCollection<Object>
 
@@ -73,4 +85,5 @@ public final class CodableStore<Object: BaseCodableStoreable> {
     }
 }
 
-extension CodableStore: Sendable where Object: Sendable {}
+// @unchecked because subclasses are possible. The properties here never change or are guarded by a lock.
+extension CodableStore: @unchecked Sendable where Object: Sendable {}
