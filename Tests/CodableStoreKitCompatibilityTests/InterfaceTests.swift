@@ -34,6 +34,28 @@ import Testing
         #expect(!bag.isEmpty)
     }
 
+    @Test func `A subscription is kept, and a bag takes those of a program's own`() {
+        let store = CodableStore<User>(container: container, engine: .inMemory)
+        var kept: ObserverableCodableStoreSubscription? = store.observeCollection { _ in }
+        var subscriptions: [ObserverableCodableStoreSubscription] = []
+        if let subscription = kept { subscriptions.append(subscription) }
+        let timer = Timer()
+        subscriptions.append(timer)
+        kept = nil
+        do {
+            let bag = ObserverableCodableStoreSubscriptionBag()
+            subscriptions.forEach { $0.disposed(by: bag) }
+            bag.add(timer)
+            #expect(timer.ends == 0)
+        }
+        #expect(timer.ends == 2)
+    }
+
+    private class Timer: ObserverableCodableStoreSubscription {
+        var ends = 0
+        func unsubscribe() { ends += 1 }
+    }
+
     /// What only has to compile, because it would observe the user's own objects.
     private func observeTypes() -> [Any] {
         let handler: User.ObserveHandler = { print($0.object.id) }

@@ -17,7 +17,7 @@ extension ObserverableCodableStore {
     public func observe(
         _ object: Object,
         handler: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(object, handler)
     }
 
@@ -33,7 +33,7 @@ extension ObserverableCodableStore {
     public func observe(
         identifier: Object.ID,
         handler: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(identifier: identifier, handler)
     }
 
@@ -49,7 +49,7 @@ extension ObserverableCodableStore {
     public func observe(
         where predicate: @escaping @Sendable (Object) -> Bool,
         handler: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(where: predicate, handler)
     }
 
@@ -62,7 +62,7 @@ extension ObserverableCodableStore {
     @discardableResult
     public func observeCollection(
         handler: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observeCollection(handler)
     }
 }

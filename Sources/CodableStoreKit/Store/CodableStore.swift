@@ -65,13 +65,13 @@ open class CodableStore<Object: BaseCodableStoreable> {
     /// - Returns: What ends the observation, and why the collection could not be opened.
     func addObserver(
         _ call: @escaping Observers<Object>.Call
-    ) -> (subscription: ObserverableCodableStoreSubscription, failure: (any Error)?) {
+    ) -> (subscription: ObservableCodableStoreSubscription, failure: (any Error)?) {
         if let collection = opened.withLock({ $0 }) { return (collection.observers.add(call), nil) }
         let observer = PendingObserver(call)
         let place = engine.place(in: container)
         // Noted first, so that it is not missed by a store that opens the collection just after this one could not.
         if let place { PendingObservers.add(observer, at: place) }
-        let subscription = ObserverableCodableStoreSubscription {
+        let subscription = ObservableCodableStoreSubscription {
             if let place { PendingObservers.remove(observer, at: place) }
             observer.end()
         }

@@ -14,7 +14,7 @@ extension CodableStoreable {
     @discardableResult
     public func observe(
         handler: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(handler)
     }
 
@@ -30,7 +30,7 @@ extension CodableStoreable {
     public static func observe(
         identifier: ID,
         handler: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(identifier: identifier, handler)
     }
 
@@ -46,7 +46,7 @@ extension CodableStoreable {
     public static func observe(
         where predicate: @escaping @Sendable (Self) -> Bool,
         handler: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(where: predicate, handler)
     }
 
@@ -59,7 +59,7 @@ extension CodableStoreable {
     @discardableResult
     public static func observeCollection(
         handler: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observeCollection(handler)
     }
 }
