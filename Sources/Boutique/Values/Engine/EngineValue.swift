@@ -55,7 +55,7 @@ final class EngineValue: Sendable {
     }
 
     deinit {
-        followed?.remove(ObjectIdentifier(self))
+        followed?.remove(keys, ObjectIdentifier(self))
         guard let identity else { return }
         Self.all.withLock { all in
             // Another may have taken the place already.

@@ -9,7 +9,7 @@ final class FollowedEngine: Sendable {
     private let identity: ObjectIdentifier?
     private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
-    private let values = Locked<[ObjectIdentifier: Weak<EngineValue>]>([:])
+    private let values = Locked<[CacheKey: [Weak<EngineValue>]]>([:])
     private let following = Locked<Task<Void, Never>?>(nil)
 
     private static let all = Locked<[ObjectIdentifier: Weak<FollowedEngine>]>([:])
@@ -65,14 +65,21 @@ final class FollowedEngine: Sendable {
         currentOrigin.withLock { $0 = StorageOrigin() }
     }
 
-    /// Tells a value of changes from now on.
+    /// Tells a value of changes under its keys from now on.
     func add(_ value: EngineValue) {
-        values.withLock { $0[ObjectIdentifier(value)] = Weak(value) }
+        values.withLock { values in
+            for key in value.keys { values[key, default: []].append(Weak(value)) }
+        }
     }
 
-    /// Forgets a value that ends.
-    func remove(_ identity: ObjectIdentifier) {
-        values.withLock { $0[identity] = nil }
+    /// Forgets a value that ends. Another may have taken its place.
+    func remove(_ keys: [CacheKey], _ identity: ObjectIdentifier) {
+        values.withLock { values in
+            for key in keys {
+                values[key]?.removeAll { $0.identity == identity }
+                if values[key]?.isEmpty == true { values[key] = nil }
+            }
+        }
     }
 
     /// Tells the values what others have changed.
@@ -107,15 +114,15 @@ final class FollowedEngine: Sendable {
             let delta = try await engine.fetchChanges(since: place, besides: origin)
         else {
             let now = try await engine.fetchCursor()
-            for value in values.withLock({ $0.values.compactMap(\.object) }) { try await value.refresh() }
+            for value in values.withLock({ $0.values.joined().compactMap(\.object) }) { try await value.refresh() }
             cursor.withLock { $0 = now }
             return true
         }
         // If the origin has been renewed in the meantime, a late write of the old one may have been omitted.
         guard origin == self.origin else { return false }
         let changed = Set(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
-        let concerned = values.withLock { $0.values.compactMap(\.object) }
-        for value in concerned where !changed.isDisjoint(with: value.keys) { try await value.refresh() }
+        let concerned = values.withLock { values in changed.flatMap { values[$0, default: []].compactMap(\.object) } }
+        for value in concerned { try await value.refresh() }
         cursor.withLock { $0 = delta.cursor }
         return delta.isComplete
     }
