@@ -25,8 +25,9 @@ final class NotesController {
 }
 
 let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
-let store = try await Store<Note>(storage: engine)
+let store = Store<Note>(storage: engine)
 let controller = NotesController(store)
+try await store.itemsHaveLoaded()
 
 try await controller.write("Buy milk")
 print(controller.notes.map(\.text))  // the second run prints two notes
