@@ -43,7 +43,7 @@ extension SQLiteFile {
             bodegaLogger.debug(
                 "A file could not be looked into.", metadata: ["file": "\(url.path)", "error": "\(error)"])
         } catch {
-            throw StorageError.sqlite(error, file: url)
+            throw failure(error, toOpen: url)
         }
     }
 
