@@ -129,13 +129,13 @@ struct CommandTests {
             let stopped = await bodega("import", store, "--key", "id", "--batch-size", "3", "--json", input: input)
             #expect(stopped.status == 4)
             #expect(stopped.errors.hasPrefix("bodega: line 5: "))
-            #expect(stopped.text.hasPrefix(#"{"imported":3,"skipped":0,"#))
+            #expect(stopped.text.hasPrefix(#"{"imported":3,"replaced":0,"skipped":0,"#))
             #expect(stopped.text.contains(#""error":"line 5: "#))
             #expect(await bodega("ls", store).text == "a\nb\nc\n")
 
             let skipped = await bodega("import", store, "--key", "id", "--skip-bad", "--json", input: input)
             #expect(skipped.status == 0)
-            #expect(skipped.text.hasPrefix(#"{"imported":5,"skipped":1,"bytes":50,"#))
+            #expect(skipped.text.hasPrefix(#"{"imported":5,"replaced":3,"skipped":1,"bytes":50,"#))
             #expect(skipped.errors.hasPrefix("bodega: line 5: "))
             #expect(await bodega("ls", store).text == "a\nb\nc\nd\nf\n")
         }
@@ -154,9 +154,9 @@ struct CommandTests {
             #expect(
                 await bodega("import", store, source.path, "--quiet") == RunResult(status: 0, output: [], errors: ""))
             #expect(await bodega("get", store, "--verbatim", "list.json").output == Array(try Data(contentsOf: file)))
-            let hint = await bodega("get", store, "list.json")
+            let hint = await bodega("get", store, "--url", "list.json")
             #expect(hint.status == 3)
-            #expect(hint.errors.contains("There is one with --verbatim."))
+            #expect(hint.errors.contains("There is one without --url."))
             #expect(await bodega("import", "disk:\(source.path)/store", source.path).status == 64)
         }
     }
@@ -175,7 +175,8 @@ struct CommandTests {
             for (arguments, status) in cases {
                 let test = TestConsole(input: three)
                 #expect(await Tool.run(["import", "--json"] + arguments, console: test.console) == status)
-                #expect(test.output.text.hasPrefix(#"{"imported":0,"skipped":0,"bytes":0,"#), "\(arguments)")
+                #expect(
+                    test.output.text.hasPrefix(#"{"imported":0,"replaced":0,"skipped":0,"bytes":0,"#), "\(arguments)")
                 #expect(test.output.text.contains(#","error":""#))
                 #expect(test.errors.text.hasPrefix("bodega: "))
             }

@@ -38,6 +38,8 @@ struct BackupCommand: ConsoleCommand {
     @Flag(help: "Print no result.")
     var quiet = false
 
+    @OptionGroup var reporting: ReportingOptions
+
     func validate() throws {
         if file.isEmpty { throw ValidationError("The path of the file to make is empty.") }
         if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }

@@ -50,6 +50,8 @@ struct CopyCommand: ConsoleCommand {
     @Flag(help: "Print no progress and no result.")
     var quiet = false
 
+    @OptionGroup var reporting: ReportingOptions
+
     func validate() throws {
         if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
     }
@@ -63,7 +65,7 @@ struct CopyCommand: ConsoleCommand {
             try await copy(on: console, report: &report, bar: &bar)
             failure = report.conflicts.isEmpty ? nil : Self.conflict(report.conflicts)
         } catch {
-            failure = Self.failure(error, after: report)
+            failure = Self.failure(error, after: report, on: console)
         }
         bar.clear()
         let seconds = console.clock() - start
@@ -82,7 +84,7 @@ struct CopyCommand: ConsoleCommand {
         console.interruption.listen()
         // The source first: without one, no destination is created.
         try await from.openToRead().use { source in
-            if !quiet { try await noteOtherCollections(of: source, on: console) }
+            if !quiet { try await source.noteOtherCollections("copied", on: console) }
             try await to.openOrCreate().use { destination in
                 let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)
                 try await copier.run(report: &report) { report in
@@ -95,17 +97,6 @@ struct CopyCommand: ConsoleCommand {
         }
     }
 
-    /// Tells that a file holds more than what is copied.
-    private func noteOtherCollections(of store: OpenStore, on console: Console) async throws {
-        guard let all = try await store.collectionNames() else { return }
-        let others = all.filter { $0 != store.address.collection }
-        if others.isEmpty { return }
-        let names = others.map { "\"\($0)\"" }.joined(separator: ", ")
-        console.complain(
-            "note: the \(store.sqlite == nil ? "database" : "file") also has the collections \(names), which are not copied."
-        )
-    }
-
     private static func conflict(_ keys: [CacheKey]) -> ToolError {
         let shown = keys.prefix(20).map { "  \($0)" }.joined(separator: "\n")
         let rest = keys.count > 20 ? "\n  and \(keys.count - 20) more" : ""
@@ -115,11 +106,11 @@ struct CopyCommand: ConsoleCommand {
     }
 
     /// What the user is to know when a copy ends early.
-    private static func failure(_ error: any Error, after report: CopyReport) -> any Error {
+    private static func failure(_ error: any Error, after report: CopyReport, on console: Console) -> any Error {
         switch error {
         case let error as ToolError where error.status != .usage:
             return ToolError(error.status, "\(error.message) \(report.advice)")
-        case let error as StorageError: return ToolError(.failure, "\(error). \(report.advice)")
+        case let error as StorageError: return ToolError(.failure, "\(console.text(of: error)). \(report.advice)")
         default: return error
         }
     }

@@ -8,6 +8,8 @@ struct CountCommand: ConsoleCommand {
         commandName: "count",
         abstract: "Print the number of items.",
         discussion: """
+            If the file or database has other collections, a note on standard error names them.
+
             With --json an object is printed: {"count"}.
 
             EXAMPLES:
@@ -22,7 +24,11 @@ struct CountCommand: ConsoleCommand {
     var json = false
 
     func run(on console: Console) async throws {
-        let count = try await store.read { try await $0.engine.fetchCount() }
+        let count = try await store.read { store in
+            // A collection that is named is the one that is meant.
+            if store.address.collection == nil { try await store.noteOtherCollections("counted", on: console) }
+            return try await store.engine.fetchCount()
+        }
         guard json else { return try console.output.write("\(count)\n") }
         var object = JSONObjectWriter()
         object.add("count", count)

@@ -18,7 +18,7 @@ struct DiffCommand: ConsoleCommand {
 
             EXAMPLES:
               bodega diff notes.db backup.db
-              bodega diff notes.db disk:notes --json | jq -r 'select(.change == "added") | .key'
+              bodega diff notes.db disk:notes --json | jq -r .key
               bodega diff --quiet notes.db backup.db && echo the same
             """
     )
@@ -33,6 +33,7 @@ struct DiffCommand: ConsoleCommand {
     var second: String
 
     @OptionGroup var output: OutputOptions
+    @OptionGroup var reporting: ReportingOptions
 
     @Flag(help: "Print a JSON object a line.")
     var json = false
@@ -51,7 +52,7 @@ struct DiffCommand: ConsoleCommand {
         } catch let error as ToolError where error.status == .failure {
             throw ToolError(.trouble, error.message)
         } catch let error as StorageError {
-            throw ToolError(.trouble, error.description)
+            throw ToolError(.trouble, console.text(of: error))
         }
         if isDifferent { throw SilentFailure(.failure) }
     }

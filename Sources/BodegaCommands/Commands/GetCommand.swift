@@ -9,14 +9,15 @@ struct GetCommand: ConsoleCommand {
         abstract: "Print items, byte for byte.",
         discussion: """
             Nothing is added, also not between several items. Items that are missing are reported after the others are \
-            printed, with exit status 3.
+            printed, with exit status 3. Keys of every kind are found as ls prints them; --verbatim or --url are only \
+            needed where items of several kinds have the same key.
 
             With --json each line is an object: {"key", "kind" if it is not hashed} and the bytes under "json", "text" or \
             "base64", as export has them.
 
             EXAMPLES:
               bodega get notes.db today
-              bodega get disk:site --verbatim index.html > index.html
+              bodega get disk:site index.html > index.html
               bodega get notes.db --json today tomorrow
               bodega get notes.db -- -5
             """
@@ -36,25 +37,24 @@ struct GetCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        let wanted = try key.map(keys.key)
-        try await store.read { try await print(wanted, from: $0, on: console) }
+        try await store.read { try await print(keys.keys(key, in: $0), from: $0, on: console) }
     }
 
     private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {
         var output = BufferedOutput(console.output)
-        var missing: [CacheKey] = []
-        for key in wanted {
-            guard let data = try await store.engine.fetch(key: key) else {
-                missing.append(key)
-                continue
-            }
-            if json {
-                try output.write(Envelope.line(key: key, data: data))
-            } else {
-                try output.write(data)
+        var found: Set<CacheKey> = []
+        for try await batch in ItemBatches(of: wanted, in: store.engine) {
+            for (key, data) in batch {
+                found.insert(key)
+                if json {
+                    try output.write(Envelope.line(key: key, data: data))
+                } else {
+                    try output.write(data)
+                }
             }
         }
         try output.flush()
+        let missing = wanted.filter { !found.contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }
     }
 }

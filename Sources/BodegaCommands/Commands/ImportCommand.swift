@@ -21,14 +21,15 @@ struct ImportCommand: ConsoleCommand {
             the first items again. Text that is not JSON at all ends the import of an array always, because the \
             rest can't be told apart.
 
-            With --json one object is printed, also if the import fails: {"imported", "skipped", "bytes", "milliseconds"} \
+            With --json one object is printed, also if the import fails: {"imported", "replaced", "skipped", "bytes", \
+            "milliseconds"} \
             and then "error".
 
             EXAMPLES:
               bodega import people.db people.ndjson --key id
-              bodega import people.db people.json --array data.people --key name.last
+              bodega import people.db people.json --array data.people --key name
               bodega import disk:site public/
-              curl -s https://example.com/feed.ndjson | bodega import feed.db --key id --skip-bad --json
+              zcat feed.ndjson.gz | bodega import feed.db --key id --skip-bad --json
             """
     )
 
@@ -72,7 +73,7 @@ struct ImportCommand: ConsoleCommand {
             try await importRecords(on: console, report: &report, bar: &bar)
         } catch {
             bar.clear()
-            let failure = Self.failure(error, after: report)
+            let failure = Self.failure(error, after: report, on: console)
             if json {
                 let line = report.json(seconds: console.clock() - start, failure: "\(failure)")
                 try line.withUnsafeBytes(console.output.write)
@@ -117,7 +118,7 @@ struct ImportCommand: ConsoleCommand {
     }
 
     /// What the user is to know when an import ends early.
-    private static func failure(_ error: any Error, after report: ImportReport) -> any Error {
+    private static func failure(_ error: any Error, after report: ImportReport, on console: Console) -> any Error {
         // True also of a failure that has nothing to do with a batch, such as one to close the store.
         let before =
             report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
@@ -142,7 +143,7 @@ struct ImportCommand: ConsoleCommand {
                 """
             return ToolError(error.status, "\(error.message) \(advice)")
         case let error as StorageError:
-            return ToolError(.failure, "\(error). \(before)")
+            return ToolError(.failure, "\(console.text(of: error)). \(before)")
         default:
             return error
         }

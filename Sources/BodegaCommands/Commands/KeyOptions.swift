@@ -24,24 +24,39 @@ struct KeyOptions: ParsableArguments {
         guard let key = kind.key(argument) else { throw ToolError(.usage, "\"\(argument)\" is not a URL.") }
         return key
     }
+
+    /// Makes the keys that arguments stand for in a store. If no kind is named, and there is no item under the hashed key,
+    /// it is the key of another kind under which there is one, as `ls` shows it.
+    ///
+    /// - Returns: A key for each argument, whether there is an item or not.
+    func keys(_ arguments: [String], in store: OpenStore) async throws -> [CacheKey] {
+        let keys = try arguments.map(key)
+        if kind != .hashed { return keys }
+        let found = Set(try await store.engine.fetchKeys(among: keys))
+        let missing = keys.filter { !found.contains($0) }
+        if missing.isEmpty { return keys }
+        let others = Set(try await store.engine.fetchKeys(among: missing.flatMap(\.ofOtherKinds)))
+        return keys.map { key in found.contains(key) ? key : key.ofOtherKinds.first(where: others.contains) ?? key }
+    }
 }
 
 extension OpenStore {
     /// The error to end with when items are missing, with a hint if there are items of another kind.
     func missing(_ keys: [CacheKey]) async throws -> ToolError {
-        var lines: [String] = []
-        for key in keys {
-            let others = CacheKey.Kind.allCases.filter { $0 != key.kind }.map {
-                CacheKey(rawValue: key.rawValue, kind: $0)
-            }
-            var line = "There is no item under the key \(key)."
-            if let other = try await engine.fetchKeys(among: others).first {
-                let flag = other.kind == .hashed ? "without --\(key.kind.rawValue)" : "with --\(other.kind.rawValue)"
-                line += " There is one \(flag)."
-            }
-            lines.append(line)
+        let others = Set(try await engine.fetchKeys(among: keys.flatMap(\.ofOtherKinds)))
+        let lines = keys.map { key in
+            let line = "There is no item under the key \(key)."
+            guard key.ofOtherKinds.contains(where: others.contains) else { return line }
+            return line + " There is one without --\(key.kind.rawValue)."
         }
         return ToolError(.keyNotFound, lines.joined(separator: "\nbodega: "))
+    }
+}
+
+extension CacheKey {
+    /// The keys of the other kinds that `ls` shows alike.
+    fileprivate var ofOtherKinds: [CacheKey] {
+        Kind.allCases.filter { $0 != kind }.map { CacheKey(rawValue: rawValue, kind: $0) }
     }
 }
 #endif

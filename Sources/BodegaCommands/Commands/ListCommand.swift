@@ -11,7 +11,7 @@ struct ListCommand: ConsoleCommand {
             On a terminal, control characters in keys are shown as escapes; elsewhere keys are printed as they are. Keys \
             may hold line ends: use -0 or --json where that matters. Sizes are in bytes, times in UTC.
 
-            Keys can be handed to get and rm, after --, if they are all of one kind; name that with --verbatim or --url.
+            Keys can be handed to get and rm as they are, after --.
 
             With --json each line is an object: {"key", "kind"} and, with --long, "size", "createdAt" and "updatedAt".
 
@@ -19,7 +19,7 @@ struct ListCommand: ConsoleCommand {
               bodega ls notes.db --limit 10
               bodega ls notes.db --long
               bodega ls -0 notes.db | xargs -0 bodega get notes.db --
-              bodega ls -0 disk:site | xargs -0 bodega get disk:site --verbatim --
+              bodega ls -0 disk:site --prefix img/ | xargs -0 bodega rm disk:site --
               bodega ls notes.db --json --long | jq 'select(.size > 1000).key'
             """
     )
@@ -36,6 +36,9 @@ struct ListCommand: ConsoleCommand {
     @Flag(name: [.customShort("0"), .long], help: "End each key with a NUL instead of a line end.")
     var null = false
 
+    @Option(help: ArgumentHelp("List only keys that begin with this text.", valueName: "text"))
+    var prefix: String?
+
     @Option(help: ArgumentHelp("List no more than this many.", valueName: "count"))
     var limit: Int?
 
@@ -50,6 +53,8 @@ struct ListCommand: ConsoleCommand {
 
     private func list(_ engine: any StorageEngine, on console: Console) async throws {
         var keys = try await engine.fetchKeys()
+        // Byte by byte, as keys are told apart.
+        if let prefix { keys = keys.filter { $0.rawValue.utf8.starts(with: prefix.utf8) } }
         if let limit { keys = Array(keys.prefix(limit)) }
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)
         var output = BufferedOutput(console.output)

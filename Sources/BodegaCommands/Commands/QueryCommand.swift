@@ -21,16 +21,18 @@ struct QueryCommand: ConsoleCommand {
             \\d, \\w or \\s. An expression that the RFC does not know is an error, although for RFC 9535 it matches nothing.
 
             --sort and --select take names with dots between, such as owner.name. Items without the value to sort by come \
-            last. Without --sort items come in the order in which they were first written, and no more are read than are \
+            last. Behind a colon stands the direction, asc or desc; a name with a colon in it needs one. Without --sort items come in the order in which they were first written, and no more are read than are \
             needed. Items that are not JSON are left out, and counted on standard error.
 
             Each line has the key and the item, or what is selected of it, with tabs between; on a terminal it is a table. \
-            With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads.
+            With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. With \
+            --count only the number of items is printed, with --json as {"count"}.
 
             EXAMPLES:
-              bodega query people.db --where '@.born > 1990 && match(@.name, "A.*")' --limit 10
+              bodega query people.db --where 'match(@.name, "A.*")' --limit 10
               bodega query people.db --where '!@.email || length(@.tags) == 0' --json
-              bodega query people.db --sort born:desc --select name --select born --limit 3
+              bodega query people.db --sort born:desc --select name --limit 3
+              bodega query people.db --where '@.born > 1990' --count
             """
     )
 
@@ -49,11 +51,15 @@ struct QueryCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("Find no more than this many.", valueName: "count"))
     var limit: Int?
 
+    @Flag(help: "Print the number of items, and not the items.")
+    var count = false
+
     @Flag(help: "Print a JSON object a line.")
     var json = false
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
+        if count, !select.isEmpty || sort != nil { throw ValidationError("--count excludes --select and --sort.") }
     }
 
     func run(on console: Console) async throws {
@@ -65,7 +71,8 @@ struct QueryCommand: ConsoleCommand {
             limit: limit
         )
         let others = try await store.read { store in
-            json
+            if count { return try await printCount(query, from: store.engine, on: console) }
+            return json
                 ? try await printJSON(query, paths, from: store.engine, on: console)
                 : try await printTable(query, paths, from: store.engine, on: console)
         }
@@ -73,9 +80,31 @@ struct QueryCommand: ConsoleCommand {
     }
 
     private static func sort(_ text: String) throws -> StoreQuery.Sort {
-        let isDescending = text.hasSuffix(":desc")
-        let path = isDescending ? String(text.dropLast(5)) : text.hasSuffix(":asc") ? String(text.dropLast(4)) : text
-        return StoreQuery.Sort(query: JSONQuery(try JSONPath(parsing: path)), isDescending: isDescending)
+        guard let colon = text.lastIndex(of: ":") else {
+            return StoreQuery.Sort(query: JSONQuery(try JSONPath(parsing: text)), isDescending: false)
+        }
+        let direction = text[text.index(after: colon)...]
+        guard direction == "asc" || direction == "desc" else {
+            let advice = "Write :asc or :desc; for a name with a colon in it, \(text):asc."
+            throw ToolError(.usage, "--sort \(text): \"\(direction)\" is no direction. \(advice)")
+        }
+        let path = try JSONPath(parsing: String(text[..<colon]))
+        return StoreQuery.Sort(query: JSONQuery(path), isDescending: direction == "desc")
+    }
+
+    private func printCount(_ query: StoreQuery, from engine: any StorageEngine, on console: Console) async throws
+        -> Int
+    {
+        var count = 0
+        let others = try await query.run(on: engine) { _ in count += 1 }
+        if json {
+            var object = JSONObjectWriter()
+            object.add("count", count)
+            try object.line().withUnsafeBytes(console.output.write)
+        } else {
+            try console.output.write("\(count)\n")
+        }
+        return others
     }
 
     private func printTable(

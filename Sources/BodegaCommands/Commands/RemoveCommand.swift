@@ -41,7 +41,6 @@ struct RemoveCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        let wanted = try key.map(keys.key)
         try await store.useExisting { store in
             if all {
                 try await checkFiles(of: store)
@@ -55,7 +54,7 @@ struct RemoveCommand: ConsoleCommand {
                 try await store.engine.removeAllData()
                 try report(count, on: console)
             } else {
-                try await remove(wanted, from: store, console)
+                try await remove(keys.keys(key, in: store), from: store, console)
             }
         }
     }
@@ -72,7 +71,8 @@ struct RemoveCommand: ConsoleCommand {
         console.interruption.listen(toFinish: store)
         try await store.engine.remove(keys: present)
         try report(present.count, on: console)
-        let missing = wanted.filter { !Set(present).contains($0) }
+        let found = Set(present)
+        let missing = wanted.filter { !found.contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }
     }
 

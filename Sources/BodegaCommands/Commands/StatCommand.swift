@@ -12,8 +12,10 @@ struct StatCommand: ConsoleCommand {
             it, that is printed, with the measures if all items can be read, and the exit status is 1.
 
             With --json an object is printed: {"engine", "path" or "url", "collection" if one is named, "collections" of \
-            an SQLite file or a database, "count", "bytes", "largest", "fileBytes" unless it is a database, "oldest" and "newest" if there are items, "problems" with \
-            --check}. Sizes are in bytes.
+            an SQLite file or a database, "count", "bytes", "largest", "fileBytes" and \
+            "allocatedBytes" unless it is a database, "oldest" and "newest" if there are items, "problems" with --check}. \
+            Sizes are in bytes. What a store takes on disk, "allocatedBytes", is what the file system has set aside for its \
+            files, folders included, as du counts it.
 
             EXAMPLES:
               bodega stat notes.db
@@ -53,13 +55,14 @@ struct StatCommand: ConsoleCommand {
         } else {
             try console.output.write(statistics.text(isEscaping: console.isOutputTerminal))
         }
-        if isDamaged { throw Self.damage(failure) }
+        if isDamaged { throw Self.damage(failure.map(console.text)) }
+        if store.address.collection == nil { try await store.noteOtherCollections("measured", on: console) }
     }
 
     /// What the user is to know about a damaged file.
     ///
     /// - Parameter failure: Why not all items could be read, `nil` if they could.
-    private static func damage(_ failure: StorageError?) -> ToolError {
+    private static func damage(_ failure: String?) -> ToolError {
         let advice = """
             The file is damaged. Restore it from a backup. If there is none, keep a copy of it as it is, and try the \
             command .recover of sqlite3, SQLite's own tool.

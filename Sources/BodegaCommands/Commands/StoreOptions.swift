@@ -12,6 +12,8 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The collection in an SQLite file or a database.", valueName: "name"))
     var collection: String?
 
+    @OptionGroup var reporting: ReportingOptions
+
     /// Opens a store that must be there, reads it and closes it. Nothing is created or changed.
     func read<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         try await checkedAddress().openToRead().use(body)

@@ -12,16 +12,20 @@ extension Tool {
     ///   - console: What the tool reads and writes, apart from files.
     /// - Returns: The exit status, see ``ExitStatus``.
     package static func run(_ arguments: [String], console: Console) async -> Int32 {
+        var console = console
+        console.isVerbose = arguments.prefix { $0 != "--" }.contains("--verbose")
         do {
-            var command = try BodegaCommand.parseAsRoot(arguments)
-            if let command = command as? any ConsoleCommand {
+            let (parsed, keys) = KeyList.split(arguments)
+            var command = try BodegaCommand.parseAsRoot(Array(parsed))
+            if let command = command as? any KeyListCommand {
+                try await command.adding(keys).run(on: console)
+            } else if let command = command as? any ConsoleCommand {
                 try await command.run(on: console)
             } else {
                 try command.run()
             }
             return ExitStatus.success.rawValue
         } catch {
-            var console = console
             console.errors = DiscreetSink(console.errors, arguments)
             return report(error, on: console).rawValue
         }
@@ -37,7 +41,7 @@ extension Tool {
             console.complain(error.message)
             return error.status
         case let error as StorageError:
-            console.complain(error.description)
+            console.complain(console.text(of: error))
             return .failure
         case is CancellationError:
             console.complain("The operation was cancelled.")
@@ -49,7 +53,7 @@ extension Tool {
 
     /// Shows what the parser throws: help and the version that were asked for, and errors in the arguments.
     private static func reportParsing(_ error: any Error, on console: Console) -> ExitStatus {
-        var message = BodegaCommand.fullMessage(for: error)
+        var message = UsageText.wrapped(BodegaCommand.fullMessage(for: error))
         if BodegaCommand.exitCode(for: error) == .success {
             do {
                 try console.output.write(message + "\n")

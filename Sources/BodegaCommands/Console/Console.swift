@@ -1,3 +1,4 @@
+package import Bodega
 import Foundation
 
 /// What the tool sees of the world around it, apart from files. Tests put their own in its place.
@@ -14,6 +15,8 @@ package struct Console: Sendable {
     package var isOutputTerminal: Bool
     /// Whether a human reads the errors, so that a progress bar makes sense.
     package var isErrorTerminal: Bool
+    /// Whether errors are shown with all that is known about their cause.
+    package var isVerbose = false
     /// Whether the output is coloured.
     package var isColored: Bool
     /// How many columns the output has, `nil` if it is no terminal.
@@ -70,6 +73,11 @@ package struct Console: Sendable {
         console.errorWidth = console.isErrorTerminal ? terminalWidth(2) : nil
         console.width = console.isOutputTerminal ? terminalWidth(1) : nil
         return console
+    }
+
+    /// An error as the user wants it.
+    package func text(of error: StorageError) -> String {
+        isVerbose ? error.description : error.summary
     }
 
     /// Tells the user something that does not belong to the output.

@@ -12,6 +12,8 @@ struct FileStatus {
     let isFolder: Bool
     /// Whether it is a regular file: neither a folder nor a link, a device, a pipe or a socket.
     let isRegular: Bool
+    /// How many bytes of the volume are set aside for it.
+    let allocatedBytes: Int
     /// Who may read, write and execute it: the lowest nine bits of its mode.
     let permissions: mode_t
 
@@ -32,6 +34,8 @@ struct FileStatus {
         guard result == 0 else { return nil }
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
+        // In units of 512 bytes, whatever the volume's blocks are.
+        allocatedBytes = Int(status.st_blocks) * 512
         permissions = status.st_mode & 0o777
     }
 }

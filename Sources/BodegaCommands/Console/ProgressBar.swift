@@ -2,11 +2,12 @@
 package struct ProgressBar {
     private let console: Console
     private let isShown: Bool
+    private var start: Double?
     private var lastDrawing: Double?
 
     /// How often, in seconds, the line is drawn anew.
     private static let interval = 0.1
-    /// How wide the bar is, if there is room for it and the text beside it.
+    /// How wide the bar is, if there is room for it and the text beside it, without rate and remaining time.
     private static let widest = 30
     private static let textWidth = 30
 
@@ -29,9 +30,11 @@ package struct ProgressBar {
     package mutating func update(items: Int, done: Int, of total: Int?) {
         guard isShown else { return }
         let now = console.clock()
+        let start = start ?? now
+        self.start = start
         if let lastDrawing, now - lastDrawing < Self.interval { return }
         lastDrawing = now
-        draw(Self.line(items: items, done: done, of: total, columns: console.errorWidth))
+        draw(Self.line(items: items, done: done, of: total, seconds: now - start, columns: console.errorWidth))
     }
 
     /// Removes the bar, so that other text can take its place.
@@ -50,13 +53,34 @@ package struct ProgressBar {
         }
     }
 
-    static func line(items: Int, done: Int, of total: Int?, columns: Int? = nil) -> String {
-        let count = "\(items) items"
-        guard let total, total > 0 else { return count }
-        let share = min(1, Double(done) / Double(total))
-        let width = min(widest, max(0, (columns ?? .max) - textWidth))
-        let filled = Int(share * Double(width))
-        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        return "\(bar) \(Int(share * 100)) %  \(count)"
+    /// The text of the bar: as much of it as there is room for.
+    ///
+    /// - Parameter seconds: How long it has been going on. Rate and remaining time come when there is something to judge by.
+    static func line(items: Int, done: Int, of total: Int?, seconds: Double = 0, columns: Int? = nil) -> String {
+        let columns = columns ?? .max
+        let share = total.flatMap { $0 > 0 ? min(1, Double(done) / Double($0)) : nil }
+        var line = "\(items) items"
+        if let share {
+            let width = min(widest, max(0, columns - textWidth))
+            let filled = Int(share * Double(width))
+            let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+            line = "\(bar) \(Int(share * 100)) %  \(line)"
+        }
+        var more: [String] = []
+        if seconds >= 1, items > 0 { more.append("\(Int(Double(items) / seconds))/s") }
+        if seconds >= 1, let share, share > 0 { more.append("\(duration(seconds * (1 - share) / share)) left") }
+        // A line that is full would wrap on some terminals.
+        for part in more where line.count + 2 + part.count < columns { line += "  " + part }
+        return line
+    }
+
+    private static func duration(_ seconds: Double) -> String {
+        // More than anybody waits for, and what an integer may not hold.
+        guard seconds < 360_000 else { return "days" }
+        let seconds = Int(seconds.rounded(.up))
+        if seconds < 60 { return "\(seconds) s" }
+        if seconds < 600 { return "\(seconds / 60) min \(seconds % 60) s" }
+        if seconds < 3600 { return "\(seconds / 60) min" }
+        return "\(seconds / 3600) h \(seconds % 3600 / 60) min"
     }
 }

@@ -2,6 +2,8 @@
 package struct ImportReport: Equatable, Sendable {
     /// The number of records that were written. Of several with one key the last one stays.
     package var imported = 0
+    /// The number of records that were written in place of an item, or of an earlier record.
+    package var replaced = 0
     /// The number of bad records that were left out.
     package var skipped = 0
     /// The number of bytes in the values that were written.
@@ -19,6 +21,7 @@ package struct ImportReport: Equatable, Sendable {
     package func json(seconds: Double, failure: String?) -> [UInt8] {
         var object = JSONObjectWriter()
         object.add("imported", imported)
+        object.add("replaced", replaced)
         object.add("skipped", skipped)
         object.add("bytes", bytes)
         object.add("milliseconds", Int(seconds * 1000))
@@ -31,6 +34,7 @@ package struct ImportReport: Equatable, Sendable {
     /// - Parameter seconds: How long it took, `nil` to leave it out, so that the text is the same each time.
     package func text(seconds: Double?) -> String {
         var text = "imported \(imported)"
+        if replaced > 0 { text += ", \(replaced) of them in place of others" }
         if skipped > 0 { text += ", skipped \(skipped)" }
         if let seconds { text += Rate.text(of: imported, in: seconds) }
         return text + "\n"

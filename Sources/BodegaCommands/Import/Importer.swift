@@ -61,8 +61,11 @@ package struct Importer {
                     onBadRecord(bad)
                 }
             }
+            let keys = Set(batch.map(\.key))
+            let present = try await engine.fetchKeys(among: Array(keys)).count
             if !batch.isEmpty { try await engine.write(batch) }
             report.imported += batch.count
+            report.replaced += batch.count - keys.count + present
             report.bytes += bytes
             onProgress(report, source.progress, source.total)
         }

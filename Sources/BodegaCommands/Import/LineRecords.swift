@@ -30,7 +30,12 @@ package struct LineRecords: RecordSource {
                 window.consume(min(length + 1, window.count))
             }
             let item = try window.withUnsafeBytes { bytes in
-                try record(from: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+                do {
+                    return try record(from: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+                } catch var bad as BadRecord {
+                    if line == 1, case .json = form { bad.reason += Self.hint(at: bytes) }
+                    throw bad
+                }
             }
             if let item { return item }
         }
@@ -74,6 +79,33 @@ package struct LineRecords: RecordSource {
         } catch JSONScanError.unexpectedByte(let position) {
             throw bad("It is not JSON from column \(position + 1) on.")
         }
+    }
+
+    /// What helps if the input is a document with the records in an array, which was taken for lines.
+    ///
+    /// - Parameter bytes: The beginning of the input.
+    /// - Returns: A sentence with a space before it; nothing if the input is no object.
+    private static func hint(at bytes: UnsafeRawBufferPointer) -> String {
+        var scanner = JSONScanner(bytes)
+        var array = "data.people"
+        do throws(JSONScanError) {
+            try scanner.expect(UInt8(ascii: "{"))
+            while true {
+                let name = try scanner.skipString()
+                try scanner.expect(UInt8(ascii: ":"))
+                scanner.skipWhitespace()
+                if try scanner.peek() == UInt8(ascii: "[") {
+                    array = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])) ?? array
+                    break
+                }
+                try scanner.skipValue()
+                try scanner.expect(UInt8(ascii: ","))
+            }
+        } catch {
+            // Not JSON up to an array, or too short to tell: the name is an example then.
+            guard scanner.position > 0, bytes.first == UInt8(ascii: "{") else { return "" }
+        }
+        return " If the input is one JSON document, name the array in it, such as --array \(array)."
     }
 
     private func bad(_ reason: String) -> BadRecord {

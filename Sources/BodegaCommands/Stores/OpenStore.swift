@@ -110,6 +110,19 @@ extension OpenStore {
         return nil
     }
 
+    /// Tells the user that the file or database has more than the collection that a command works on.
+    ///
+    /// - Parameters:
+    ///   - verb: What the command does with the one collection and not with the others, such as "copied".
+    ///   - console: Where it is told.
+    func noteOtherCollections(_ verb: String, on console: Console) async throws {
+        let others = try await collectionNames()?.filter { $0 != address.collection } ?? []
+        if others.isEmpty { return }
+        let names = others.map { "\"\($0)\"" }.joined(separator: ", ")
+        let place = sqlite == nil ? "database" : "file"
+        console.complain("note: the \(place) also has the collections \(names), which are not \(verb).")
+    }
+
     /// Another collection of the same file or database.
     ///
     /// - Throws: A `StorageError` if it can't be opened.

@@ -15,6 +15,9 @@ package struct StoreStatistics: Sendable {
     package var largest = 0
     /// The number of bytes in the files that make up the store; `nil` for a database, whose files are its server's.
     package var fileBytes: Int?
+    /// The number of bytes that the volume has set aside for these files, and for the folders that they are in if those are
+    /// the store's.
+    package var allocatedBytes: Int?
     /// When the item that was written first was first written, `nil` if there are no items.
     package var oldest: Date?
     /// When an item was last written, `nil` if there are no items.
@@ -46,7 +49,10 @@ package struct StoreStatistics: Sendable {
                 newest = max(newest ?? item.dates.updatedAt, item.dates.updatedAt)
             }
         }
-        if store.address.url != nil { fileBytes = try Self.sizeOfFiles(at: store.address) }
+        if store.address.url != nil {
+            fileBytes = try Self.sizeOfFiles(at: store.address)
+            allocatedBytes = try Self.files(of: store.address).reduce(0) { $0 + Self.allocation(of: $1) }
+        }
         isMeasured = true
     }
 
@@ -62,6 +68,7 @@ package struct StoreStatistics: Sendable {
             object.add("bytes", bytes)
             object.add("largest", largest)
             if let fileBytes { object.add("fileBytes", fileBytes) }
+            if let allocatedBytes { object.add("allocatedBytes", allocatedBytes) }
             if let oldest { object.add("oldest", ItemLine.timestamp(oldest)) }
             if let newest { object.add("newest", ItemLine.timestamp(newest)) }
         }
@@ -93,7 +100,7 @@ package struct StoreStatistics: Sendable {
         var lines: [(String, String)] = []
         if let collections, !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
         lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)")]
-        if let fileBytes { lines.append(("on disk", "\(fileBytes)")) }
+        if let allocatedBytes { lines.append(("on disk", "\(allocatedBytes)")) }
         if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
         if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }
         return lines
@@ -101,18 +108,24 @@ package struct StoreStatistics: Sendable {
 
     /// The number of bytes in the files that make up a store.
     package static func sizeOfFiles(at address: StorageAddress) throws -> Int {
+        try files(of: address).reduce(0) { try $0 + size(of: $1) }
+    }
+
+    /// The files that make up a store, some of which may not be there, and the folders that they are in if those are the
+    /// store's.
+    private static func files(of address: StorageAddress) throws -> [URL] {
         switch address.engine {
         case .sqlite:
             // The database, its write-ahead log and the index of that.
             // SQLite keeps them beside the file itself, not beside a symbolic link to it.
             let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
-            return try ["", "-wal", "-shm"].reduce(0) { try $0 + size(of: URL(fileURLWithPath: path + $1)) }
+            return ["", "-wal", "-shm"].map { URL(fileURLWithPath: path + $0) }
         case .memory, .postgres:
-            return 0
+            return []
         case .disk:
-            guard let folder = address.url else { return 0 }
+            guard let folder = address.url?.resolvingSymlinksInPath() else { return [] }
             var failure: (any Error)?
-            let files = FileManager.default.enumerator(
+            let enumerator = FileManager.default.enumerator(
                 at: folder,
                 includingPropertiesForKeys: [.fileSizeKey],
                 errorHandler: { _, error in
@@ -120,10 +133,10 @@ package struct StoreStatistics: Sendable {
                     return false
                 }
             )
-            var total = 0
-            while let file = files?.nextObject() as? URL { total += try size(of: file) }
+            var files = [folder]
+            while let file = enumerator?.nextObject() as? URL { files.append(file) }
             if let failure { throw failure }
-            return total
+            return files
         }
     }
 
@@ -135,5 +148,10 @@ package struct StoreStatistics: Sendable {
         } catch let error as CocoaError where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) {
             return 0
         }
+    }
+
+    /// What the volume has set aside for a file or folder; 0 for one that is not there (any more).
+    private static func allocation(of url: URL) -> Int {
+        FileStatus(path: Array(url.path.utf8), followingLinks: false)?.allocatedBytes ?? 0
     }
 }

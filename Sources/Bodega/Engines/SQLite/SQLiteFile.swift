@@ -56,7 +56,7 @@ package final class SQLiteFile: Sendable {
             self.readers = ReaderGate(count: pool.configuration.maximumReaderCount, queue: queue)
             self.ownAuthorship = .of(url.path)
         } catch {
-            throw StorageError.sqlite(error, file: url)
+            throw Self.failure(error, toOpen: url)
         }
         watch.begin(on: self)
     }

@@ -72,7 +72,12 @@ extension SQLiteStorageEngine {
                 try FileSystem.statusOfFile(destination.path, destination.path),
             ]
             try FileSystem.createEmptyFile(at: draft, as: originals.compactMap { $0 })
-            try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
+            do {
+                try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
+            } catch let error as DatabaseError where error.isOfWriting {
+                // It is the copy that there is no room for; the file itself is only read.
+                throw StorageError.limitReached(error, file: destination) ?? .sqlite(error, file: destination)
+            }
         }
         // Only now it is known that the copy counts.
         try await core.onQueue {

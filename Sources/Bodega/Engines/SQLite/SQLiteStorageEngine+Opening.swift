@@ -110,7 +110,10 @@ extension SQLiteStorageEngine {
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try core.mapped {
             let exists = try core.readManyHere(table.exists)
-            if !exists { throw StorageError(.cannotOpen, "The database has no unnamed collection.") }
+            if exists { return }
+            let names = try core.readManyHere(SQLiteCollections.names).map { "\"\($0)\"" }.joined(separator: ", ")
+            let others = names.isEmpty ? "" : " Name one of its collections: \(names)."
+            throw StorageError(.cannotOpen, "The database has no unnamed collection.\(others)")
         }
         self.init(core: core, table: table, now: { Date() })
     }

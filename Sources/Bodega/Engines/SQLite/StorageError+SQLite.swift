@@ -32,7 +32,9 @@ extension StorageError {
         if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(file, databaseError) {
             return error
         }
-        let (code, message) = description(of: databaseError.resultCode)
+        // There is no room for the index of the log.
+        let isFull = databaseError.extendedResultCode == .SQLITE_IOERR_SHMSIZE
+        let (code, message) = description(of: isFull ? .SQLITE_FULL : databaseError.resultCode)
         return StorageError(code, message, file: file, cause: databaseError)
     }
 
@@ -41,13 +43,14 @@ extension StorageError {
     /// thread that wrote.
     ///
     /// - Returns: `nil` if it was something else.
-    static func limitReached(_ error: any Error) -> StorageError? {
+    static func limitReached(_ error: any Error, file: URL? = nil) -> StorageError? {
         guard let error = error as? DatabaseError, error.extendedResultCode == .SQLITE_IOERR_WRITE,
             [EFBIG, EDQUOT, ENOSPC].contains(errno)
         else { return nil }
         return StorageError(
             .storageFull,
             "A quota or a limit on the size of files is reached. Nothing that was stored is lost.",
+            file: file,
             cause: error
         )
     }
@@ -94,5 +97,12 @@ extension StorageError {
         default:
             (.inputOutput, "The database refused the operation.")
         }
+    }
+}
+
+extension DatabaseError {
+    /// Whether a write failed, rather than a read.
+    var isOfWriting: Bool {
+        resultCode == .SQLITE_FULL || [.SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC].contains(extendedResultCode)
     }
 }

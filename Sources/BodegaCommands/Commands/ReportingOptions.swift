@@ -1,0 +1,10 @@
+#if CommandLineTool
+import ArgumentParser
+
+/// How a command reports an error.
+struct ReportingOptions: ParsableArguments {
+    // Read by `Tool.run`, which reports errors.
+    @Flag(help: "Show the whole cause of an error, for a report of a defect.")
+    var verbose = false
+}
+#endif

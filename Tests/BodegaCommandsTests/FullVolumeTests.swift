@@ -1,0 +1,99 @@
+#if CommandLineTool
+import Bodega
+import BodegaCommands
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("On a full volume", .enabled(if: Volume.canMount))
+struct FullVolumeTests {
+
+    private let lines = Array((1...5).map { "{\"id\":\($0)}\n" }.joined().utf8)
+
+    /// Writes a file until there is no room left.
+    private func fill(_ folder: TemporaryFolder) throws {
+        let file = folder.file("fill")
+        #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
+        let handle = try FileHandle(forWritingTo: file)
+        #expect(throws: (any Error).self) {
+            for _ in 0..<1_000_000 { try handle.write(contentsOf: Data(count: 4096)) }
+        }
+        try handle.close()
+    }
+
+    @Test("a command that writes says so, without SQL, and leaves no log behind")
+    func noLog() async throws {
+        let place = TemporaryFolder()
+        let volume = try Volume(at: place, size: "1m")
+        defer { volume.unmount() }
+        let store = place.file("s.db").path
+        #expect(await bodega("import", store, "--key", "id", input: lines).status == 0)
+        try fill(place)
+        for command in [["put", store, "k"], ["rm", store, "1"], ["compact", store]] {
+            let test = TestConsole(input: Array("x".utf8))
+            #expect(await Tool.run(command, console: test.console) == 1)
+            #expect(test.errors.text.hasPrefix("bodega: storageFull: The volume is full."), "\(test.errors.text)")
+            #expect(!test.errors.text.contains("SELECT") && !test.errors.text.contains("PRAGMA"))
+            let files = try FileManager.default.contentsOfDirectory(atPath: place.path).sorted()
+            #expect(files == ["fill", "s.db"], "\(command[0])")
+        }
+        #expect(await bodega("count", store).text == "5\n")
+        let verbose = await bodega("put", store, "k", "--verbose")
+        #expect(verbose.errors.contains("while executing"), "\(verbose.errors)")
+        // With room again, it goes on.
+        try FileManager.default.removeItem(at: place.file("fill"))
+        #expect(await bodega("put", store, "k").status == 0)
+    }
+
+    @Test("another program that has the file open keeps its log")
+    func logInUse() async throws {
+        let place = TemporaryFolder()
+        let volume = try Volume(at: place, size: "1m")
+        defer { volume.unmount() }
+        let store = place.file("s.db")
+        #expect(await bodega("import", store.path, "--key", "id", input: lines).status == 0)
+        let engine = try SQLiteStorageEngine(openingFile: store)
+        try await engine.write(Data("kept".utf8), key: CacheKey("mine"))
+        try fill(place)
+        #expect(await bodega("put", store.path, "k", input: [UInt8](repeating: 0, count: 200_000)).status == 1)
+        #expect(FileManager.default.fileExists(atPath: store.path + "-wal"))
+        #expect(try await engine.fetch(key: CacheKey("mine")) == Data("kept".utf8))
+        try FileManager.default.removeItem(at: place.file("fill"))
+        try await engine.write(Data("again".utf8), key: CacheKey("mine"))
+        #expect(await bodega("get", store.path, "mine").text == "again")
+    }
+
+    @Test("a folder's error has the system's reason and no name of a domain")
+    func folder() async throws {
+        let place = TemporaryFolder()
+        let volume = try Volume(at: place, size: "1m")
+        defer { volume.unmount() }
+        try fill(place)
+        let result = await bodega("put", "disk:\(place.path)/folder", "k", input: [1])
+        #expect(result.status == 1 && result.errors.contains("(No space left on device)"), "\(result.errors)")
+        #expect(!result.errors.contains("NSPOSIXErrorDomain"))
+        let verbose = await bodega("put", "disk:\(place.path)/folder", "k", "--verbose", input: [1])
+        #expect(verbose.errors.contains("NSPOSIXErrorDomain"), "\(verbose.errors)")
+    }
+
+    @Test("backup names the destination that is full, not the store")
+    func backup() async throws {
+        let place = TemporaryFolder()
+        let volume = try Volume(at: place, size: "1m")
+        defer { volume.unmount() }
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let value = [UInt8](repeating: 7, count: 2_000_000)
+            #expect(await bodega("put", store, "large", input: value).status == 0)
+            let destination = place.file("backup.db").path
+            let result = await bodega("backup", store, destination)
+            #expect(result.status == 1)
+            #expect(
+                result.errors.contains("storageFull") && result.errors.contains("[\(destination)]"), "\(result.errors)")
+            #expect(!result.errors.contains(folder.path) && !result.errors.contains("VACUUM"))
+            let remains = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            #expect(remains.isEmpty)
+        }
+    }
+}
+#endif
