@@ -9,4 +9,9 @@ struct sqlite3;
 /// Returns whether it does now, or -1 if SQLite doesn't tell.
 int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isWanted);
 
+/// Says whether a connection refuses to change definitions of tables directly.
+///
+/// Returns 1 or 0 for what was so before, or -1 if SQLite doesn't tell.
+int emporium_sqlite_defend(struct sqlite3 *connection, int isWanted);
+
 #endif
