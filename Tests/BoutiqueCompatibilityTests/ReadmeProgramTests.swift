@@ -14,6 +14,11 @@ import Testing
         #expect(try await run("print-images") == [images])
     }
 
+    @Test func `A store that is made by top-level code has its items when they are awaited`() async throws {
+        #expect(try await run("top-level") == ["[]"])
+        #expect(try await run("top-level") == ["[dog]"])
+    }
+
     private func run(_ program: String) async throws -> [String] {
         // On Apple platforms the user's folders follow the last one.
         let environment = ["XDG_DATA_HOME": folder.path, "CFFIXED_USER_HOME": folder.path]

@@ -67,3 +67,13 @@ func useContainers() throws {
     print(codableStore.exists(identifier: "42"), CodableStore<User>().exists(identifier: "42"))
     print(CodableStoreContainer.default.name)
 }
+
+/// The default container can be another one.
+func chooseDefault() throws {
+    let user = User(id: "42", firstName: "Mr.", lastName: "Robot")
+    try user.save()
+    CodableStoreContainer.default.name = "Other"
+    print(user.exists(), CodableStore<User>().container.name)
+    CodableStoreContainer.default = "Default"
+    print(user.exists())
+}

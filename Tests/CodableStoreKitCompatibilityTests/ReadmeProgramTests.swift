@@ -19,6 +19,10 @@ import Testing
         #expect(try await run("containers") == ["true false", "Default"])
     }
 
+    @Test func `A program chooses the container that is used where none is named`() async throws {
+        #expect(try await run("default") == ["false Other", "true"])
+    }
+
     @Test func `The conveniences of the README`() async throws {
         #expect(try await run("conveniences") == ["42", "42", "false false true", #"["42"]"#, "0"])
     }

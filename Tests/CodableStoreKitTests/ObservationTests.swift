@@ -107,7 +107,7 @@ import Testing
     func unsubscribingInside(medium: Medium) throws {
         let store = CodableStore<User>(engine: try medium.engine(in: folder))
         let (first, second, third) = (Events<User>(), Events<User>(), Events<User>())
-        let subscriptions = Locked<[ObserverableCodableStoreSubscription]>([])
+        let subscriptions = Locked<[ObservableCodableStoreSubscription]>([])
         let one = store.observeCollection { event in
             first.add(event)
             for subscription in subscriptions.withLock({ $0 }) { subscription.unsubscribe() }

@@ -120,9 +120,9 @@ extension Store<Visit> {
         var chain = try await insert([]).insert([])
         for step in steps {
             switch step {
-            case .insert(let visit): chain = chain.insert(visit)
-            case .remove(let id): chain = chain.remove(id: id)
-            case .removeAll: chain = chain.removeAll()
+            case .insert(let visit): chain = try await chain.insert(visit)
+            case .remove(let id): chain = try await chain.remove(id: id)
+            case .removeAll: chain = try await chain.removeAll()
             }
         }
         try await chain.run()

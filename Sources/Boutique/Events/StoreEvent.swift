@@ -13,7 +13,7 @@
 public struct StoreEvent<Item: StorableItem>: Sendable {
 
     /// What kind of thing happened.
-    public enum Operation: Sendable, Hashable {
+    public enum Operation: Codable, Sendable, Hashable {
         /// The store exists and has no items yet. It is loading, or could not be loaded.
         case initialized
         /// The items are there. What was known before is obsolete: `items` is all that there is.
@@ -53,5 +53,20 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
         self.inserted = inserted
         self.updated = updated
         self.removed = removed
+    }
+}
+
+extension StoreEvent: Codable {
+
+    /// Decodes an event. One that Boutique has encoded has no identifiers.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try container.decode(Operation.self, forKey: .operation),
+            items: try container.decode([Item].self, forKey: .items),
+            inserted: try container.decodeIfPresent([String].self, forKey: .inserted) ?? [],
+            updated: try container.decodeIfPresent([String].self, forKey: .updated) ?? [],
+            removed: try container.decodeIfPresent([String].self, forKey: .removed) ?? []
+        )
     }
 }

@@ -16,7 +16,10 @@ public struct StoreItems<Item: StorableItem> {
     }
 
     /// All items, in insertion order.
-    public var wrappedValue: [Item] { live.items }
+    public var wrappedValue: [Item] {
+        live.reportEarlyReading()
+        return live.items
+    }
 
     /// Publishes all items, once when subscribed and then after each change.
     public nonisolated var projectedValue: Publisher { Publisher(live: live) }

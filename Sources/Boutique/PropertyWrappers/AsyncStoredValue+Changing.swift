@@ -52,11 +52,12 @@ extension AsyncStoredValue {
         try await modify { $0.toggle() }
     }
 
-    /// Adds an element at the end of the array.
+    /// Adds an element at the end of the collection, such as an array or a string.
     ///
     /// - Parameter element: The element.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
-    public func append<Element: Sendable>(_ element: Element) async throws where Item == [Element] {
+    public func append(_ element: Item.Element) async throws
+    where Item: RangeReplaceableCollection, Item.Element: Sendable {
         try await modify { $0.append(element) }
     }
 
@@ -70,7 +71,7 @@ extension AsyncStoredValue {
         _ element: Element,
         with replacement: Element
     ) async throws where Item == [Element] {
-        try await modify { $0.replaceFirst(element, with: replacement) }
+        try await modify { _ = $0.replaceFirst(element, with: replacement) }
     }
 
     /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur.

@@ -22,12 +22,13 @@ extension AsyncStoredValue {
         try await modify { $0.change(orNew: false) { $0.toggle() } }
     }
 
-    /// Adds an element at the end of the array. A missing value counts as an empty array.
+    /// Adds an element at the end of the collection, such as an array or a string. A missing value counts as an empty one.
     ///
     /// - Parameter element: The element.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
-    public func append<Element: Sendable>(_ element: Element) async throws where Item == [Element]? {
-        try await modify { $0.change(orNew: []) { $0.append(element) } }
+    public func append<Wrapped: RangeReplaceableCollection>(_ element: Wrapped.Element) async throws
+    where Item == Wrapped?, Wrapped.Element: Sendable {
+        try await modify { $0.change(orNew: Wrapped()) { $0.append(element) } }
     }
 
     /// Puts an element in the place of the first that equals another. If none does, nothing changes.
@@ -40,7 +41,7 @@ extension AsyncStoredValue {
         _ element: Element,
         with replacement: Element
     ) async throws where Item == [Element]? {
-        try await modify { $0?.replaceFirst(element, with: replacement) }
+        try await modify { _ = $0?.replaceFirst(element, with: replacement) }
     }
 
     /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur. A missing

@@ -36,7 +36,11 @@ public struct AsyncStoredValue<Item: StorableItem>: Sendable {
     let enclosingObject = EnclosingObject()
 
     /// The key of a value that is not given one: several values need keys, or engines, of their own.
-    public static var defaultKey: String { "async-stored-value" }
+    ///
+    /// It is `unique-value`, as in Boutique 2: each finds what the other has stored. Before, it was `async-stored-value`
+    /// here. A value under that key is read as well; it wins over one under `unique-value`, because only what was written
+    /// before it can be there: each change writes the value under `unique-value` and removes it from the former key.
+    public static var defaultKey: String { CacheKey.uniqueValue.rawValue }
 
     /// Creates a value in an engine.
     ///

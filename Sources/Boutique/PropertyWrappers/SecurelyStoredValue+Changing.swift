@@ -37,6 +37,40 @@ extension SecurelyStoredValue: PersistedValue {
     }
 }
 
+// These need a value, as in Boutique. The others start from an empty one where there is none.
+extension SecurelyStoredValue {
+
+    /// Changes `false` to `true` and `true` to `false`.
+    ///
+    /// - Throws: ``KeychainError/couldNotAccessKeychain`` if there is no value; others as ``modify(_:)``.
+    public func toggle() throws(KeychainError) where Item == Bool {
+        try modifyPresent { $0.toggle() }
+    }
+
+    /// Changes one property of the value.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property.
+    ///   - property: Its new value.
+    /// - Throws: ``KeychainError/couldNotAccessKeychain`` if there is no value; others as ``modify(_:)``.
+    public func set<Property>(_ keyPath: WritableKeyPath<Item, Property>, to property: Property) throws(KeychainError) {
+        try modifyPresent { $0[keyPath: keyPath] = property }
+    }
+
+    private func modifyPresent(_ change: (inout Item) -> Void) throws(KeychainError) {
+        try telling {
+            try core.modify { value in
+                guard var present = value else {
+                    throw KeychainError.couldNotAccessKeychain(
+                        .init(.notFound, "There is no value that could be changed. Set one first.", secret: address))
+                }
+                change(&present)
+                value = present
+            }
+        }
+    }
+}
+
 extension SecurelyStoredValue {
 
     /// Reads the value, and tells absence and failures apart.

@@ -2,7 +2,8 @@ public import Foundation
 
 /// An error of a secret storage or of ``SecurelyStoredValue``, whichever storage is behind it.
 ///
-/// Switch over ``code`` to react; show ``description`` to find out what to do. No secret is ever part of an error.
+/// Its cases are those of Boutique. Compare ``code`` to react to more; show ``description`` to find out what to do. No
+/// secret is ever part of an error.
 ///
 /// ```swift
 /// do {
@@ -11,7 +12,20 @@ public import Foundation
 ///     tryAgainAfterUnlocking()
 /// }
 /// ```
-public struct KeychainError: Error, Sendable {
+public enum KeychainError: Error, Sendable {
+
+    /// The secret could not be read or stored; ``code`` says why. Patterns need not name the details.
+    case couldNotAccessKeychain(Details)
+
+    /// There is no secret, and the operation needs one. Patterns need not name the details.
+    case itemNotFound(Details)
+
+    /// The app's entitlements don't allow it to use the keychain, or not with this group. Patterns need not name the
+    /// details.
+    case missingEntitlement(Details)
+
+    /// The keychain returned a status that no other case stands for; ``code`` says what is known of it.
+    case errorWithStatus(status: Int32)
 
     /// What kind of failure it was.
     ///
@@ -54,24 +68,6 @@ public struct KeychainError: Error, Sendable {
         public static let other = Code(rawValue: "other")
     }
 
-    /// What kind of failure it was.
-    public var code: Code
-
-    /// What happened and what can be done about it.
-    public var message: String
-
-    /// Where the secret concerned is, if it was one secret.
-    public var secret: SecretAddress?
-
-    /// The file or folder concerned, if there is one.
-    public var file: URL?
-
-    /// The `OSStatus` that the keychain answered, if it was the keychain.
-    public var status: Int32?
-
-    /// The error underneath, if there is one.
-    public var cause: (any Error)?
-
     /// Creates an error.
     ///
     /// - Parameters:
@@ -89,12 +85,12 @@ public struct KeychainError: Error, Sendable {
         status: Int32? = nil,
         cause: (any Error)? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.secret = secret
-        self.file = file
-        self.status = status
-        self.cause = cause
+        let details = Details(code, message, secret: secret, file: file, status: status, cause: cause)
+        switch code {
+        case .notFound: self = .itemNotFound(details)
+        case .missingEntitlement: self = .missingEntitlement(details)
+        default: self = .couldNotAccessKeychain(details)
+        }
     }
 }
 

@@ -13,6 +13,13 @@ public struct KeychainGroup: Hashable, Sendable, ExpressibleByStringLiteral, Cus
         self.value = value
     }
 
+    /// Names a group; the same as ``init(_:)``.
+    ///
+    /// - Parameter value: The group's name.
+    public init(value: String) {
+        self.init(value)
+    }
+
     /// Names a group by a literal.
     ///
     /// - Parameter value: The group's name.

@@ -16,6 +16,13 @@ public struct KeychainService: Hashable, Sendable, ExpressibleByStringLiteral, C
         self.value = value
     }
 
+    /// Names a service; the same as ``init(_:)``.
+    ///
+    /// - Parameter value: The service's name.
+    public init(value: String) {
+        self.init(value)
+    }
+
     /// Names a service by a literal.
     ///
     /// - Parameter value: The service's name.

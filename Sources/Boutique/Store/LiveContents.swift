@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import Logging
 #if canImport(Combine)
 import Combine
 #else
@@ -25,6 +26,9 @@ final class LiveContents<Item: StorableItem> {
 
     /// Whether a change is being told, so that what is shown may be the state before it.
     private var isChanging = false
+
+    /// Whether it was reported that the items were read before they were loaded.
+    private(set) var hasReportedEarlyReading = false
 
     private let itemsPoint = ObservationPoint()
     private let statePoint = ObservationPoint()
@@ -52,6 +56,24 @@ final class LiveContents<Item: StorableItem> {
     var items: [Item] {
         itemsPoint.access()
         return contents.items
+    }
+
+    /// Reports, once, that the items are read before they are loaded, if the reader could have waited: if it is a task.
+    ///
+    /// At the top level of `main.swift` nothing else does. There, the compiler chooses the initializer that loads in the
+    /// background, also after `try await`. A view, which is drawn again when the items are loaded, is no task.
+    func reportEarlyReading() {
+        guard case .loading = state, !hasReportedEarlyReading, withUnsafeCurrentTask(body: { $0 != nil }) else {
+            return
+        }
+        hasReportedEarlyReading = true
+        boutiqueLogger.notice(
+            """
+            The items of a store were read before they were loaded, so there were none. Call `try await \
+            store.itemsHaveLoaded()` first, or create the store in an async function by `try await Store(…)`.
+            """,
+            metadata: ["items": "\(Item.self)"]
+        )
     }
 
     /// The number of items, read by a user.

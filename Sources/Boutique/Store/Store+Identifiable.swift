@@ -108,7 +108,9 @@ extension Store.Operation where Item: Identifiable, Item.ID == UUID {
     /// Then removes an item, in a store whose identifier is the items' `id`. It need not be there.
     ///
     /// - Parameter id: The item's identifier.
-    public func remove(id: UUID) -> Self { remove(id: id.uuidString) }
+    /// - Returns: The operation itself.
+    @discardableResult
+    public func remove(id: UUID) async throws -> Store.Operation { try await remove(id: id.uuidString) }
 }
 
 extension StoreTransaction where Item: Identifiable, Item.ID == UUID {

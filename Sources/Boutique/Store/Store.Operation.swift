@@ -10,9 +10,13 @@ extension Store {
     ///     .insert(notes)
     ///     .run()
     /// ```
-    public struct Operation: Sendable {
+    ///
+    /// It is one object: what is added to it counts for all who hold it.
+    @MainActor
+    public final class Operation {
         private let store: Store
-        private var steps: [StoreStep<Item>] = []
+        private var steps: [StoreStep<Item>]
+        private var hasRun = false
 
         fileprivate init(store: Store, _ step: StoreStep<Item>) {
             self.store = store
@@ -21,61 +25,86 @@ extension Store {
 
         /// Carries out the operations in order, as one batch and one change.
         ///
+        /// Once it has been called, a further call carries out nothing, and what is added counts no more; the call returns
+        /// when the first one has ended. After a failure it can be called again.
+        ///
         /// - Throws: A `StorageError` if an item could not be encoded or they could not be written. Nothing was changed
         ///   then.
-        @MainActor
         public func run() async throws {
-            try await store.pipeline.perform(.steps(steps))
+            if hasRun { return try await store.pipeline.perform(.exclusive {}) }
+            hasRun = true
+            do {
+                try await store.pipeline.perform(.steps(steps))
+            } catch {
+                hasRun = false
+                throw error
+            }
         }
 
         /// Then inserts an item, or replaces the one with its identifier.
         ///
         /// - Parameter item: The item.
-        public func insert(_ item: Item) -> Operation { then(.insert([item])) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func insert(_ item: Item) async throws -> Operation { then(.insert([item])) }
 
         /// Then inserts items, or replaces those with their identifiers.
         ///
         /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
-        public func insert(_ items: [Item]) -> Operation { then(.insert(items)) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func insert(_ items: [Item]) async throws -> Operation { then(.insert(items)) }
 
         /// Then inserts an item; the same as ``insert(_:)-(Item)``.
         ///
         /// - Parameter item: The item.
-        public func add(_ item: Item) -> Operation { insert(item) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func add(_ item: Item) async throws -> Operation { then(.insert([item])) }
 
         /// Then inserts items; the same as ``insert(_:)-([Item])``.
         ///
         /// - Parameter items: The items.
-        public func add(_ items: [Item]) -> Operation { insert(items) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func add(_ items: [Item]) async throws -> Operation { then(.insert(items)) }
 
         /// Then removes an item. It need not be there.
         ///
         /// - Parameter item: The item; only its identifier counts.
-        public func remove(_ item: Item) -> Operation { then(.removeItems([item])) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func remove(_ item: Item) async throws -> Operation { then(.removeItems([item])) }
 
         /// Then removes items. They need not be there.
         ///
         /// - Parameter items: The items; only their identifiers count.
-        public func remove(_ items: [Item]) -> Operation { then(.removeItems(items)) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func remove(_ items: [Item]) async throws -> Operation { then(.removeItems(items)) }
 
         /// Then removes an item. It need not be there.
         ///
         /// - Parameter id: The item's identifier.
-        public func remove(id: String) -> Operation { then(.remove([CacheKey(id)])) }
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func remove(id: String) async throws -> Operation { then(.remove([CacheKey(id)])) }
 
         /// Then removes all items.
-        public func removeAll() -> Operation { then(.removeAll) }
+        ///
+        /// - Returns: The operation itself.
+        @discardableResult
+        public func removeAll() async throws -> Operation { then(.removeAll) }
 
         private func then(_ step: StoreStep<Item>) -> Operation {
-            var longer = self
-            longer.steps.append(step)
-            return longer
+            steps.append(step)
+            return self
         }
     }
 }
 
-// The first operation of a chain. These are async, as in Boutique, so that an operation whose `await` was forgotten is an
-// error and not a chain that nobody runs.
+// The first operation of a chain. These and those above are async and throw, as in Boutique: an operation whose `await` was
+// forgotten is an error, not a chain that is never run, and code written for Boutique compiles without warnings.
 extension Store {
 
     /// Begins a chain of operations by inserting an item. ``Operation/run()`` carries it out.

@@ -54,6 +54,9 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     /// Whether that succeeds is seen in ``state``, and ``itemsHaveLoaded()`` tells. Where you can wait, use the
     /// initializer that is `async` and throws.
     ///
+    /// At the top level of `main.swift`, Swift always chooses this initializer. After `try await`, the compiler then warns
+    /// that no `async` operations occur. Call ``itemsHaveLoaded()`` there.
+    ///
     /// - Parameters:
     ///   - storage: Where the items are kept. Nothing else should be kept there; a database holds several collections,
     ///     see `SQLiteStorageEngine.collection(named:)`.
@@ -72,6 +75,9 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     }
 
     /// Creates a store and loads its items.
+    ///
+    /// At the top level of `main.swift`, Swift chooses the initializer that loads in the background, also after
+    /// `try await`. Call ``itemsHaveLoaded()`` there, or create the store in an `async` function.
     ///
     /// - Parameters:
     ///   - storage: Where the items are kept. Nothing else should be kept there; a database holds several collections,

@@ -19,11 +19,11 @@ extension PersistedValue {
         try modify { $0.toggle() }
     }
 
-    /// Adds an element at the end of the array.
+    /// Adds an element at the end of the collection, such as an array or a string.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.
-    public func append<Element>(_ element: Element) throws(Failure) where Value == [Element] {
+    public func append(_ element: Value.Element) throws(Failure) where Value: RangeReplaceableCollection {
         try modify { $0.append(element) }
     }
 
@@ -32,12 +32,16 @@ extension PersistedValue {
     /// - Parameters:
     ///   - element: The element to look for.
     ///   - replacement: What takes its place.
+    /// - Returns: Whether there was such an element.
     /// - Throws: ``Failure`` if the value was not changed.
-    public func replace<Element: Equatable>(
-        _ element: Element,
-        with replacement: Element
-    ) throws(Failure) where Value == [Element] {
-        try modify { $0.replaceFirst(element, with: replacement) }
+    @discardableResult
+    public func replace(
+        _ element: Value.Element,
+        with replacement: Value.Element
+    ) throws(Failure) -> Bool where Value: RangeReplaceableCollection, Value.Element: Equatable {
+        var isFound = false
+        try modify { isFound = $0.replaceFirst(element, with: replacement) }
+        return isFound
     }
 
     /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur.

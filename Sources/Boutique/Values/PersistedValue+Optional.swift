@@ -22,12 +22,13 @@ extension PersistedValue {
         try modify { $0.change(orNew: false) { $0.toggle() } }
     }
 
-    /// Adds an element at the end of the array. A missing value counts as an empty array.
+    /// Adds an element at the end of the collection, such as an array or a string. A missing value counts as an empty one.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.
-    public func append<Element>(_ element: Element) throws(Failure) where Value == [Element]? {
-        try modify { $0.change(orNew: []) { $0.append(element) } }
+    public func append<Wrapped: RangeReplaceableCollection>(_ element: Wrapped.Element) throws(Failure)
+    where Value == Wrapped? {
+        try modify { $0.change(orNew: Wrapped()) { $0.append(element) } }
     }
 
     /// Puts an element in the place of the first that equals another. If none does, nothing changes.
@@ -35,12 +36,16 @@ extension PersistedValue {
     /// - Parameters:
     ///   - element: The element to look for.
     ///   - replacement: What takes its place.
+    /// - Returns: Whether there was such an element.
     /// - Throws: ``Failure`` if the value was not changed.
-    public func replace<Element: Equatable>(
-        _ element: Element,
-        with replacement: Element
-    ) throws(Failure) where Value == [Element]? {
-        try modify { $0?.replaceFirst(element, with: replacement) }
+    @discardableResult
+    public func replace<Wrapped: RangeReplaceableCollection>(
+        _ element: Wrapped.Element,
+        with replacement: Wrapped.Element
+    ) throws(Failure) -> Bool where Value == Wrapped?, Wrapped.Element: Equatable {
+        var isFound = false
+        try modify { isFound = $0?.replaceFirst(element, with: replacement) ?? false }
+        return isFound
     }
 
     /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur. A missing

@@ -163,12 +163,12 @@ extension ValueCore {
     /// Reads the value, changes it and stores it, in one step, and then tells others.
     ///
     /// - Parameter change: Changes the value, from the default value if there is none.
-    /// - Throws: What the storage threw, or a ``StorageError`` with the code `encodingFailed`, or `decodingFailed` if the
+    /// - Throws: What the closure or the storage threw, or a ``StorageError`` with the code `encodingFailed`, or `decodingFailed` if the
     ///   policy is to refuse. Nothing has changed then.
-    func modify(_ change: (inout Value) -> Void) throws {
+    func modify(_ change: (inout Value) throws -> Void) throws {
         try write { reading in
             if let error = reading.error, undecodablePolicy == .refuse { throw error }
-            change(&reading.value)
+            try change(&reading.value)
         }
     }
 

@@ -1,10 +1,16 @@
 // What the helpers of the value wrappers do to a value, beyond what the standard library has.
 
-extension Array where Element: Equatable {
+extension RangeReplaceableCollection where Element: Equatable {
 
-    mutating func replaceFirst(_ element: Element, with replacement: Element) {
-        if let index = firstIndex(of: element) { self[index] = replacement }
+    /// Returns whether there was such an element.
+    mutating func replaceFirst(_ element: Element, with replacement: Element) -> Bool {
+        guard let index = firstIndex(of: element) else { return false }
+        replaceSubrange(index...index, with: CollectionOfOne(replacement))
+        return true
     }
+}
+
+extension Array where Element: Equatable {
 
     mutating func togglePresence(of element: Element) {
         if contains(element) {

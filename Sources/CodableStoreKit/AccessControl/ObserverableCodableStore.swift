@@ -9,7 +9,7 @@ public protocol ObserverableCodableStore<Object> {
     func observe(
         _ object: Object,
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription
+    ) -> ObservableCodableStoreSubscription
 
     /// Observes the object with an identifier, as ``CodableStore/observe(identifier:_:)``.
     @preconcurrency
@@ -17,7 +17,7 @@ public protocol ObserverableCodableStore<Object> {
     func observe(
         identifier: Object.ID,
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription
+    ) -> ObservableCodableStoreSubscription
 
     /// Observes the objects that meet a condition, as ``CodableStore/observe(where:_:)``.
     @preconcurrency
@@ -25,12 +25,12 @@ public protocol ObserverableCodableStore<Object> {
     func observe(
         where predicate: @escaping @Sendable (Object) -> Bool,
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription
+    ) -> ObservableCodableStoreSubscription
 
     /// Observes all objects, as ``CodableStore/observeCollection(_:)``.
     @preconcurrency
     @discardableResult
-    func observeCollection(_ observer: @escaping CodableStore<Object>.Observer) -> ObserverableCodableStoreSubscription
+    func observeCollection(_ observer: @escaping CodableStore<Object>.Observer) -> ObservableCodableStoreSubscription
 }
 
 extension CodableStore: ObserverableCodableStore {}
@@ -51,7 +51,7 @@ public struct AnyObserverableCodableStore<Object: BaseCodableStoreable>: Observe
     public func observe(
         _ object: Object,
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         store.observe(object, observer)
     }
 
@@ -60,7 +60,7 @@ public struct AnyObserverableCodableStore<Object: BaseCodableStoreable>: Observe
     public func observe(
         identifier: Object.ID,
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         store.observe(identifier: identifier, observer)
     }
 
@@ -69,7 +69,7 @@ public struct AnyObserverableCodableStore<Object: BaseCodableStoreable>: Observe
     public func observe(
         where predicate: @escaping @Sendable (Object) -> Bool,
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         store.observe(where: predicate, observer)
     }
 
@@ -77,7 +77,7 @@ public struct AnyObserverableCodableStore<Object: BaseCodableStoreable>: Observe
     @discardableResult
     public func observeCollection(
         _ observer: @escaping CodableStore<Object>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         store.observeCollection(observer)
     }
 }

@@ -8,8 +8,6 @@ public typealias AnyWritableCodableStore = AnyWriteableCodableStore
 public typealias ObservableCodableStore = ObserverableCodableStore
 /// The same as ``AnyObserverableCodableStore``.
 public typealias AnyObservableCodableStore = AnyObserverableCodableStore
-/// The same as ``ObserverableCodableStoreSubscription``.
-public typealias ObservableCodableStoreSubscription = ObserverableCodableStoreSubscription
 /// The same as ``ObserverableCodableStoreSubscriptionBag``.
 public typealias ObservableCodableStoreSubscriptionBag = ObserverableCodableStoreSubscriptionBag
 /// The same as ``CodableStoreable``.

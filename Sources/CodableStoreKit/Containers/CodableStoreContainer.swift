@@ -1,3 +1,5 @@
+import Bodega
+
 /// A section of an engine: collections in different containers have nothing in common.
 ///
 /// ```swift
@@ -5,20 +7,29 @@
 /// ```
 ///
 /// Names are told apart byte by byte, also on volumes that ignore case. Any string is a name.
-public struct CodableStoreContainer: Sendable {
+public struct CodableStoreContainer: Codable, Sendable {
 
     /// The container's name.
-    public let name: String
+    public var name: String
 
     /// Names a container.
     ///
     /// - Parameter name: The container's name. It may be empty and may hold any character.
-    public init(name: String) {
+    public init(name: String = "Default") {
         self.name = name
     }
 
-    /// The container that is used where none is named. Its name is "Default".
-    public static let `default` = CodableStoreContainer(name: "Default")
+    /// The container that is used where none is named. Its name is "Default", unless the program sets another one before
+    /// it uses its stores.
+    public static var `default`: CodableStoreContainer {
+        get { chosenDefault.withLock { $0 } }
+        set { chosenDefault.withLock { $0 = newValue } }
+    }
+
+    private static let chosenDefault = Locked(CodableStoreContainer.named)
+
+    /// The container with the name "Default", which is the own collection of an SQLite engine.
+    static let named = CodableStoreContainer(name: "Default")
 }
 
 extension CodableStoreContainer: Hashable {
@@ -38,4 +49,16 @@ extension CodableStoreContainer: ExpressibleByStringInterpolation {
     public init(stringLiteral name: String) {
         self.init(name: name)
     }
+}
+
+extension CodableStoreContainer: ExpressibleByIntegerLiteral {
+    /// Names a container by a number.
+    public init(integerLiteral number: Int) {
+        self.init(name: String(number))
+    }
+}
+
+extension CodableStoreContainer: CustomStringConvertible {
+    /// The name and what it is the name of, as in CodableStoreKit: `Default-CodableStoreContainer`.
+    public var description: String { "\(name)-CodableStoreContainer" }
 }

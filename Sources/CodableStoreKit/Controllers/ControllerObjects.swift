@@ -7,7 +7,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private let store: CodableStore<Object>
     private weak var controller: (any CodableStoreControllerable<Object>)?
     private weak var bag: ObserverableCodableStoreSubscriptionBag?
-    private var subscription: ObserverableCodableStoreSubscription?
+    private var subscription: ObservableCodableStoreSubscription?
     private let inbox = EventInbox<Object>()
     private var list: ObjectList<Object>?
     // Only while the controller's will-update hook runs: the change, and a copy of the objects before it, if the hook has

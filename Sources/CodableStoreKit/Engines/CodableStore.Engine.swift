@@ -54,7 +54,7 @@ extension CodableStore.Engine {
     /// let store = try await Store<User>(storage: engine)   // sees what is saved in `users`, and the other way round
     /// ```
     ///
-    /// The container ``CodableStoreContainer/default`` is the engine's own collection, so an engine is for objects of one
+    /// The container with the name "Default" is the engine's own collection, so an engine is for objects of one
     /// type; take ``Bodega/SQLiteStorageEngine/collection(named:)`` for others. Other containers are collections of their
     /// own in the same file.
     ///

@@ -7,7 +7,10 @@
 /// ```
 ///
 /// An engine that is used through ``AnyCodableStoreEngine`` is never called by two threads at once.
-public protocol CodableStoreEngine<Object> {
+public typealias CodableStoreEngine = ReadableCodableStoreEngine & WriteableCodableStoreEngine
+
+/// The half of a ``CodableStoreEngine`` that reads.
+public protocol ReadableCodableStoreEngine<Object> {
 
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
@@ -20,6 +23,13 @@ public protocol CodableStoreEngine<Object> {
 
     /// All objects.
     func getCollection() throws -> [Object]
+}
+
+/// The half of a ``CodableStoreEngine`` that writes.
+public protocol WriteableCodableStoreEngine<Object> {
+
+    /// The type of the objects.
+    associatedtype Object: BaseCodableStoreable
 
     /// Saves an object, in place of the one with its identifier if there is one.
     ///

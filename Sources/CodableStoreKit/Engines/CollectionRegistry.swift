@@ -35,7 +35,7 @@ enum CollectionRegistry {
             case .memory(let place): place.core(at: path)
             case .folder(let base): files(in: ExactText(base.text + "/" + path).resolvedPath)
             case .sqliteFile(let file): try self.file(file.resolvedPath).core(path)
-            case .sqliteEngine(let engine): try table(container == .default ? nil : path, of: engine.engine)
+            case .sqliteEngine(let engine): try table(container == .named ? nil : path, of: engine.engine)
             }
         try core.claim(by: type, name)
         return core

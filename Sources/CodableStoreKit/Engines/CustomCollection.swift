@@ -5,7 +5,10 @@ import Foundation
 final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @unchecked Sendable {
     // @unchecked because every call of the engine holds the lock.
 
-    private let engine: any CodableStoreEngine<Object>
+    // The type of the objects is one for both halves. Naming it for each crashes the compiler.
+    typealias Engine = any ReadableCodableStoreEngine<Object> & WriteableCodableStoreEngine
+
+    private let engine: Engine
     // Recursive, because an engine may use a store that stands on it.
     private let lock = NSRecursiveLock()
     // How many calls of the engine are under way, one inside of the other.
@@ -13,20 +16,20 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
     private let deliveries: DeliveryQueue
     let observers: Observers<Object>
 
-    init(_ engine: any CodableStoreEngine<Object>) {
+    init(_ engine: Engine) {
         self.engine = engine
         deliveries = DeliveryQueue()
         observers = Observers(deliveries)
     }
 
     /// Calls the engine, and then the observers of what it may have changed through a store that stands on it.
-    func withEngine<Result>(_ body: (any CodableStoreEngine<Object>) throws -> Result) rethrows -> Result {
+    func withEngine<Result>(_ body: (Engine) throws -> Result) rethrows -> Result {
         deliveries.begin()
         defer { end() }
         return try locked(body)
     }
 
-    private func locked<Result>(_ body: (any CodableStoreEngine<Object>) throws -> Result) rethrows -> Result {
+    private func locked<Result>(_ body: (Engine) throws -> Result) rethrows -> Result {
         lock.lock()
         depth += 1
         defer {
@@ -91,7 +94,7 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
     private func change(
         _ identifier: Object.ID,
         _ change: @escaping (Object) -> ObjectChange<Object>,
-        _ operation: (any CodableStoreEngine<Object>) throws -> Object
+        _ operation: (Engine) throws -> Object
     ) -> Outcome<Object> {
         let result = Result {
             try locked { engine in

@@ -18,7 +18,7 @@ extension CodableStore {
     public func observe(
         _ object: Object,
         _ observer: @escaping Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         observe(identifier: object.codableStoreID, observer)
     }
 
@@ -35,7 +35,7 @@ extension CodableStore {
     public func observe(
         identifier: Object.ID,
         _ observer: @escaping Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         let identity = Identity(identifier)
         return subscribe(where: { $0.codableStoreIdentity == identity }, observer)
     }
@@ -53,7 +53,7 @@ extension CodableStore {
     public func observe(
         where predicate: @escaping @Sendable (Object) -> Bool,
         _ observer: @escaping Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         subscribe(where: predicate, observer)
     }
 
@@ -79,14 +79,14 @@ extension CodableStore {
     /// - Returns: What ends the observation. It goes on also if this is not kept.
     @preconcurrency
     @discardableResult
-    public func observeCollection(_ observer: @escaping Observer) -> ObserverableCodableStoreSubscription {
+    public func observeCollection(_ observer: @escaping Observer) -> ObservableCodableStoreSubscription {
         subscribe(where: { _ in true }, observer)
     }
 
     private func subscribe(
         where predicate: @escaping (Object) -> Bool,
         _ observer: @escaping Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         let (container, engine) = (container, engine)
         let (subscription, failure) = addObserver { change in
             guard predicate(change.object) else { return }

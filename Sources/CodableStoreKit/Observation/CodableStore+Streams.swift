@@ -30,7 +30,7 @@ extension CodableStore where Object: Sendable {
     }
 
     private func stream(
-        _ observe: (@escaping Observer) -> ObserverableCodableStoreSubscription
+        _ observe: (@escaping Observer) -> ObservableCodableStoreSubscription
     ) -> AsyncStream<ObserveEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ObserveEvent.self)
         let subscription = observe { continuation.yield($0) }

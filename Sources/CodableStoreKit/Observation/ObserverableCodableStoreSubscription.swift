@@ -1,30 +1,19 @@
-import Bodega
-
-/// An observation that can be ended.
+/// What can be ended by a bag: the observation of a store, or something of a program's own.
 ///
-/// Letting go of it does not end the observation; ``unsubscribe()`` or a ``ObserverableCodableStoreSubscriptionBag`` does.
-public final class ObserverableCodableStoreSubscription: Sendable {
+/// ``ObservableCodableStoreSubscription`` is what a store returns.
+@preconcurrency
+public protocol ObserverableCodableStoreSubscription: Sendable {
 
-    private let end: Locked<(@Sendable () -> Void)?>
+    /// Ends the observation. It may be called more than once.
+    func unsubscribe()
 
-    init(_ end: @escaping @Sendable () -> Void) {
-        self.end = Locked(end)
-    }
-
-    /// Ends the observation. A call of the observer that is under way on another thread goes on; no other begins.
-    ///
-    /// It may be called from within the observer, and more than once.
-    public func unsubscribe() {
-        let end = end.withLock { end in
-            defer { end = nil }
-            return end
-        }
-        end?()
-    }
-
-    /// Lets a bag end the observation when it is released.
+    /// Lets a bag end the observation when it is released. By default it is added to the bag.
     ///
     /// - Parameter bag: The bag.
+    func disposed(by bag: ObserverableCodableStoreSubscriptionBag)
+}
+
+extension ObserverableCodableStoreSubscription {
     public func disposed(by bag: ObserverableCodableStoreSubscriptionBag) {
         bag.add(self)
     }

@@ -3,7 +3,7 @@ import Bodega
 /// Ends observations when it is released.
 public final class ObserverableCodableStoreSubscriptionBag: Sendable {
 
-    private let subscriptions = Locked<[ObserverableCodableStoreSubscription]>([])
+    private let subscriptions = Locked<[any ObserverableCodableStoreSubscription]>([])
     private let kept = Locked<(any AnyObject & Sendable)?>(nil)
 
     /// Creates an empty bag.
@@ -13,10 +13,13 @@ public final class ObserverableCodableStoreSubscriptionBag: Sendable {
         dispose()
     }
 
+    /// Whether there is no observation in it.
+    public var isEmpty: Bool { subscriptions.withLock { $0.isEmpty } }
+
     /// Adds an observation, to be ended with the bag.
     ///
     /// - Parameter subscription: The observation.
-    public func add(_ subscription: ObserverableCodableStoreSubscription) {
+    public func add(_ subscription: any ObserverableCodableStoreSubscription) {
         subscriptions.withLock { $0.append(subscription) }
     }
 

@@ -34,11 +34,11 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     }
 
     /// Adds an observer of the changes from now on.
-    func add(_ call: @escaping Call) -> ObserverableCodableStoreSubscription {
+    func add(_ call: @escaping Call) -> ObservableCodableStoreSubscription {
         nonisolated(unsafe) let observer = Observer(call)
         observers.withLock { $0.append(observer) }
         core?.beginObservation()
-        return ObserverableCodableStoreSubscription {
+        return ObservableCodableStoreSubscription {
             self.observers.withLock { observers in
                 observer.isActive = false
                 observers.removeAll { $0 === observer }

@@ -6,7 +6,7 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     private struct State {
         var call: Observers<Object>.Call?
-        var subscription: ObserverableCodableStoreSubscription?
+        var subscription: ObservableCodableStoreSubscription?
     }
 
     private let state: Locked<State>

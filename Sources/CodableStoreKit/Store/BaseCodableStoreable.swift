@@ -25,9 +25,6 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     /// ``Bodega/StorageError/Code/unsupportedIdentifier`` at the first save.
     associatedtype ID: Hashable
 
-    /// An encoder and a decoder that understand each other.
-    typealias Coder = (encoder: any Encoderable, decoder: any Decoderable)
-
     /// Where an object's identifier is.
     static var codableStoreIdentifier: KeyPath<Self, ID> { get }
 

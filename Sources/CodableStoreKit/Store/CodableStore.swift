@@ -15,7 +15,7 @@ import Bodega
 ///
 /// Operations wait for the medium. From an actor, a Boutique store on the same engine is the better choice; see
 /// ``CodableStore/Engine/sqlite(_:)``.
-public final class CodableStore<Object: BaseCodableStoreable> {
+open class CodableStore<Object: BaseCodableStoreable> {
 
     /// The section of the engine that the store works in.
     public let container: CodableStoreContainer
@@ -32,6 +32,18 @@ public final class CodableStore<Object: BaseCodableStoreable> {
         self.container = container
         self.engine = engine
     }
+
+    /// The store, for reading only.
+    open var readable: AnyReadableCodableStore<Object> { AnyReadableCodableStore(self) }
+
+    /// The store, for writing only.
+    open var writeable: AnyWriteableCodableStore<Object> { AnyWriteableCodableStore(self) }
+
+    /// The store, for observing only.
+    open var observable: AnyObserverableCodableStore<Object> { AnyObserverableCodableStore(self) }
+
+    /// The store, for copying only.
+    open var copyable: AnyCopyableCodableStore<Object> { AnyCopyableCodableStore(self) }
 
     typealias OpenCollection = any ObjectCollection<Object>
 
@@ -53,13 +65,13 @@ public final class CodableStore<Object: BaseCodableStoreable> {
     /// - Returns: What ends the observation, and why the collection could not be opened.
     func addObserver(
         _ call: @escaping Observers<Object>.Call
-    ) -> (subscription: ObserverableCodableStoreSubscription, failure: (any Error)?) {
+    ) -> (subscription: ObservableCodableStoreSubscription, failure: (any Error)?) {
         if let collection = opened.withLock({ $0 }) { return (collection.observers.add(call), nil) }
         let observer = PendingObserver(call)
         let place = engine.place(in: container)
         // Noted first, so that it is not missed by a store that opens the collection just after this one could not.
         if let place { PendingObservers.add(observer, at: place) }
-        let subscription = ObserverableCodableStoreSubscription {
+        let subscription = ObservableCodableStoreSubscription {
             if let place { PendingObservers.remove(observer, at: place) }
             observer.end()
         }
@@ -73,4 +85,5 @@ public final class CodableStore<Object: BaseCodableStoreable> {
     }
 }
 
-extension CodableStore: Sendable where Object: Sendable {}
+// @unchecked because subclasses are possible. The properties here never change or are guarded by a lock.
+extension CodableStore: @unchecked Sendable where Object: Sendable {}

@@ -55,7 +55,7 @@ extension CodableStoreable {
         container: CodableStoreContainer = .default,
         engine: CodableStore<Self>.Engine = .fileSystem,
         _ observer: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         CodableStore(container: container, engine: engine).observe(self, observer)
     }
 }

@@ -15,7 +15,7 @@ extension CodableStoreable {
         container: CodableStoreContainer = .default,
         engine: CodableStore<Self>.Engine = .fileSystem,
         _ observer: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         CodableStore(container: container, engine: engine).observe(identifier: identifier, observer)
     }
 
@@ -34,7 +34,7 @@ extension CodableStoreable {
         container: CodableStoreContainer = .default,
         engine: CodableStore<Self>.Engine = .fileSystem,
         _ observer: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         CodableStore(container: container, engine: engine).observe(where: predicate, observer)
     }
 
@@ -51,7 +51,7 @@ extension CodableStoreable {
         container: CodableStoreContainer = .default,
         engine: CodableStore<Self>.Engine = .fileSystem,
         _ observer: @escaping CodableStore<Self>.Observer
-    ) -> ObserverableCodableStoreSubscription {
+    ) -> ObservableCodableStoreSubscription {
         CodableStore(container: container, engine: engine).observeCollection(observer)
     }
 }

@@ -69,12 +69,6 @@ private final class Session: ObservableObject {
     }
 
     @Test func `The helpers start from nothing and go on from what is there`() throws {
-        let flag = value(Bool.self, "flag")
-        try flag.toggle()
-        #expect(flag.wrappedValue == true)
-        try flag.toggle()
-        #expect(flag.wrappedValue == false)
-
         let words = value([String].self, "words")
         try words.replace("a", with: "b")
         #expect(words.wrappedValue == nil)
@@ -90,9 +84,26 @@ private final class Session: ObservableObject {
         try table.update(key: "b", value: 2)
         try table.update(key: "a", value: nil)
         #expect(table.wrappedValue == ["b": 2])
+    }
+
+    @Test func `What changes a value throws, as in Boutique, where there is none`() throws {
+        let flag = value(Bool.self, "flag")
+        #expect(keychainCode { try flag.toggle() } == .notFound)
+        #expect(flag.wrappedValue == nil)
+        #expect(try storage.read(flag.address) == nil)
+        try flag.set(false)
+        try flag.toggle()
+        #expect(flag.wrappedValue == true)
+        try flag.toggle()
+        #expect(flag.wrappedValue == false)
 
         let login = value(Login.self, "login")
-        try login.set(\.attempts, to: 3)
+        let error = #expect(throws: KeychainError.self) { try login.set(\.attempts, to: 3) }
+        guard case .couldNotAccessKeychain = error else {
+            Issue.record("It is \(String(describing: error)).")
+            return
+        }
+        #expect(error?.secret == login.address)
         #expect(login.wrappedValue == nil)
         try login.set(Login(name: "Ann"))
         try login.set(\.attempts, to: 3)

@@ -120,9 +120,9 @@ import Testing
         var chain = try await store.insert([]).insert([])
         for step in steps {
             switch step {
-            case .insert(let items): chain = chain.insert(items)
-            case .remove(let ids): chain = chain.remove(ids.map { Note(id: $0) })
-            case .removeAll: chain = chain.removeAll()
+            case .insert(let items): chain = try await chain.insert(items)
+            case .remove(let ids): chain = try await chain.remove(ids.map { Note(id: $0) })
+            case .removeAll: chain = try await chain.removeAll()
             }
         }
         try await chain.run()

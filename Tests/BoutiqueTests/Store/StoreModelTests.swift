@@ -51,9 +51,9 @@ import Testing
                 var chain = try await store.insert([]).insert([])
                 for action in actions {
                     switch action {
-                    case .insert(let notes): chain = chain.insert(notes)
-                    case .remove(let notes): chain = chain.remove(notes)
-                    default: chain = chain.removeAll()
+                    case .insert(let notes): chain = try await chain.insert(notes)
+                    case .remove(let notes): chain = try await chain.remove(notes)
+                    default: chain = try await chain.removeAll()
                     }
                 }
                 try await chain.run()

@@ -45,7 +45,7 @@ import OpenCombine
     @Test func `A value without a key has a fixed one`() async throws {
         @AsyncStoredValue(storage: engine) var number = 1
         try await $number.set(2)
-        #expect(try await text("async-stored-value") == #"{"value":2}"#)
+        #expect(try await text("unique-value") == #"{"value":2}"#)
     }
 
     @Test("A stored nil is nil, not the default", arguments: [#"{"value":null}"#, "{}"])

@@ -13,17 +13,35 @@ enum KeychainStatus {
     static let interactionRequired: Int32 = -25315
     static let decode: Int32 = -26275
     static let missingEntitlement: Int32 = -34018
+
+    /// Those for which Boutique throws `couldNotAccessKeychain`.
+    static let noAccess: Set<Int32> = [-25243, -67700, -67796, -67797, -67876]
 }
 
 extension KeychainError {
 
-    /// Says what an answer of the keychain means.
+    /// Makes the error of an answer of the keychain, in the case that Boutique has for it.
     ///
     /// - Parameters:
     ///   - status: The answer, which is not success.
     ///   - secret: The secret concerned.
     init(keychain status: Int32, _ secret: SecretAddress) {
-        let (code, message): (Code, String) =
+        var details = Details(status: status)
+        details.secret = secret
+        switch status {
+        case KeychainStatus.itemNotFound: self = .itemNotFound(details)
+        case KeychainStatus.missingEntitlement: self = .missingEntitlement(details)
+        case _ where KeychainStatus.noAccess.contains(status): self = .couldNotAccessKeychain(details)
+        default: self = .errorWithStatus(status: status)
+        }
+    }
+}
+
+extension KeychainError.Details {
+
+    /// Says what an answer of the keychain means.
+    init(status: Int32) {
+        let (code, message): (KeychainError.Code, String) =
             switch status {
             case KeychainStatus.itemNotFound:
                 (.notFound, "There is no such item in the keychain.")
@@ -33,6 +51,8 @@ extension KeychainError {
                 (.undecodable, "The keychain cannot decode the item. Set it anew, or remove it.")
             case KeychainStatus.authenticationFailed, KeychainStatus.userCanceled, KeychainStatus.writePermission:
                 (.accessDenied, "The user or the system denied access to the item. Ask the user before trying again.")
+            case _ where KeychainStatus.noAccess.contains(status):
+                (.accessDenied, "The app has no access to the item. Check its access group and its access control.")
             case KeychainStatus.missingEntitlement:
                 (
                     .missingEntitlement,
@@ -48,6 +68,6 @@ extension KeychainError {
             default:
                 (.other, "The keychain failed. Look the status up with `security error`.")
             }
-        self.init(code, message, secret: secret, status: status)
+        self.init(code, message, status: status)
     }
 }

@@ -145,11 +145,10 @@ extension AsyncValueCore {
         let data = try StoredEnvelope.encode(new.value, key: key)
         new.data = data
         var operations: [StorageOperation] = []
-        if old.error != nil, let undecodable = old.data, let aside = try await asideKey(for: undecodable) {
+        if old.error != nil, let undecodable = old.data, let aside = try await place.asideKey(for: undecodable) {
             operations.append(.write(key: aside, data: undecodable))
         }
-        operations.append(.write(key: place.key, data: data))
-        try await place.apply(operations)
+        try await place.apply(operations + place.operations(storing: data))
         state.withLock { [new] in $0 = State(reading: new, hasLoaded: true) }
         publication.enqueue(new.snapshot) {}
         await deliver()
@@ -164,8 +163,7 @@ extension AsyncValueCore {
     /// All bytes of this value that could not be decoded, the oldest first.
     func undecodableData() async throws -> [Data] {
         try await place.turn.take { [self] in
-            var found: [Data] = []
-            while let data = try await place.engine.fetch(key: place.asideKey(found.count)) { found.append(data) }
+            var found = try await place.fetchAside().map(\.data)
             let reading = reading(of: try await fetch())
             if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
             return found
@@ -175,21 +173,8 @@ extension AsyncValueCore {
     /// Removes the bytes that were put aside.
     func removeUndecodableData() async throws {
         try await place.turn.take { [self] in
-            var operations: [StorageOperation] = []
-            while try await place.engine.fetch(key: place.asideKey(operations.count)) != nil {
-                operations.append(.remove(key: place.asideKey(operations.count)))
-            }
+            let operations = try await place.fetchAside().map { StorageOperation.remove(key: $0.key) }
             if !operations.isEmpty { try await place.apply(operations) }
         }
-    }
-
-    /// Where to keep bytes; `nil` if they are kept already.
-    private func asideKey(for data: Data) async throws -> CacheKey? {
-        var number = 0
-        while let taken = try await place.engine.fetch(key: place.asideKey(number)) {
-            if taken == data { return nil }
-            number += 1
-        }
-        return place.asideKey(number)
     }
 }

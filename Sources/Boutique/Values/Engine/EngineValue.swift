@@ -7,6 +7,10 @@ final class EngineValue: Sendable {
     let engine: any StorageEngine
     let key: CacheKey
 
+    /// Where earlier versions have kept the value. Bytes there are newer than those under the key; see ``fetch()``.
+    private let formerKey: CacheKey?
+    private let isAtFormerKey = Locked(false)
+
     /// Whoever reads and then writes takes it, so that no change is lost.
     let turn = AsyncTurn()
 
@@ -45,12 +49,13 @@ final class EngineValue: Sendable {
     private init(_ engine: any StorageEngine, key: CacheKey, identity: Identity?) {
         self.engine = engine
         self.key = key
+        formerKey = key == .uniqueValue ? .formerUniqueValue : nil
         self.identity = identity
         followed = FollowedEngine.shared(engine)
     }
 
     deinit {
-        followed?.remove(key, ObjectIdentifier(self))
+        followed?.remove(ObjectIdentifier(self))
         guard let identity else { return }
         Self.all.withLock { all in
             // Another may have taken the place already.
@@ -58,9 +63,26 @@ final class EngineValue: Sendable {
         }
     }
 
-    /// Reads the bytes.
+    /// The keys under which the bytes may be.
+    var keys: [CacheKey] { [key] + (formerKey.map { [$0] } ?? []) }
+
+    /// Reads the bytes. Only called within the turn.
+    ///
+    /// Each write removes what is under the former key. So bytes there come from an earlier version, which did not know
+    /// those under the key, and was used after whatever has written these.
     func fetch() async throws -> Data? {
-        try await engine.fetch(key: key)
+        guard let formerKey else { return try await engine.fetch(key: key) }
+        let former = try await engine.fetch(key: formerKey)
+        isAtFormerKey.withLock { $0 = former != nil }
+        // Read after it, so that bytes which another process moves in the meantime are found.
+        return if let former { former } else { try await engine.fetch(key: key) }
+    }
+
+    /// What stores bytes in place of those that were read last.
+    func operations(storing data: Data) -> [StorageOperation] {
+        var operations = [StorageOperation.write(key: key, data: data)]
+        if let formerKey, isAtFormerKey.withLock({ $0 }) { operations.append(.remove(key: formerKey)) }
+        return operations
     }
 
     /// Changes bytes, these and those that could not be decoded. Others who follow the engine are told.
@@ -106,8 +128,30 @@ final class EngineValue: Sendable {
         }
     }
 
-    /// The key under which the bytes are kept that could not be decoded as the so many-th.
-    func asideKey(_ number: Int) -> CacheKey {
+    /// The bytes that could not be decoded and were kept aside, the oldest first.
+    func fetchAside() async throws -> [(key: CacheKey, data: Data)] {
+        var found: [(key: CacheKey, data: Data)] = []
+        for key in keys.reversed() {
+            var number = 0
+            while let data = try await engine.fetch(key: Self.asideKey(key, number)) {
+                found.append((Self.asideKey(key, number), data))
+                number += 1
+            }
+        }
+        return found
+    }
+
+    /// Where to keep bytes aside; `nil` if they are kept already.
+    func asideKey(for data: Data) async throws -> CacheKey? {
+        let kept = try await fetchAside()
+        if kept.contains(where: { $0.data == data }) { return nil }
+        var number = 0
+        while kept.contains(where: { $0.key == Self.asideKey(key, number) }) { number += 1 }
+        return Self.asideKey(key, number)
+    }
+
+    /// The key of the bytes that were kept aside after `number` others.
+    private static func asideKey(_ key: CacheKey, _ number: Int) -> CacheKey {
         CacheKey(rawValue: UndecodableName.name(of: key.rawValue, number), kind: key.kind)
     }
 
@@ -133,4 +177,12 @@ final class EngineValue: Sendable {
     func refresh() async throws {
         try await turn.take { [self] in await announce(try await fetch()) }
     }
+}
+
+extension CacheKey {
+    /// The key of a value that was not given one. It is that of Boutique 2, so that each finds what the other has stored.
+    static let uniqueValue = CacheKey("unique-value")
+
+    /// The key of such a value before it was that of Boutique 2.
+    fileprivate static let formerUniqueValue = CacheKey("async-stored-value")
 }

@@ -9,7 +9,7 @@ final class FollowedEngine: Sendable {
     private let identity: ObjectIdentifier?
     private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
-    private let values = Locked<[CacheKey: Weak<EngineValue>]>([:])
+    private let values = Locked<[ObjectIdentifier: Weak<EngineValue>]>([:])
     private let following = Locked<Task<Void, Never>?>(nil)
 
     private static let all = Locked<[ObjectIdentifier: Weak<FollowedEngine>]>([:])
@@ -67,14 +67,12 @@ final class FollowedEngine: Sendable {
 
     /// Tells a value of changes from now on.
     func add(_ value: EngineValue) {
-        values.withLock { $0[value.key] = Weak(value) }
+        values.withLock { $0[ObjectIdentifier(value)] = Weak(value) }
     }
 
-    /// Forgets a value that ends, unless another has taken its place.
-    func remove(_ key: CacheKey, _ identity: ObjectIdentifier) {
-        values.withLock { values in
-            if values[key]?.identity == identity { values[key] = nil }
-        }
+    /// Forgets a value that ends.
+    func remove(_ identity: ObjectIdentifier) {
+        values.withLock { $0[identity] = nil }
     }
 
     /// Tells the values what others have changed.
@@ -116,8 +114,8 @@ final class FollowedEngine: Sendable {
         // If the origin has been renewed in the meantime, a late write of the old one may have been omitted.
         guard origin == self.origin else { return false }
         let changed = Set(delta.changes.lazy.filter { $0.origin != origin }.map(\.key))
-        let concerned = values.withLock { values in changed.compactMap { values[$0]?.object } }
-        for value in concerned { try await value.refresh() }
+        let concerned = values.withLock { $0.values.compactMap(\.object) }
+        for value in concerned where !changed.isDisjoint(with: value.keys) { try await value.refresh() }
         cursor.withLock { $0 = delta.cursor }
         return delta.isComplete
     }

@@ -1,0 +1,47 @@
+import Boutique
+import Foundation
+import Testing
+
+/// Events of version 3, which are values that can be stored.
+@MainActor
+@Suite struct EventTests {
+    let milk = Note(id: "milk")
+
+    @Test func `An event that was encoded comes back`() async throws {
+        let store = Store<Note>.previewStore(items: [])
+        var events = store.events.makeAsyncIterator()
+        _ = await events.next()
+        try await store.insert(milk)
+        let event = try #require(await events.next())
+        let copy = try JSONDecoder().decode(StoreEvent<Note>.self, from: JSONEncoder().encode(event))
+        #expect(copy.operation == .insert)
+        #expect(copy.items == [milk])
+        #expect(copy.inserted == ["milk"])
+    }
+
+    @Test func `An event that Boutique has encoded is read`() throws {
+        let data = Data(#"{"operation":{"remove":{}},"items":[{"id":"milk","text":""}]}"#.utf8)
+        let event = try JSONDecoder().decode(StoreEvent<Note>.self, from: data)
+        #expect(event.operation == .remove)
+        #expect(event.items == [milk])
+        #expect(event.removed.isEmpty)
+    }
+
+    @Test func `An event can be kept like any item`() {
+        func keep<Item: StorableItem>(_ item: Item) -> Bool { true }
+        #expect(keep(StoreEvent<Note>.Operation.loaded))
+    }
+
+    // MARK: Operations that are held
+
+    @Test func `An operation is one object, and runs once`() async throws {
+        let store = Store<Note>.previewStore(items: [])
+        let operation: Store<Note>.Operation = try await store.insert(milk)
+        _ = try await operation.insert([Note(id: "tea")])
+        try await operation.run()
+        #expect(store.items.map(\.id) == ["milk", "tea"])
+        try await store.removeAll()
+        try await operation.run()
+        #expect(store.items.isEmpty)
+    }
+}

@@ -1,0 +1,67 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import TestSupport
+import Testing
+
+/// An operation that is held rather than run in one chain is one object, as in Boutique.
+@MainActor
+@Suite struct HeldOperationTests {
+    let engine = MemoryStorageEngine()
+
+    @Test func `What is added to an operation counts for all who hold it`() async throws {
+        let store = try await Store<Note>(storage: engine)
+        let operation: Store<Note>.Operation = try await store.insert(notes("a"))
+        let same = operation
+        try await same.insert(notes("b", "c"))
+        try await operation.remove(id: "b").add(notes("d"))
+        try await operation.run()
+        #expect(try await agreedNotes(store, engine) == notes("a", "c", "d"))
+    }
+
+    @Test func `A second run changes nothing, nor does what is added after the first`() async throws {
+        let store = try await Store<Note>(storage: engine)
+        let operation: Store<Note>.Operation = try await store.insert(notes("a"))
+        try await operation.run()
+        try await store.removeAll()
+        try await operation.run()
+        try await operation.insert(notes("b")).run()
+        #expect(try await agreedNotes(store, engine).isEmpty)
+    }
+
+    @Test func `A second run waits for the first`() async throws {
+        let gate = StorageGate()
+        let held = FaultInjectingStorageEngine(engine, faults: [.hold(.writes, at: gate)])
+        let store = try await Store<Note>(storage: held)
+        let operation: Store<Note>.Operation = try await store.insert(notes("a"))
+        async let first: Void = operation.run()
+        await gate.waitForArrivals(1)
+        let second = Task {
+            try await operation.run()
+            return store.items
+        }
+        await Task.yield()
+        gate.release()
+        try await first
+        #expect(try await second.value == notes("a"))
+    }
+
+    @Test func `An operation that has failed can be run again`() async throws {
+        let failing = FaultInjectingStorageEngine(engine, faults: [.fail(.writes, .number(1))])
+        let store = try await Store<Note>(storage: failing)
+        let operation: Store<Note>.Operation = try await store.insert(notes("a"))
+        await #expect(throws: StorageError.self) { try await operation.run() }
+        #expect(store.items.isEmpty)
+        try await operation.run()
+        #expect(try await agreedNotes(store, engine) == notes("a"))
+    }
+
+    @Test func `An operation may be run off the main actor`() async throws {
+        let store = try await Store<Note>(storage: engine)
+        try await Task.detached {
+            let operation: Store<Note>.Operation = try await store.removeAll()
+            try await operation.insert(notes("a")).run()
+        }.value
+        #expect(store.items == notes("a"))
+    }
+}
