@@ -128,7 +128,7 @@ let package = Package(
             name: "BoutiqueTests",
             dependencies: [
                 "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestFaults", "TestProcesses",
-                "TestSupport", openCombine,
+                "TestSupport", openCombine, .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(

@@ -10,24 +10,31 @@
 /// ```
 ///
 /// Keys are compared byte by byte: two strings that only look alike, such as the two ways to write "é", make different
-/// keys. Keys of different kinds are different keys even if their raw values agree.
+/// keys. Of a URL, only its normal form is compared; see ``init(url:)``. Keys of different kinds are different keys even
+/// if their raw values agree.
 public struct CacheKey: Sendable {
 
     /// How the ``CacheKey/value`` follows from the ``CacheKey/rawValue``.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         /// The value is the MD5 of the raw value.
         case hashed
-        /// The raw value is a URL in a normal form; the value is its MD5.
+        /// The raw value is a URL; the value is the MD5 of its normal form.
         case url
         /// The value is the raw value.
         case verbatim
     }
 
-    /// The string that the key was made from. For a key made from a URL, that URL in its normal form.
+    /// The string that the key was made from: for a key made from a URL, the whole of that URL.
+    ///
+    /// Engines keep the normal form of a URL. So a key that an engine returns, for an item that was written under a URL, has
+    /// that for its raw value, and is equal to the key that was written.
     public let rawValue: String
 
     /// How the ``value`` follows from the ``rawValue``.
     public let kind: Kind
+
+    /// Whether the raw value is a URL of which only the normal form counts.
+    private let hasNormalForm: Bool
 
     /// Creates a key from any string.
     ///
@@ -48,36 +55,65 @@ public struct CacheKey: Sendable {
 
     /// Creates a key from its parts, for engines that store them.
     ///
+    /// A URL is either its whole text, which has `//` behind the scheme, or a normal form, which has no scheme.
+    ///
     /// - Parameters:
     ///   - rawValue: The string that the key was made from.
     ///   - kind: How the ``value`` follows from it.
     public init(rawValue: String, kind: Kind) {
+        self.init(rawValue, kind, hasNormalForm: kind == .url && URLNormalForm.isWholeURL(rawValue))
+    }
+
+    /// Creates a key from the text that it is compared by.
+    ///
+    /// - Parameters:
+    ///   - identity: The ``identity`` of the key.
+    ///   - kind: How the ``value`` follows from it.
+    package init(identity: String, kind: Kind) {
+        self.init(identity, kind, hasNormalForm: false)
+    }
+
+    init(_ rawValue: String, _ kind: Kind, hasNormalForm: Bool) {
         var rawValue = rawValue
         // A string bridged from elsewhere would be converted at every comparison.
         rawValue.makeContiguousUTF8()
         self.rawValue = rawValue
         self.kind = kind
+        self.hasNormalForm = hasNormalForm
+    }
+
+    /// The text that the key is compared by, and stored under: the normal form of a URL, else the raw value.
+    package var identity: String {
+        hasNormalForm ? URLNormalForm(of: rawValue).text : rawValue
     }
 
     /// The name of the item where names are limited, as in a file system: the raw value of a ``Kind/verbatim`` key,
-    /// else the MD5 of the raw value in upper-case hexadecimal digits, grouped 8-4-4-4-12.
+    /// else the MD5 of the raw value, or of the normal form of a URL, in upper-case hexadecimal digits, grouped
+    /// 8-4-4-4-12.
     ///
     /// It is computed at each call. MD5 serves to name things here, not to protect them.
     public var value: String {
-        kind == .verbatim ? rawValue : rawValue.groupedMD5
+        kind == .verbatim ? rawValue : identity.groupedMD5
     }
 }
 
 extension CacheKey: Hashable {
-    /// Compares the raw values byte by byte, and the kinds.
+    /// Compares the raw values, or the normal forms of URLs, byte by byte, and the kinds.
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.kind == right.kind && left.rawValue.hasSameBytes(as: right.rawValue)
+        guard left.kind == right.kind else { return false }
+        let haveSameText = left.rawValue.hasSameBytes(as: right.rawValue)
+        if left.kind != .url || haveSameText && left.hasNormalForm == right.hasNormalForm { return haveSameText }
+        return left.identity.hasSameBytes(as: right.identity)
     }
 
     /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
-        rawValue.hashBytes(into: &hasher)
+        if hasNormalForm {
+            URLNormalForm(of: rawValue).hash(into: &hasher)
+        } else {
+            rawValue.hashBytes(into: &hasher)
+        }
     }
 }
 
@@ -107,7 +143,12 @@ extension CacheKey: Codable {
             )
         }
         let kind = try container.decodeIfPresent(Kind.self, forKey: .kind)
-        self.init(rawValue: rawValue, kind: kind ?? (value == nil || value == rawValue ? .verbatim : .hashed))
+        guard kind == .url, let value else {
+            self.init(rawValue: rawValue, kind: kind ?? (value == nil || value == rawValue ? .verbatim : .hashed))
+            return
+        }
+        // The value shows whether it is the whole URL, also where the text doesn't.
+        self.init(rawValue, .url, hasNormalForm: value != rawValue.groupedMD5)
     }
 
     /// Encodes the value, the raw value and the kind.

@@ -31,14 +31,63 @@ import Testing
             ("https://a.org?next=https://www.b.org", "a.org?next=https://www.b.org"),
             ("file:///tmp/a", "/tmp/a"),
             ("mailto:a@www.b.org", "a@www.b.org"),
+            ("https://www.a.org:8080/", "a.org:8080"),
+            ("HTTPS://www.a.org", "a.org"),
+            ("//www.a.org/b", "a.org/b"),
+            ("data:,a//b/", ",a//b"),
             ("a/b", "a/b"),
         ]
     )
     func url(text: String, normalForm: String) throws {
         let key = CacheKey(url: try #require(URL(string: text)))
-        #expect(key.rawValue == normalForm)
+        #expect(key.rawValue == text)
+        #expect(key.identity == normalForm)
         #expect(key.value == CacheKey(normalForm).value)
         #expect(key.kind == .url)
+        let stored = CacheKey(identity: normalForm, kind: .url)
+        #expect(key == stored && Set([key, stored]).count == 1)
+        #expect(stored.rawValue == normalForm && stored.value == key.value)
+    }
+
+    @Test("URLs of one normal form make equal keys, and others don't")
+    func spellings() throws {
+        let spellings = ["https://www.a.org/b/", "http://a.org/b", "ftp://www.a.org/b", "//a.org/b/"]
+        let keys = try spellings.map { CacheKey(url: try #require(URL(string: $0))) }
+        #expect(Set(keys).count == 1)
+        #expect(keys.map(\.rawValue) == spellings)
+        for other in ["https://a.org/B", "https://a.org/b//", "https://b.org/b", "https://user@a.org/b"] {
+            let other = CacheKey(url: try #require(URL(string: other)))
+            #expect(!keys.contains(other) && Set(keys + [other]).count == 2)
+        }
+        #expect(keys[0] != CacheKey("https://www.a.org/b/") && keys[0] != CacheKey(verbatim: "a.org/b"))
+    }
+
+    @Test(
+        "A key of a URL is made again from its raw value and its kind, and from the text that engines keep",
+        arguments: ["https://www.www.org//", "file:///a", "//www.a.org", "http://localhost:8080/a", "a/b"])
+    func partsOfURL(text: String) throws {
+        let key = CacheKey(url: try #require(URL(string: text)))
+        #expect(CacheKey(rawValue: key.rawValue, kind: key.kind) == key)
+        #expect(CacheKey(rawValue: key.identity, kind: key.kind) == key)
+    }
+
+    @Test(
+        "A key of a URL survives coding with its raw value",
+        arguments: ["https://www.a.org/", "mailto:a@www.b.org", "tel:911", "view-source:https://www.a.org"])
+    func codingURL(text: String) throws {
+        let key = CacheKey(url: try #require(URL(string: text)))
+        for key in [key, CacheKey(identity: key.identity, kind: .url)] {
+            let copy = try JSONDecoder().decode(CacheKey.self, from: JSONEncoder().encode(key))
+            #expect(copy == key && copy.rawValue == key.rawValue && copy.value == key.value)
+        }
+    }
+
+    @Test("A key that an earlier version has encoded is understood")
+    func codingOfEarlierVersion() throws {
+        let value = CacheKey("localhost:8080").value
+        let json = #"{"value":"\#(value)","rawValue":"localhost:8080","kind":"url"}"#
+        let key = try JSONDecoder().decode(CacheKey.self, from: Data(json.utf8))
+        #expect(key == CacheKey(url: try #require(URL(string: "http://localhost:8080/"))))
     }
 
     @Test("Keys of different kinds are different, even with the same raw value")

@@ -26,6 +26,46 @@ import Testing
         #expect(try await engine.fetchKeys(among: keys) == keys)
     }
 
+    @Test(
+        "A file that Bodega named after a URL with www. anywhere is found, overwritten and removed",
+        arguments: [
+            ("https://a.org/www.b", "a.org/b"), ("https://awww.org", "aorg"), ("www.a.org/b", "a.org/b"),
+            ("https://www.www.a.org/", "a.org"),
+        ])
+    func originalNames(text: String, original: String) async throws {
+        let folder = TemporaryFolder()
+        let key = CacheKey(url: try #require(URL(string: text)))
+        let file = folder.file(CacheKey(original).value)
+        try Data("theirs".utf8).write(to: file)
+        let engine = DiskStorageEngine(directory: folder.directory)
+        #expect(try await engine.fetch(key: key) == Data("theirs".utf8))
+        #expect(try await engine.fetchKeys(among: [key]) == [key])
+        try await engine.write(Data("ours".utf8), key: key)
+        #expect(try await engine.fetch(key: key) == Data("ours".utf8))
+        #expect(try await engine.fetchKeys() == [key])
+        try await engine.remove(key: key)
+        #expect(try await engine.fetchCount() == 0)
+
+        // Beside a file of an earlier version, which did not find Bodega's.
+        try await engine.write(Data("ours".utf8), key: key)
+        try Data("theirs".utf8).write(to: file)
+        #expect(try await engine.fetch(key: key) == Data("ours".utf8))
+        try await engine.remove(key: key)
+        #expect(try await engine.fetch(key: key) == nil)
+        #expect(try await engine.fetchCount() == 0)
+    }
+
+    @Test("A URL whose name Bodega would have confused with another's is another item")
+    func confusedNames() async throws {
+        let folder = TemporaryFolder()
+        let keys = try ["https://a.org/www.b", "https://a.org/b"].map { CacheKey(url: try #require(URL(string: $0))) }
+        let engine = DiskStorageEngine(directory: folder.directory)
+        try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
+        for key in keys { #expect(try await engine.fetch(key: key) == Data(key.rawValue.utf8)) }
+        try await engine.remove(key: keys[0])
+        #expect(try await engine.fetchKeys() == [keys[1]])
+    }
+
     @Test("Writing under a file's name does not hide it from the key that it was written under")
     func writingByName() async throws {
         let folder = TemporaryFolder()

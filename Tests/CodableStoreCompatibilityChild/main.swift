@@ -12,5 +12,7 @@ case "default": try chooseDefault()
 case "conveniences": try useConveniences()
 case "observe": try observeStore()
 case "views": try narrowStore()
+case "main-loop": observeInMainLoop()
+case "blocked": observeWithoutMainLoop()
 default: fatalError("No such program: \(CommandLine.arguments)")
 }

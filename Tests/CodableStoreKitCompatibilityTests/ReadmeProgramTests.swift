@@ -34,6 +34,13 @@ import Testing
             ])
     }
 
+    @Test func `Observers are called on the main queue where the main loop runs, and elsewhere where it doesn't`()
+        async throws
+    {
+        #expect(try await run("main-loop") == ["saved 1 true", "saved 2 true", "saved 3 true"])
+        #expect(try await run("blocked") == ["saved 1 false", "saved 2 false", "true"])
+    }
+
     @Test func `The views of the README`() async throws {
         #expect(try await run("views") == ["observed 42", "Robot", "1 1"])
     }

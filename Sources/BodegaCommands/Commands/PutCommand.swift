@@ -42,7 +42,7 @@ struct PutCommand: ConsoleCommand {
         }
         guard json else { return }
         var object = JSONObjectWriter()
-        object.add("key", key.rawValue)
+        object.add("key", key.identity)
         object.add("kind", key.kind.rawValue)
         object.add("bytes", data.count)
         try object.line().withUnsafeBytes(console.output.write)

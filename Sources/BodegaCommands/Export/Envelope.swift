@@ -29,7 +29,7 @@ package enum Envelope {
     /// - Returns: The line with its line end.
     package static func line(key: CacheKey, data: Data) -> [UInt8] {
         var object = JSONObjectWriter()
-        object.add("key", key.rawValue)
+        object.add("key", key.identity)
         if key.kind != .hashed { object.add("kind", key.kind.rawValue) }
         data.withUnsafeBytes { bytes in
             if !isValidUTF8(bytes) {

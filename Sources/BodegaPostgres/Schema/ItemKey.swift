@@ -5,9 +5,9 @@ import Foundation
 
 /// How a key stands in a row.
 ///
-/// - `bytes`, the column `key`: a byte that tells the kind, then the raw value in UTF-8. PostgreSQL's text can't hold
-///   every string, and an index can't hold every length: a raw value of more than 1,000 bytes is replaced by its
-///   SHA-256, with a mark in the first byte, and stands in the column `long_key`.
+/// - `bytes`, the column `key`: a byte that tells the kind, then the raw value, or the normal form of a URL, in UTF-8.
+///   PostgreSQL's text can't hold every string, and an index can't hold every length: one of more than 1,000 bytes is
+///   replaced by its SHA-256, with a mark in the first byte, and stands in the column `long_key`.
 /// - `shard`: what rows are distributed by, see ``ShardHash``.
 struct ItemKey: Sendable {
 
@@ -19,10 +19,11 @@ struct ItemKey: Sendable {
     let long: [UInt8]?
 
     init(_ key: CacheKey, in collection: ShardHash) {
+        let identity = key.identity
         var full: [UInt8] = []
-        full.reserveCapacity(key.rawValue.utf8.count + 1)
+        full.reserveCapacity(identity.utf8.count + 1)
         full.append(Self.number(of: key.kind))
-        full.append(contentsOf: key.rawValue.utf8)
+        full.append(contentsOf: identity.utf8)
         var hash = collection
         hash.combine(full)
         shard = hash.shard
@@ -45,10 +46,10 @@ struct ItemKey: Sendable {
     static func key(_ bytes: UnsafeRawBufferPointer) throws -> CacheKey {
         guard let first = bytes.first, let kind = kind(of: first) else { throw damaged }
         let text = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
-        let rawValue = String(decoding: text, as: UTF8.self)
+        let identity = String(decoding: text, as: UTF8.self)
         // Repairing changes the bytes.
-        guard rawValue.utf8.elementsEqual(text) else { throw damaged }
-        return CacheKey(rawValue: rawValue, kind: kind)
+        guard identity.utf8.elementsEqual(text) else { throw damaged }
+        return CacheKey(identity: identity, kind: kind)
     }
 
     /// A number that is never larger than that of a key that stands behind in the order in which rows are locked.

@@ -15,6 +15,11 @@ enum DecodedRecord<Item: StorableItem>: Sendable {
     /// An item, the key that it belongs under, and whether the record has an older shape.
     case item(Item, belongsUnder: CacheKey, isOld: Bool)
     case undecodable(StorageError)
+
+    /// Why it is not an item.
+    var error: StorageError? {
+        if case .undecodable(let error) = self { error } else { nil }
+    }
 }
 
 /// All records after decoding: nearly always items of today's shape under their own keys, and the others.
@@ -24,6 +29,11 @@ private struct DecodedRecords<Item: StorableItem>: Sendable {
     let items: [Item]
     /// The others, by the index of their record.
     let others: [Int: DecodedRecord<Item>]
+
+    /// One error for each record that can't be decoded, in the order of the records.
+    var undecodable: [StorageError] {
+        others.sorted { $0.key < $1.key }.compactMap { $0.value.error }
+    }
 
     /// Hands over all records in order.
     func forEach(_ body: (CacheKey, DecodedRecord<Item>) -> Void) {
@@ -64,6 +74,7 @@ extension RecordStorage {
             }
         }
         let decoded = DecodedRecords(records: records, items: items, others: others.withLock { $0 })
+        log(decoded.undecodable)
         if coding.history != nil { await rewriteOld(decoded) }
         var loaded = assemble(decoded, await ranks)
         loaded.cursor = cursor

@@ -1,4 +1,5 @@
 import Bodega
+import Logging
 
 /// A store's records: reads, encodes and writes them, off the main actor.
 struct RecordStorage<Item: StorableItem>: Sendable {
@@ -6,11 +7,13 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     let coding: RecordCoding<Item>
     /// The engine, if it tells what changes in it.
     let observableEngine: (any ObservableStorageEngine)?
+    private let logger: Logger
     private let currentOrigin = Locked(StorageOrigin())
 
-    init(engine: any StorageEngine, coding: RecordCoding<Item>) {
+    init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {
         self.engine = engine
         self.coding = coding
+        self.logger = logger
         observableEngine = engine as? any ObservableStorageEngine
     }
 
@@ -21,6 +24,27 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     /// another origin, and is shown like any other.
     func renewOrigin() {
         currentOrigin.withLock { $0 = StorageOrigin() }
+    }
+
+    /// Logs records that can't be decoded: a program that doesn't look at ``Store/undecodable`` would miss them silently.
+    func log(_ undecodable: [StorageError]) {
+        // A type that has changed may make all records undecodable.
+        let limit = 100
+        for error in undecodable.prefix(limit) {
+            logger.error(
+                "A record can't be decoded. It stays stored, and is not among the items of the store.",
+                metadata: [
+                    "items": "\(Item.self)", "key": "\(error.key.map { "\($0)" } ?? "")",
+                    "error": "\(error.cause ?? error)",
+                ]
+            )
+        }
+        if undecodable.count > limit {
+            logger.error(
+                "More records can't be decoded. They stay stored, and are not among the items of the store.",
+                metadata: ["items": "\(Item.self)", "count": "\(undecodable.count - limit)"]
+            )
+        }
     }
 
     /// Applies operations as the store's own.

@@ -93,6 +93,7 @@ extension StorePipeline {
             // Own changes are shown already.
             let outcome = HistoryOutcome(news.changesOfOthers)
             guard let others = OthersChanges(outcome, found, live.map) else { return try await showAll() }
+            records.log(found.compactMap { $0.record.error })
             self.cursor = others.hasUnknownPlaces ? nil : news.cursor
             live.apply([others.changes(of: live.contents)], others.map)
             if others.hasUnknownPlaces { return try await showAll() }
@@ -149,6 +150,8 @@ extension StorePipeline {
     ) async throws -> ChangesAround<Item>? {
         guard let news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
         let found = await records.decode(news.items)
-        return ChangesAround(operations, news, found, shown: live.contents, map, from: live.map)
+        let changes = ChangesAround(operations, news, found, shown: live.contents, map, from: live.map)
+        if changes != nil { records.log(found.compactMap { $0.record.error }) }
+        return changes
     }
 }

@@ -28,7 +28,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
         self.bag = bag
         subscription?.unsubscribe()
         let inbox = inbox
-        let new = store.observeCollection { [weak self] event in
+        let new = store.observeCollection(on: .immediate) { [weak self] event in
             inbox.add(event)
             onMainActor { self?.applyEvents() }
         }

@@ -15,6 +15,10 @@ public struct AnyCodableStoreEngine<Object: BaseCodableStoreable>: CodableStoreE
         collection = CustomCollections.collection(of: engine)
     }
 
+    init(_ collection: CustomCollection<Object>) {
+        self.collection = collection
+    }
+
     public func get(identifier: Object.ID) throws -> Object {
         try collection.withEngine { try $0.get(identifier: identifier) }
     }

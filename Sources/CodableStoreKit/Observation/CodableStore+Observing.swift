@@ -7,67 +7,73 @@ extension CodableStore {
 
     /// Observes the object with the identifier of this one.
     ///
-    /// See ``observeCollection(_:)`` for when and where the observer is called.
+    /// See ``observeCollection(on:_:)`` for when and where the observer is called.
     ///
     /// - Parameters:
     ///   - object: The object. It need not be stored.
+    ///   - scheduler: Where the observer is called.
     ///   - observer: What is called when it was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.
     @preconcurrency
     @discardableResult
     public func observe(
         _ object: Object,
+        on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
-        observe(identifier: object.codableStoreID, observer)
+        observe(identifier: object.codableStoreID, on: scheduler, observer)
     }
 
     /// Observes the object with an identifier.
     ///
-    /// See ``observeCollection(_:)`` for when and where the observer is called.
+    /// See ``observeCollection(on:_:)`` for when and where the observer is called.
     ///
     /// - Parameters:
     ///   - identifier: What identifies it. No object need have it.
+    ///   - scheduler: Where the observer is called.
     ///   - observer: What is called when it was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.
     @preconcurrency
     @discardableResult
     public func observe(
         identifier: Object.ID,
+        on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
         let identity = Identity(identifier)
-        return subscribe(where: { $0.codableStoreIdentity == identity }, observer)
+        return subscribe(where: { $0.codableStoreIdentity == identity }, on: scheduler, observer)
     }
 
     /// Observes the objects that meet a condition.
     ///
-    /// See ``observeCollection(_:)`` for when and where the observer is called.
+    /// See ``observeCollection(on:_:)`` for when and where the observer is called.
     ///
     /// - Parameters:
-    ///   - predicate: The condition, asked of an object as it was saved, or as it was stored before it was deleted.
+    ///   - predicate: The condition, asked of an object as it was saved, or as it was stored before it was deleted. It is asked
+    ///     on the thread that would call the observer if its scheduler were ``ObserverScheduler/immediate``.
+    ///   - scheduler: Where the observer is called.
     ///   - observer: What is called when such an object was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.
     @preconcurrency
     @discardableResult
     public func observe(
         where predicate: @escaping @Sendable (Object) -> Bool,
+        on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
-        subscribe(where: predicate, observer)
+        subscribe(where: predicate, on: scheduler, observer)
     }
 
     /// Observes all objects of the collection.
     ///
     /// The observer is called for changes by any store of the process on the same engine and container: after the change
-    /// is durable, once, in the order of the changes. It is called on the thread that made the change or on one that made
-    /// another change at the same time, one call at a time, outside of any lock: it may use stores and subscriptions as it
-    /// likes.
+    /// is durable, once, in the order of the changes, one call at a time, outside of any lock: it may use stores and
+    /// subscriptions as it likes. Where it is called is up to the scheduler.
     ///
-    /// When a save returns, its observers have been called, unless another thread was calling observers just then: that
-    /// one gets to it, or leaves it to a third one whose own change is under way. No thread is kept longer than by what
-    /// waited when it began, as long as others go on changing things; when all have returned, all observers have been
-    /// called.
+    /// When a save returns, its observers with the scheduler ``ObserverScheduler/immediate`` have been called, unless another
+    /// thread was calling observers just then: that one gets to it, or leaves it to a third one whose own change is under way.
+    /// No thread is kept longer than by what waited when it began, as long as others go on changing things; when all have
+    /// returned, all of these observers have been called.
     ///
     /// Objects of a class are told as copies, made by the type's coder from what is stored, one for each observer: they are
     /// not the objects that were saved or deleted. A custom engine's are told as it has returned them.
@@ -75,22 +81,32 @@ extension CodableStore {
     /// If the collection can't be opened, that is logged, and the observation begins as soon as any store of the process
     /// has opened it.
     ///
-    /// - Parameter observer: What is called when an object was saved or deleted.
+    /// - Parameters:
+    ///   - scheduler: Where the observer is called.
+    ///   - observer: What is called when an object was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.
     @preconcurrency
     @discardableResult
-    public func observeCollection(_ observer: @escaping Observer) -> ObservableCodableStoreSubscription {
-        subscribe(where: { _ in true }, observer)
+    public func observeCollection(
+        on scheduler: ObserverScheduler,
+        _ observer: @escaping Observer
+    ) -> ObservableCodableStoreSubscription {
+        subscribe(where: { _ in true }, on: scheduler, observer)
     }
 
     private func subscribe(
         where predicate: @escaping (Object) -> Bool,
+        on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
     ) -> ObservableCodableStoreSubscription {
         let (container, engine) = (container, engine)
-        let (subscription, failure) = addObserver { change in
-            guard predicate(change.object) else { return }
-            observer(ObserveEvent(change, container, engine))
+        let inbox = ObserverInbox(scheduler, observer)
+        let (observation, failure) = addObserver { change in
+            if predicate(change.object) { inbox.add(ObserveEvent(change, container, engine)) }
+        }
+        let subscription = ObservableCodableStoreSubscription {
+            observation.unsubscribe()
+            inbox.end()
         }
         if let failure {
             codableStoreLogger.error(
@@ -103,7 +119,7 @@ extension CodableStore {
 }
 
 extension CodableStore.ObserveEvent {
-    fileprivate init(
+    init(
         _ change: ObjectChange<Object>,
         _ container: CodableStoreContainer,
         _ engine: CodableStore<Object>.Engine

@@ -17,6 +17,7 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     }
 
     private let observers = Locked<[Observer]>([])
+    private let place = Locked<(container: CodableStoreContainer, engine: () -> CodableStore<Object>.Engine?)?>(nil)
     private let deliveries: DeliveryQueue
     // Set once; `weak let` needs a newer compiler than the package.
     nonisolated(unsafe) private weak var core: CollectionCore?
@@ -31,6 +32,13 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     init(_ core: CollectionCore) {
         deliveries = core.deliveries
         self.core = core
+    }
+
+    /// Says where the collection is, for those who observe the type everywhere. What the first store says stays.
+    func setPlace(_ container: CodableStoreContainer, _ engine: CodableStore<Object>.Engine) {
+        place.withLock { place in
+            if place == nil { place = (container, engine.unretained) }
+        }
     }
 
     /// Adds an observer of the changes from now on.
@@ -64,7 +72,7 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     /// - Parameter change: Finds out what has changed, if there is anything to tell; it is called with the delivery, and for
     ///   each observer if the objects are of a class.
     func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
-        let observers = observers.withLock { $0 }
+        let observers = observers.withLock { $0 } + observersOfType()
         if observers.isEmpty { return }
         nonisolated(unsafe) let told = (observers: observers, change: change)
         deliveries.enqueue {
@@ -75,6 +83,14 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
                 guard let change else { return }
                 observer.call(change)
             }
+        }
+    }
+
+    private func observersOfType() -> [Observer] {
+        let observers = TypeObservers.all(of: Object.self)
+        guard !observers.isEmpty, let place = place.withLock({ $0 }), let engine = place.engine() else { return [] }
+        return observers.map { observer in
+            Observer { observer.call(CodableStore<Object>.ObserveEvent($0, place.container, engine)) }
         }
     }
 

@@ -5,7 +5,7 @@ extension CodableStoreable {
     /// What is called with each event. Code in Swift 6 takes ``CodableStore/Observer``.
     public typealias ObserveHandler = (CodableStore<Self>.ObserveEvent) -> Void
 
-    /// Observes the object with this one's identifier; the same as ``observe(container:engine:_:)``.
+    /// Observes the object with this one's identifier; the same as ``observe(container:engine:on:_:)``.
     ///
     /// - Parameter handler: What is called when it was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.
@@ -18,7 +18,7 @@ extension CodableStoreable {
         observe(handler)
     }
 
-    /// Observes the object with an identifier; the same as ``observe(identifier:container:engine:_:)``.
+    /// Observes the object with an identifier; the same as ``observe(identifier:container:engine:on:_:)``.
     ///
     /// - Parameters:
     ///   - identifier: What identifies the object.
@@ -34,7 +34,7 @@ extension CodableStoreable {
         observe(identifier: identifier, handler)
     }
 
-    /// Observes the objects that meet a condition; the same as ``observe(where:container:engine:_:)``.
+    /// Observes the objects that meet a condition; the same as ``observe(where:container:engine:on:_:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
@@ -50,7 +50,7 @@ extension CodableStoreable {
         observe(where: predicate, handler)
     }
 
-    /// Observes all objects; the same as ``observeCollection(container:engine:_:)``.
+    /// Observes all objects; the same as ``observeCollection(container:engine:on:_:)``.
     ///
     /// - Parameter handler: What is called when an object was saved or deleted.
     /// - Returns: What ends the observation. It goes on also if this is not kept.

@@ -41,21 +41,4 @@ extension CodableStoreable {
     ) -> Bool {
         CodableStore(container: container, engine: engine).exists(self)
     }
-
-    /// Observes the object with this one's identifier, as ``CodableStore/observe(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
-    @preconcurrency
-    @discardableResult
-    public func observe(
-        container: CodableStoreContainer = .default,
-        engine: CodableStore<Self>.Engine = .fileSystem,
-        _ observer: @escaping CodableStore<Self>.Observer
-    ) -> ObservableCodableStoreSubscription {
-        CodableStore(container: container, engine: engine).observe(self, observer)
-    }
 }

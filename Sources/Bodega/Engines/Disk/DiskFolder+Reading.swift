@@ -97,7 +97,7 @@ extension DiskFolder {
     ) throws -> Result? {
         let name = DiskName(key)
         var keyless: DiskFile?
-        for place in [name.home, name.detour] {
+        for place in [name.home, name.detour, name.original] {
             guard let place, let file = try DiskFile.open(place, in: folder, self) else { continue }
             if file.record?.key == key { return try body(file) }
             // A file that does not know its key is the key's, unless the key has one that does.

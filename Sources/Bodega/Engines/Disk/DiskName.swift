@@ -5,6 +5,8 @@ import Foundation
 ///
 /// - The *home* is the key's value, the name that Bodega gives the file.
 /// - The *detour* is for keys whose home no file can have or that another key's file has: a hash of the whole key.
+/// - The *original* is the name that Bodega has given to the file of a URL with `www.` in another place than the beginning
+///   of the host, because it cuts that out anywhere. No file gets it, but one that has it keeps it.
 ///
 /// A file says in its ``DiskRecord`` which key it belongs to. When two keys want one home, a hashed key gets it and the
 /// other's file moves to its detour; between two others, who comes first.
@@ -12,19 +14,26 @@ struct DiskName {
     /// The name of the key's file if nobody else has it; `nil` if no file can have it.
     let home: String?
 
+    /// The name that Bodega has given to the key's file, if that is not the home.
+    let original: String?
+
     private let key: CacheKey
 
     init(_ key: CacheKey) {
         self.key = key
         let value = key.value
         home = key.kind != .verbatim || Self.canBeName(value) ? value : nil
+        let identity = key.kind == .url ? key.identity : ""
+        original =
+            identity.contains("www.")
+            ? identity.replacingOccurrences(of: "www.", with: "").groupedMD5 : nil
     }
 
     /// The name of the key's file otherwise.
     var detour: String {
         var hash = SHA256()
         hash.update(data: Array(key.kind.rawValue.utf8) + [0])
-        hash.update(data: Array(key.rawValue.utf8))
+        hash.update(data: Array(key.identity.utf8))
         return "emporium-" + hash.finalize().withUnsafeBytes { $0.hexadecimal }
     }
 
@@ -32,7 +41,7 @@ struct DiskName {
     func canBe(_ name: String) -> Bool {
         if let home, home.utf8.elementsEqual(name.utf8) { return true }
         let name = Self.folded(name)
-        return home.map(Self.folded) == name || Self.folded(detour) == name
+        return [home, detour, original].contains { $0.map(Self.folded) == name }
     }
 
     /// Whether a file that is there can be a key's.

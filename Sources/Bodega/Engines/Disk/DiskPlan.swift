@@ -110,7 +110,12 @@ struct DiskPlan {
     }
 
     private mutating func remove(_ key: CacheKey) throws {
-        if let (place, _) = try locate(key, DiskName(key)) { self[place] = .remove }
+        let name = DiskName(key)
+        if let (place, _) = try locate(key, name) { self[place] = .remove }
+        // Otherwise a file of Bodega would come back in the place of the one that this version has written since.
+        if let original = name.original, let record = try record(of: original), record.key == nil {
+            self[original] = .remove
+        }
     }
 
     /// No file can take a folder's place, and a batch that is committed must not fail.
@@ -139,7 +144,7 @@ struct DiskPlan {
     /// leads to.
     private func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
         var keyless: (place: String, record: DiskRecord)?
-        for place in [name.home, name.detour] {
+        for place in [name.home, name.detour, name.original] {
             guard let place, let record = try record(of: place) else { continue }
             if record.key == key { return (place, record) }
             if record.key == nil, keyless == nil { keyless = (place, record) }

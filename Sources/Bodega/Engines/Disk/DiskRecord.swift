@@ -3,7 +3,7 @@ import Foundation
 /// What a file remembers besides its bytes: the key, the place in the order, the dates.
 ///
 /// In memory of the file it is, little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated
-/// (8), raw value of the key (the rest, UTF-8). Dates are milliseconds since 1970.
+/// (8), raw value of the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970.
 struct DiskRecord: Equatable, Sendable {
     /// The key, `nil` if only its value is known, because the file was first written by Bodega.
     var key: CacheKey?
@@ -45,10 +45,10 @@ extension DiskRecord {
             key = nil
             return
         }
-        guard let rawValue = String(validUTF8: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])) else {
+        guard let text = String(validUTF8: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])) else {
             return nil
         }
-        key = CacheKey(rawValue: rawValue, kind: kind)
+        key = CacheKey(identity: text, kind: kind)
     }
 
     var bytes: [UInt8] {
@@ -56,7 +56,7 @@ extension DiskRecord {
         for integer in [order, createdAt, updatedAt] {
             bytes += (0..<8).map { UInt8(truncatingIfNeeded: integer >> ($0 * 8)) }
         }
-        bytes += key.map { [UInt8]($0.rawValue.utf8) } ?? []
+        bytes += key.map { [UInt8]($0.identity.utf8) } ?? []
         return bytes
     }
 

@@ -6,6 +6,9 @@ import Foundation
 /// (https://howardhinnant.github.io/date_algorithms.html), because a `DateFormatter` costs more than the SQL around it.
 enum SQLiteDate {
 
+    /// SQL for the date of now in this form.
+    static let now = "strftime('%Y-%m-%dT%H:%M:%f', 'now')"
+
     /// Writes a date, rounded to milliseconds and limited to the years 0 to 9999. A date that is not a number becomes the
     /// first moment of 1970, as on disk.
     static func text(of date: Date) -> String {

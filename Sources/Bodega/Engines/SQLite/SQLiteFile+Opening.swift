@@ -1,3 +1,4 @@
+import CSQLiteConfiguration
 import Dispatch
 import Foundation
 import GRDB
@@ -70,7 +71,7 @@ extension SQLiteFile {
         let table = SQLiteTable.standard
         try mapped {
             guard case .pool(let pool, _) = connections else { return }
-            if try readManyHere(table.isComplete) { return }
+            if try readManyHere(table.isComplete) { return try addDefaults(to: table, pool) }
             try Self.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
@@ -79,6 +80,34 @@ extension SQLiteFile {
                     }
                 }
             }
+        }
+    }
+
+    /// Gives the columns of a table that an earlier version created what the first Bodega needs to insert into it.
+    ///
+    /// Nothing else depends on that. So it waits for no lock, and a file in which it can't be done now opens all the same.
+    private func addDefaults(to table: SQLiteTable, _ pool: DatabasePool) throws {
+        guard try readManyHere(table.lacksDefaults) else { return }
+        do {
+            try pool.writeWithoutTransaction { db in
+                guard let connection = db.sqliteConnection else { return }
+                sqlite3_busy_timeout(connection, 0)
+                // Apple's SQLite lets no program change a definition unless the program asks for it.
+                let wasDefended = emporium_sqlite_defend(connection, 0)
+                defer {
+                    if wasDefended == 1 { _ = emporium_sqlite_defend(connection, 1) }
+                    sqlite3_busy_timeout(connection, Int32(lockTimeout * 1000))
+                }
+                try db.inTransaction(.immediate) {
+                    if try table.lacksDefaults(in: db) { try table.addDefaults(in: db) }
+                    return .commit
+                }
+            }
+        } catch {
+            bodegaLogger.debug(
+                "The first Bodega can't insert into a table of an earlier version yet. The next opening tries again.",
+                metadata: ["file": "\(url.path)", "error": "\(error)"]
+            )
         }
     }
 

@@ -11,25 +11,33 @@ import Musl
 /// Bodega's own files know only the text: a hashed and a verbatim key with the same raw value share a row there. Ours
 /// are two items, and the text is the primary key, so one of them must go by another text:
 ///
-/// - A key stands under its raw value, its *home*, where Bodega's statements find it.
+/// - A key stands under its raw value, its *home*, where Bodega's statements find it. The home of a URL is its normal form,
+///   so that URLs that differ in nothing else are one item.
 /// - When the home is taken by a key of another kind, a key that isn't hashed stands under its *detour*, a text that
 ///   no home can be: the raw value and a suffix with the kind. A hashed key moves the other one there.
 /// - A raw value that itself ends in such a suffix has no home, only a detour.
-/// - A row whose kind is NULL was written by Bodega. It answers to keys of every kind and is listed as a hashed one;
-///   writing to it gives it the writer's kind.
+/// - A row whose kind is NULL was written by Bodega. It answers to keys of every kind with its raw value and is listed as a
+///   hashed one; writing to it gives it the writer's kind. Bodega's *original* row for a URL stands under the whole URL;
+///   writing to it moves it to the home.
 struct SQLiteKey {
     /// The text under which the key stands if it can, `nil` if it has only a detour.
     let home: String?
 
+    /// The text under which Bodega has written the key, if that is not the home.
+    let original: String?
+
     private let key: CacheKey
+    private let identity: String
 
     init(_ key: CacheKey) {
         self.key = key
-        self.home = Self.endsLikeDetour(key.rawValue) ? nil : key.rawValue
+        identity = key.identity
+        home = Self.endsLikeDetour(identity) ? nil : identity
+        original = key.kind == .url && !key.rawValue.hasSameBytes(as: identity) ? key.rawValue : nil
     }
 
     /// The text under which the key stands when its home is taken.
-    var detour: String { key.rawValue + Self.suffix(of: key.kind) }
+    var detour: String { identity + Self.suffix(of: key.kind) }
 
     /// The number in the `kind` column.
     var kind: Int { Self.number(of: key.kind) }
@@ -42,9 +50,9 @@ struct SQLiteKey {
     static func key(text: String, kind number: Int?) -> CacheKey {
         guard let number, let kind = kind(of: number) else { return CacheKey(text) }
         if endsLikeDetour(text) {
-            return CacheKey(rawValue: String(text.utf8.dropLast(suffix(of: kind).utf8.count)) ?? text, kind: kind)
+            return CacheKey(identity: String(text.utf8.dropLast(suffix(of: kind).utf8.count)) ?? text, kind: kind)
         }
-        return CacheKey(rawValue: text, kind: kind)
+        return CacheKey(identity: text, kind: kind)
     }
 
     private static func number(of kind: CacheKey.Kind) -> Int {

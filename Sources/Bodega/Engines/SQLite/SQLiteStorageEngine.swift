@@ -14,7 +14,8 @@ public import Foundation
 ///   another throws ``StorageError/Code/locked``.
 /// - When somebody has removed or replaced the file while it was open, a write throws
 ///   ``StorageError/Code/placeRemoved``.
-/// - Files of the first Bodega open with everything in them, and it can read ours.
+/// - Files of the first Bodega open with everything in them, and it reads and writes ours, except for items under URLs,
+///   whose rows it looks for elsewhere.
 ///
 /// One file can hold several collections, see ``collection(named:)``.
 public final class SQLiteStorageEngine: ThrowingStorageEngine {

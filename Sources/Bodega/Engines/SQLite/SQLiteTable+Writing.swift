@@ -82,6 +82,10 @@ extension SQLiteTable {
         /// Writes an item at its home or, if that is not to be had, at its detour; see ``SQLiteKey``.
         mutating func write(_ data: Data, key: CacheKey) throws {
             let position = SQLiteKey(key)
+            if let original = position.original {
+                let place = try settle(position, original)
+                return try write(data, text: place, kind: position.kind, orThrowFor: key)
+            }
             guard let home = position.home else {
                 return try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
             }
@@ -103,9 +107,10 @@ extension SQLiteTable {
                 try remove(text: position.home ?? position.detour, where: "kind IS NULL OR kind = 0")
             } else {
                 let own = "kind = \(position.kind)"
+                if let original = position.original { try remove(text: original, where: "kind IS NULL") }
                 if try remove(text: position.detour, where: own) { return }
                 guard let home = position.home else { return }
-                try remove(text: home, where: "kind IS NULL OR \(own)")
+                try remove(text: home, where: position.original == nil ? "kind IS NULL OR \(own)" : own)
             }
         }
 
@@ -140,18 +145,68 @@ extension SQLiteTable {
             }
         }
 
+        /// Makes one row of a URL's own and of Bodega's original one, whose place in the order stays if it is the only one.
+        ///
+        /// - Returns: The text under which the row stands or is to stand.
+        private func settle(_ position: SQLiteKey, _ original: String) throws -> String {
+            let detour = position.detour
+            var own: String?
+            var (isHomeTaken, isOriginalThere) = (false, false)
+            for (text, kind) in try rows(among: [position.home ?? detour, detour, original]) {
+                if text.hasSameBytes(as: detour) {
+                    own = detour
+                } else if text.hasSameBytes(as: original) {
+                    isOriginalThere = kind == nil
+                } else if kind == position.kind {
+                    own = own ?? text
+                } else {
+                    isHomeTaken = true
+                }
+            }
+            let place = own ?? (isHomeTaken ? nil : position.home) ?? detour
+            if isOriginalThere, own != nil {
+                try remove(text: original, where: "kind IS NULL")
+            } else if isOriginalThere {
+                try log?.addRemoval(of: original, where: "1")
+                try move(original, to: place, kind: position.kind)
+                try log?.addWrite(at: place)
+            }
+            return place
+        }
+
         /// Moves the key that is not hashed from its home to its detour. Its place in the order stays.
         private func clear(home: String) throws {
             let key = SQLiteKey.key(text: home, kind: try kind(at: home))
             let occupant = SQLiteKey(key)
             // An item of a kind that only a newer version knows, which is another one at the detour, as far as we know.
             if key.kind == .hashed { try log?.addRemoval(of: home, where: "1") }
-            let move = try SQLiteStatement("UPDATE \(table.name) SET key = ?2 WHERE key = ?1", in: db)
-            defer { move.reset() }
-            try move.bind(home, at: 1) {
-                try move.bind(occupant.detour, at: 2) { _ = try move.step() }
-            }
+            try move(home, to: occupant.detour)
             if key.kind == .hashed { try log?.addWrite(at: occupant.detour) }
+        }
+
+        /// - Parameter kind: The kind that the row gets; `nil` if it has one.
+        private func move(_ text: String, to place: String, kind: Int? = nil) throws {
+            let setting = kind.map { ", kind = \($0)" } ?? ""
+            let statement = try SQLiteStatement("UPDATE \(table.name) SET key = ?2\(setting) WHERE key = ?1", in: db)
+            defer { statement.reset() }
+            try statement.bind(text, at: 1) {
+                try statement.bind(place, at: 2) { _ = try statement.step() }
+            }
+        }
+
+        /// The rows that stand under three texts.
+        private func rows(among texts: [String]) throws -> [(text: String, kind: Int?)] {
+            let statement = try SQLiteStatement("SELECT key, kind FROM \(table.name) WHERE key IN (?1, ?2, ?3)", in: db)
+            defer { statement.reset() }
+            var rows: [(text: String, kind: Int?)] = []
+            try statement.bind(texts[0], at: 1) {
+                try statement.bind(texts[1], at: 2) {
+                    try statement.bind(texts[2], at: 3) {
+                        while try statement.step() { rows.append((statement.text(at: 0), statement.integer(at: 1))) }
+                    }
+                }
+            }
+            return rows
         }
 
         private func kind(at text: String) throws -> Int? {

@@ -5,13 +5,16 @@ extension SQLiteTable {
     /// Finds the rows of keys; ``SQLiteKey`` says where they can stand.
     struct Lookup {
 
-        /// The two statements that find a row, written out once for each table.
+        /// The statements that find a row, written out once for each table.
         struct Query: Sendable {
             /// For hashed keys: they stand in one place only.
             let hashed: String
 
             /// For the others. A row of their kind, wherever it stands, comes before one of Bodega's.
             let other: String
+
+            /// For URLs that Bodega has written under another text. The row that was written last counts.
+            let url: String
 
             /// - Parameters:
             ///   - columns: What to select.
@@ -22,6 +25,11 @@ extension SQLiteTable {
                     SELECT \(columns) FROM \(table)
                     WHERE (key = ?1 OR key = ?2) AND (kind IS NULL OR kind = ?3)
                     ORDER BY kind IS NULL LIMIT 1
+                    """
+                url = """
+                    SELECT \(columns) FROM \(table)
+                    WHERE key IN (?1, ?2, ?4) AND (kind = ?3 AND key IN (?1, ?2) OR kind IS NULL AND key = ?4)
+                    ORDER BY updatedAt DESC, kind IS NULL LIMIT 1
                     """
             }
         }
@@ -49,13 +57,14 @@ extension SQLiteTable {
                     try hashed.step() ? body(hashed) : nil
                 }
             }
-            let statement = try SQLiteStatement(query.other, in: db)
+            let statement = try SQLiteStatement(position.original == nil ? query.other : query.url, in: db)
             defer { statement.reset() }
             let detour = position.detour
             return try statement.bind(position.home ?? detour, at: 1) {
                 try statement.bind(detour, at: 2) {
                     try statement.bind(position.kind, at: 3)
-                    return try statement.step() ? body(statement) : nil
+                    guard let original = position.original else { return try statement.step() ? body(statement) : nil }
+                    return try statement.bind(original, at: 4) { try statement.step() ? body(statement) : nil }
                 }
             }
         }

@@ -46,17 +46,7 @@ struct SQLiteTable: Sendable {
 
     /// Creates the table, or adds the column that a table of Bodega lacks. Does nothing to a table that has all.
     func create(in db: Database) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS \(name) (
-                    key TEXT PRIMARY KEY NOT NULL,
-                    value BLOB NOT NULL,
-                    createdAt TEXT NOT NULL,
-                    updatedAt TEXT NOT NULL,
-                    kind INTEGER
-                )
-                """
-        )
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(definition)")
         if try !columns(in: db).contains("kind") {
             try db.execute(sql: "ALTER TABLE \(name) ADD COLUMN kind INTEGER")
         }
@@ -73,6 +63,55 @@ struct SQLiteTable: Sendable {
             .cannotOpen,
             "The database has a table \(name) of another program. Choose another file name or collection."
         )
+    }
+
+    /// What stands behind `CREATE TABLE`, as SQLite keeps it.
+    ///
+    /// The dates have defaults for the first Bodega, which leaves `createdAt` out. We set all columns.
+    private var definition: String { definition(ofDates: "TEXT NOT NULL DEFAULT (\(SQLiteDate.now))") }
+
+    private func definition(ofDates date: String) -> String {
+        """
+        \(name) (
+            key TEXT PRIMARY KEY NOT NULL,
+            value BLOB NOT NULL,
+            createdAt \(date),
+            updatedAt \(date),
+            kind INTEGER
+        )
+        """
+    }
+
+    /// Whether the table is one that the first Bodega cannot insert into, because an earlier version of ours created it.
+    func lacksDefaults(in db: Database) throws -> Bool {
+        // Reading this is in constant time, unlike the rest, which only old files need.
+        let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))")
+        guard columns.contains(where: { $0["name"] == "createdAt" && $0["dflt_value"] == nil }) else { return false }
+        let found = try String.fetchOne(
+            db,
+            sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
+            arguments: [plainName]
+        )
+        return found == "CREATE TABLE " + definition(ofDates: "TEXT NOT NULL")
+    }
+
+    /// Gives the dates their defaults in a table that lacks them, inside of a transaction.
+    ///
+    /// Only the table's definition changes, and no row, index or trigger: this is the second procedure of
+    /// https://www.sqlite.org/lang_altertable.html#otheralter, which SQLite gives for changing default values.
+    func addDefaults(in db: Database) throws {
+        let version = try SQLiteChangeLog.schemaVersion(in: db)
+        try db.execute(sql: "PRAGMA writable_schema = ON")
+        let result = Result {
+            try db.execute(
+                sql: "UPDATE main.sqlite_master SET sql = ? WHERE type = 'table' AND name = ?",
+                arguments: ["CREATE TABLE " + definition, plainName]
+            )
+            // All connections, of all programs, read the schema again.
+            try db.execute(sql: "PRAGMA schema_version = \(version + 1)")
+        }
+        try db.execute(sql: "PRAGMA writable_schema = OFF")
+        try result.get()
     }
 
     /// Whether the table is there with all its columns.

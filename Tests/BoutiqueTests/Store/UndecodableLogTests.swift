@@ -1,0 +1,71 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Logging
+import Testing
+
+@testable import Boutique
+
+/// Keeps what is logged.
+private struct LogKeeper: LogHandler {
+    let entries: Locked<[(level: Logger.Level, metadata: Logger.Metadata)]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(
+        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+        function: String, line: UInt
+    ) {
+        entries.withLock { $0.append((level, metadata ?? [:])) }
+    }
+}
+
+@MainActor
+@Suite struct `Records that can't be decoded` {
+    private let engine = MemoryStorageEngine()
+    private let entries = Locked<[(level: Logger.Level, metadata: Logger.Metadata)]>([])
+
+    private func storage() -> RecordStorage<Note> {
+        let coding = RecordCoding<Note>(identifier: \.id, coder: .json, history: nil)
+        let logger = Logger(label: "test") { [entries] _ in LogKeeper(entries: entries) }
+        return RecordStorage(engine: engine, coding: coding, logger: logger)
+    }
+
+    private var keys: [String] { entries.withLock { $0.compactMap { $0.metadata["key"]?.description } } }
+
+    @Test func `are logged once a load, with their keys`() async throws {
+        try await Store<Note>(storage: engine).insert(Note(id: "a"))
+        for key in ["odd", "strange"] { try await engine.write(Data("{}".utf8), key: CacheKey(key)) }
+        let storage = storage()
+        _ = try await storage.load()
+        #expect(keys == ["\(CacheKey("odd"))", "\(CacheKey("strange"))"])
+        #expect(entries.withLock { $0.allSatisfy { $0.level == .error && $0.metadata["error"] != nil } })
+        _ = try await storage.load()
+        #expect(keys.count == 4)
+    }
+
+    @Test func `are not logged while a store writes beside them, and are when others make one`() async throws {
+        try await engine.write(Data("{}".utf8), key: CacheKey("odd"))
+        let store = Store(storage(), showing: LoadedRecords())
+        try await store.reload()
+        #expect(keys == ["\(CacheKey("odd"))"])
+        try await store.insert(Note(id: "a"))
+        #expect(keys.count == 1)
+        try await engine.write(Data("{}".utf8), key: CacheKey("made by others"))
+        try await store.insert(Note(id: "b"))
+        #expect(Set(keys) == ["\(CacheKey("odd"))", "\(CacheKey("made by others"))"])
+        #expect(store.undecodable.count == 2)
+    }
+
+    @Test func `are counted when they are many`() async throws {
+        try await engine.write((0..<1_000).map { (CacheKey("\($0)"), Data("{}".utf8)) })
+        _ = try await storage().load()
+        #expect(keys.count == 100)
+        #expect(entries.withLock { $0.last?.metadata["count"]?.description } == "900")
+    }
+}
