@@ -74,14 +74,15 @@ enum Engines {
         restored.makeEngine = { workspace in
             let files = FileManager.default
             let place = workspace.directory.url
-            let isNew = try !files.fileExists(atPath: place.path) || files.contentsOfDirectory(atPath: place.path).isEmpty
+            let isNew =
+                try !files.fileExists(atPath: place.path) || files.contentsOfDirectory(atPath: place.path).isEmpty
             if isNew {
                 let source = StorageEngineConformance.Workspace()
                 let engine = try await configuration.makeEngine(source)
                 _ = try await (engine as? any ObservableStorageEngine)?.fetchCursor()
                 try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
                 try await engine.apply([.removeAll])
-                if files.fileExists(atPath: place.path) { try files.removeItem(at: place) }
+                if isThere { try files.removeItem(at: place) }
                 try files.copyItem(at: source.directory.url, to: place)
                 withExtendedLifetime(engine) {}
                 try files.removeItem(at: source.directory.url)

@@ -61,9 +61,11 @@ extension SQLiteFile {
     }
 
     private static func isLogEmpty(of db: Database) -> Bool {
-        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else { return false }
+        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else {
+            return false
+        }
         var status = stat()
-        return stat(path + "-wal", &status) != 0 || status.st_size == 0
+        return stat(String(cString: path) + "-wal", &status) != 0 || status.st_size == 0
     }
 
     /// Makes sure that the unnamed collection's table is there, writing only if it is not.
