@@ -10,7 +10,7 @@ import Testing
 
     /// What stands in the README must stand in one of these, line by line.
     private static let sources = [
-        "Tests/ReadmeProgram/main.swift", "Tests/TestChild/ReadmeSnippets.swift",
+        "Tests/ReadmeProgram/Program.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",

@@ -24,10 +24,15 @@ final class NotesController {
     }
 }
 
-let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
-let store = Store<Note>(storage: engine)
-let controller = NotesController(store)
-try await store.itemsHaveLoaded()
+@main
+struct Program {
+    @MainActor
+    static func main() async throws {
+        let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
+        let store = try await Store<Note>(storage: engine)
+        let controller = NotesController(store)
 
-try await controller.write("Buy milk")
-print(controller.notes.map(\.text))  // the second run prints two notes
+        try await controller.write("Buy milk")
+        print(controller.notes.map(\.text))  // the second run prints two notes
+    }
+}
