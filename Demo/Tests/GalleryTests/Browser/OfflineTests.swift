@@ -13,7 +13,7 @@ extension BrowserTests {
             try await tab.wait(for: "document.querySelector('#offline')")
             try await tab.press(.escape)
             #expect(try await tab.text("#api-state") == "API offline")
-            // The gallery itself is there, and so is whoever looks at it.
+            // The gallery itself answers, so its user is not offline.
             #expect(try await !tab.text("#offline").contains("You are offline"))
 
             try await tab.click("#next")
