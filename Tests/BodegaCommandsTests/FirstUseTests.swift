@@ -116,6 +116,30 @@ struct FirstUseTests {
         }
     }
 
+    @Test("keys and options can stand in any order, with and without two hyphens")
+    func orderOfArguments() async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            for key in ["a", "b", "c", "-d", "--json"] {
+                _ = await bodega("put", store, "--collection", "x", "--", key, input: Array(key.utf8))
+            }
+            for arguments in [
+                [store, "--collection", "x", "a", "b", "c", "a"], ["--collection", "x", store, "a", "b", "c", "a"],
+                [store, "a", "b", "--collection", "x", "c", "a"], [store, "a", "b", "c", "a", "--collection", "x"],
+                [store, "a", "b", "c", "a", "--collection=x"], ["--collection", "x", "--", store, "a", "b", "c", "a"],
+                ["--collection", "x", store, "a", "--", "b", "c", "a"],
+            ] {
+                let test = TestConsole()
+                #expect(await Tool.run(["get"] + arguments, console: test.console) == 0, "\(arguments)")
+                #expect(test.output.text == "abca", "\(arguments)")
+            }
+            let hyphens = await bodega("get", store, "--collection", "x", "--", "a", "-d", "--json", "--json")
+            #expect(hyphens.text == "a-d--json--json")
+            #expect(await bodega("get", store).status == 64)
+            #expect(await bodega("rm", store, "a", "b", "c", "--all", "--yes").status == 64)
+        }
+    }
+
     @Test(
         "a JSON document is told from lines, and its array is named",
         arguments: [

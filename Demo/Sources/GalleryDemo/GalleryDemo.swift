@@ -36,11 +36,18 @@ struct GalleryDemo: AsyncParsableCommand {
     @Option(help: "Makes the API draw the same pictures in the same order each time.")
     var seed: UInt64?
 
+    // Tests, which may be slow to look, let messages stay.
+    @Option(help: ArgumentHelp("How long a message stays, in seconds.", visibility: .private))
+    var noticeSeconds = 8
+
     @Flag(help: "Tell more about what happens.")
     var verbose = false
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        guard (1...1_000_000).contains(noticeSeconds) else {
+            throw ValidationError("A message stays for 1 to 1000000 seconds.")
+        }
         if let data, data.isEmpty { throw ValidationError("The folder's name is empty.") }
     }
 
@@ -66,6 +73,7 @@ struct GalleryDemo: AsyncParsableCommand {
                 isOn: { await api.isOnline },
                 setOn: { try await api.setOnline($0) }
             ),
+            noticeTime: .seconds(noticeSeconds),
             port: port,
             logger: logger,
             onListening: { port in announce(port, instead: wanted) }

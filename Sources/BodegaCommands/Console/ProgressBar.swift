@@ -75,7 +75,7 @@ package struct ProgressBar {
     }
 
     private static func duration(_ seconds: Double) -> String {
-        // More than anybody waits for, and what an integer may not hold.
+        // Too long to matter, and perhaps too large for an integer.
         guard seconds < 360_000 else { return "days" }
         let seconds = Int(seconds.rounded(.up))
         if seconds < 60 { return "\(seconds) s" }

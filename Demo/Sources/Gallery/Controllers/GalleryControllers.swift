@@ -10,7 +10,7 @@ struct GalleryControllers {
     let account: AccountController
     let preferences: PreferencesController
     let availability = Availability()
-    let noticeboard = Noticeboard()
+    let noticeboard: Noticeboard
 
     let images: ImageStore
     let api: PictureClient
@@ -18,7 +18,13 @@ struct GalleryControllers {
     let logger: Logger
 
     /// Creates the controllers; the favourites load in the background.
-    init(storage: GalleryStorage, connection: PictureAPIConnection, logger: Logger) {
+    init(
+        storage: GalleryStorage,
+        connection: PictureAPIConnection,
+        noticeboard: Noticeboard = Noticeboard(),
+        logger: Logger
+    ) {
+        self.noticeboard = noticeboard
         self.connection = connection
         self.logger = logger
         api = PictureClient(address: connection.address, timeLimit: connection.timeLimit)

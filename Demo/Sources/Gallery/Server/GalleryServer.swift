@@ -25,6 +25,7 @@ public struct GalleryServer: Service, CustomStringConvertible {
     /// - Parameters:
     ///   - storage: Where it keeps what it keeps.
     ///   - connection: How it reaches the API.
+    ///   - noticeTime: How long a message stays on the page.
     ///   - port: The port to listen on at 127.0.0.1, or, if it is taken, the next one that is free. 0 for any.
     ///   - logger: Where it writes what it does.
     ///   - onListening: Called when it listens.
@@ -32,11 +33,13 @@ public struct GalleryServer: Service, CustomStringConvertible {
     public init(
         storage: GalleryStorage,
         connection: PictureAPIConnection,
+        noticeTime: Duration = .seconds(8),
         port: Int,
         logger: Logger,
         onListening: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
-        controllers = await GalleryControllers(storage: storage, connection: connection, logger: logger)
+        controllers = await GalleryControllers(
+            storage: storage, connection: connection, noticeboard: Noticeboard(time: noticeTime), logger: logger)
         templates = try await Templates()
         self.port = port
         self.logger = logger

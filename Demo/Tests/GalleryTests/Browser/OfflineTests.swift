@@ -12,7 +12,9 @@ extension BrowserTests {
             try await tab.click("#api-off")
             try await tab.wait(for: "document.querySelector('#offline')")
             try await tab.press(.escape)
-            #expect(try await tab.text("#api-state") == "Offline")
+            #expect(try await tab.text("#api-state") == "API offline")
+            // The gallery itself answers, so its user is not offline.
+            #expect(try await !tab.text("#offline").contains("You are offline"))
 
             try await tab.click("#next")
             try await tab.wait(for: "document.querySelector('#notice.error')")
@@ -66,6 +68,12 @@ extension BrowserTests {
 
             #expect(try await program.stop(signal) == (signal == SIGTERM ? 0 : -SIGKILL))
             try await tab.wait(for: "!document.querySelector('#connection').hidden")
+            // Where the page is, and the header does not say the contrary.
+            #expect(try await tab.text("#api-state") == "No connection")
+            let left = "Math.round(document.querySelector(selector).getBoundingClientRect().left)"
+            #expect(
+                try await tab.evaluate("((selector) => \(left))('#connection')", as: Int.self)
+                    == tab.evaluate("((selector) => \(left))('#main')", as: Int.self))
             try await tab.send("Network.setBlockedURLs", ["urls": [String]()])
             try await tab.click("#next")
             try await tab.wait(for: "!document.querySelector('[data-busy]')")
@@ -78,6 +86,7 @@ extension BrowserTests {
             try await tab.wait(for: "document.querySelector('#connection').hidden")
             #expect(try await tab.text("#grid") == cards)
             #expect(try await tab.text("#easel-title") == title)
+            try await tab.wait(for: "document.querySelector('#api-state').innerText.trim() === 'Online'")
             try await tab.wait(
                 for: "[...document.querySelectorAll('main img')].every((image) => image.naturalWidth > 0)")
 

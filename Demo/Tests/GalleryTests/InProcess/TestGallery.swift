@@ -29,7 +29,10 @@ struct TestGallery: Sendable {
         // A busy machine is no defect.
         let connection = PictureAPIConnection(
             address: { detour.address ?? address }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180))
-        return GalleryControllers(storage: storage, connection: connection, logger: Logger(label: "tests"))
+        // What is shown stays until the test has seen it.
+        return GalleryControllers(
+            storage: storage, connection: connection, noticeboard: Noticeboard(time: .seconds(1_000_000)),
+            logger: Logger(label: "tests"))
     }
 
     /// Runs a body with a client of the gallery's routes.

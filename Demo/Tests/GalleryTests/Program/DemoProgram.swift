@@ -32,7 +32,9 @@ final class DemoProgram: @unchecked Sendable {
         let process = Process()
         process.executableURL = try Self.executable()
         process.arguments =
-            ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"] + options
+            ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"]
+            // However slow the machine is, what is shown stays until the test has seen it.
+            + ["--notice-seconds", "1000000"] + options
         // The preferences are in the user's folders, which are to be the test's own.
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["HOME": folder.url.path, "XDG_DATA_HOME": folder.directory("share").url.path]

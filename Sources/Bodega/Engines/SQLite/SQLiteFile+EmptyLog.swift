@@ -14,8 +14,8 @@ extension SQLiteFile {
     /// Removes the log of a file if it is empty, as the attempt to open the file leaves it on a volume that is full.
     ///
     /// SQLite removes a log when its last connection closes, but not without the log's index, for which there was no room.
-    /// In its exclusive mode the index is in memory, and the lock keeps every other program from using the log, so that
-    /// nobody has the index open that is removed. If another program uses the file, nothing happens.
+    /// In its exclusive mode the index is in memory, and the lock keeps every other program from using the log, so that no
+    /// program has the index open that is removed. If another program uses the file, nothing is removed.
     private static func removeEmptyLog(of url: URL) {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }

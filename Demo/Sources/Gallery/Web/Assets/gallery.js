@@ -43,7 +43,7 @@ function morph(current, wanted) {
     }
     if (current.hasAttribute("data-keep")) return;
     for (const { name } of [...current.attributes]) {
-        if (!wanted.hasAttribute(name)) current.removeAttribute(name);
+        if (!wanted.hasAttribute(name) && !isSending(current, name)) current.removeAttribute(name);
     }
     for (const { name, value } of wanted.attributes) {
         if (current.getAttribute(name) !== value) current.setAttribute(name, value);
@@ -97,10 +97,16 @@ function show(page) {
 
 // MARK: Hearing of changes
 
-function showConnection(isThere, text = "The gallery does not answer. It is asked again and again.") {
+function showConnection(isThere, problem) {
     const banner = document.getElementById("connection");
     banner.hidden = isThere;
-    banner.textContent = isThere ? "" : text;
+    banner.textContent = isThere ? "" : problem ?? "The gallery does not answer. Retrying…";
+    if (!isThere && !problem) {
+        // What the header has said is not known any more. The next page says it again.
+        const state = document.getElementById("api-state");
+        state.className = "state offline";
+        state.querySelector(".state-text").textContent = "No connection";
+    }
     clearTimeout(nextRefresh);
     // When the stream of events begins anew, it makes us ask. While it goes on, only the next change would.
     if (!isThere && events?.readyState === EventSource.OPEN) nextRefresh = setTimeout(refresh, 2000);
@@ -137,10 +143,21 @@ function stopListening() {
 
 document.addEventListener("visibilitychange", () => document.hidden ? stopListening() : listen());
 addEventListener("pagehide", stopListening);
-// A page that comes back from the browser's memory has missed what has changed since.
-addEventListener("pageshow", listen);
+// A page that comes back from the browser's memory has missed what has changed since, and what it has sent has arrived.
+addEventListener("pageshow", () => {
+    sending.clear();
+    listen();
+});
 
 // MARK: Sending forms
+
+// The forms that are being sent. A page that comes in the meantime knows nothing of that.
+const sending = new Set();
+
+// Whether an attribute says that a form, or a button of it, is being sent.
+function isSending(element, name) {
+    return name === "data-busy" && sending.has(element) || name === "aria-busy" && sending.has(element.form);
+}
 
 function showRefusal(response) {
     const banner = document.getElementById("refusal");
@@ -151,10 +168,12 @@ function showRefusal(response) {
 document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
+    // A second click, while the first is on its way.
+    if (sending.has(form)) return event.preventDefault();
+    sending.add(form);
     // Then the page is left, which the browser does by itself.
     if ("leaves" in form.dataset) return;
     event.preventDefault();
-    if (form.dataset.busy) return;
     form.dataset.busy = "true";
     button?.setAttribute("aria-busy", "true");
     button?.closest(".dialog")?.hidePopover();
@@ -169,6 +188,7 @@ document.addEventListener("submit", async (event) => {
     } catch {
         showConnection(false);
     } finally {
+        sending.delete(form);
         delete form.dataset.busy;
         button?.removeAttribute("aria-busy");
     }

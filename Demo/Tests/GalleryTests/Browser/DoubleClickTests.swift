@@ -1,0 +1,60 @@
+import Testing
+
+extension BrowserTests {
+
+    @Test func `A second click while a form is on its way sends nothing, though the page has been refreshed since`()
+        async throws
+    {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            // The request waits until the test lets it go.
+            _ = try await tab.evaluate(
+                """
+                window.fetchReally = window.fetch;
+                window.posts = 0;
+                window.fetch = (address, options) => {
+                    if (options?.method !== "POST") return fetchReally(address, options);
+                    posts += 1;
+                    return new Promise((done) => window.letGo = () => done(fetchReally(address, options)));
+                };
+                ""
+                """)
+            try await tab.click("#next")
+            try await tab.wait(for: "posts === 1 && document.querySelector('[data-busy] #next[aria-busy]')")
+            _ = try await tab.evaluate("refresh().then(() => '')")
+            try await tab.click("#next")
+            _ = try await tab.evaluate("refresh().then(() => '')")
+            #expect(try await tab.evaluate("posts", as: Int.self) == 1)
+            #expect(try await tab.exists("[data-busy] #next[aria-busy]"))
+
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(for: "!document.querySelector('[data-busy], button[aria-busy]')")
+            // Afterwards it can be sent again.
+            try await tab.click("#next")
+            try await tab.wait(for: "posts === 2")
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(for: "!document.querySelector('[data-busy]')")
+        }
+    }
+
+    @Test func `A form that leaves the page is sent once`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await addFavourites(1, tab)
+            try await tab.loading { try await tab.click(".card-link") }
+            try await tab.waitUntilLive()
+            // Nothing is really sent, so that the page stays.
+            _ = try await tab.evaluate(
+                """
+                window.sent = 0;
+                addEventListener("submit", (event) => {
+                    if (!event.defaultPrevented) sent += 1;
+                    event.preventDefault();
+                });
+                ""
+                """)
+            for _ in 1...2 { try await tab.click("#remove") }
+            #expect(try await tab.evaluate("sent", as: Int.self) == 1)
+        }
+    }
+}
