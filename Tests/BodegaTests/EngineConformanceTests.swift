@@ -74,7 +74,8 @@ enum Engines {
         restored.makeEngine = { workspace in
             let files = FileManager.default
             let place = workspace.directory.url
-            let isNew = try !files.fileExists(atPath: place.path) || files.contentsOfDirectory(atPath: place.path).isEmpty
+            let isNew =
+                try !files.fileExists(atPath: place.path) || files.contentsOfDirectory(atPath: place.path).isEmpty
             if isNew {
                 let source = StorageEngineConformance.Workspace()
                 let engine = try await configuration.makeEngine(source)

@@ -3,6 +3,7 @@ import BenchHarness
 /// Everything that `bench` measures, in the order of the table.
 enum Metrics {
     static let all: [Metric] =
-        opening + sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore + scale
+        opening + sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore
+        + scale
         + memory + feed
 }

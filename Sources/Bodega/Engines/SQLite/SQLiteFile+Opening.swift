@@ -61,7 +61,9 @@ extension SQLiteFile {
     }
 
     private static func isLogEmpty(of db: Database) -> Bool {
-        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else { return false }
+        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else {
+            return false
+        }
         var status = stat()
         return stat(path + "-wal", &status) != 0 || status.st_size == 0
     }
