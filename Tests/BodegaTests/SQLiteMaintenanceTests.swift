@@ -1,4 +1,4 @@
-import Bodega
+@testable import Bodega
 import Foundation
 import GRDB
 import TestSupport
@@ -36,6 +36,57 @@ import Testing
         try await engine.vacuum()
         #expect(try size() < 100_000)
         #expect(try await engine.fetchKeys() == (0..<10).map { CacheKey("\($0)") })
+    }
+
+    @Test("Removing all items gives their space back, also while others read, unless much else is in the file")
+    func removingAll() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        func size() throws -> Int { try Data(contentsOf: engine.file).count }
+        let items = (0..<1000).map { (CacheKey("\($0)"), Data(count: 10_000)) }
+        let other = try engine.collection(named: "other")
+        try await other.write(Data("other".utf8), key: CacheKey("other"))
+        let cursor = try await other.fetchCursor()
+        try await engine.write(items)
+        try await engine.removeAllData()
+        #expect(try size() < 100_000)
+        #expect(try await other.fetchAllData() == [Data("other".utf8)])
+        #expect(try await other.fetchChanges(since: cursor, besides: nil)?.changes.isEmpty == true)
+
+        // A reader in the middle of a transaction sees what was there, and doesn't keep the others waiting.
+        try await engine.write(items)
+        let reader = try DatabaseQueue(path: engine.file.path)
+        try await reader.read { db in
+            let before = try Int.fetchOne(db, sql: "SELECT count(*) FROM data")
+            try engine.core.writable().pool.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
+            try engine.core.vacuum(waitingForWriters: false)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM data") == before)
+        }
+        try await engine.removeAllData()
+        #expect(try size() < 100_000)
+
+        try await other.write((0..<2000).map { (CacheKey("\($0)"), Data(count: 10_000)) })
+        try await engine.write(items)
+        try await engine.removeAllData()
+        #expect(try size() > 25_000_000)
+        #expect(try await engine.integrityCheck() == [])
+    }
+
+    @Test("A writer that holds the lock keeps no removal waiting for the space", .timeLimit(.minutes(1)))
+    func removingAllBesideWriter() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 1_000)
+        try await engine.write((0..<500).map { (CacheKey("\($0)"), Data(count: 10_000)) })
+        try await engine.core.writable().pool.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM data") }
+        let writer = try DatabaseQueue(path: engine.file.path)
+        try await writer.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                #expect(throws: DatabaseError.self) { try engine.core.vacuum(waitingForWriters: false) }
+                return .commit
+            }
+        }
+        await engine.core.vacuumIfQuick()
+        #expect(try Data(contentsOf: engine.file).count < 100_000)
     }
 
     @Test("An integrity check finds an index that does not agree with its table, or no sense at all")

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An object of a type of its own, since the observers of a type hear of all tests that save such objects.
+/// Each test has a type of its own, because the observers of a type hear of all tests that save such objects.
 private struct Planet: CodableStoreable, Sendable {
     static var codableStoreIdentifier: KeyPath<Planet, String> { \.id }
     static var codableStoreCollectionName: String { "Planets" }
@@ -24,6 +24,13 @@ private struct Comet: CodableStoreable, Sendable {
     static var codableStoreIdentifier: KeyPath<Comet, Int> { \.id }
     static var codableStoreCollectionName: String { "Comets" }
     let id: Int
+}
+
+/// A fourth one.
+private struct Ring: CodableStoreable, Sendable {
+    static var codableStoreIdentifier: KeyPath<Ring, String> { \.id }
+    static var codableStoreCollectionName: String { "Rings" }
+    let id: String
 }
 
 @Suite struct `Observers of a type` {
@@ -70,17 +77,17 @@ private struct Comet: CodableStoreable, Sendable {
     }
 
     @Test func `keep no memory and no engine`() throws {
-        let subscription = Planet.observeCollection { _ in }
+        let subscription = Ring.observeCollection { _ in }
         defer { subscription.unsubscribe() }
-        weak var engine: DictionaryEngine<Planet>?
+        weak var engine: DictionaryEngine<Ring>?
         weak var place: AnyObject?
         do {
-            let new = DictionaryEngine<Planet>()
+            let new = DictionaryEngine<Ring>()
             engine = new
-            try Planet(id: "1").save(engine: .custom(AnyCodableStoreEngine(new)))
+            try Ring(id: "1").save(engine: .custom(AnyCodableStoreEngine(new)))
             let medium = CodableStoreMedium.memory()
             if case .memory(let memory) = medium.place { place = memory }
-            try Planet(id: "1").save(engine: .at(medium))
+            try Ring(id: "1").save(engine: .at(medium))
         }
         #expect(engine == nil && place == nil)
     }

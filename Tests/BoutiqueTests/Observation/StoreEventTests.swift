@@ -42,6 +42,17 @@ import Testing
         #expect(await events.next()?.operation == .loaded)
     }
 
+    @Test("Removing an item that is not stored is an event without items")
+    func removalOfAbsentItem() async throws {
+        let store = try await store("a")
+        var events = store.events.makeAsyncIterator()
+        _ = await events.next()
+        try await store.remove(Note(id: "nobody"))
+        let removal = await events.next()
+        #expect(removal?.operation == .remove && removal?.items == [] && removal?.removed == [])
+        #expect(store.items == notes("a"))
+    }
+
     @Test("A reader of a store that loads is told so, and then what was loaded")
     func loading() async throws {
         let gate = StorageGate()

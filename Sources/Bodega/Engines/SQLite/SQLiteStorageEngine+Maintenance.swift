@@ -1,30 +1,16 @@
 public import Foundation
 import GRDB
-import GRDBSQLite
-import Logging
 
 extension SQLiteStorageEngine {
 
     /// Rewrites the file without the space that removed items left.
     ///
-    /// It needs about as much free space as the file is large, and other writers wait meanwhile.
+    /// It needs about as much free space as the file is large, and other writers wait meanwhile. Removing all items does it
+    /// by itself if little else is in the file.
     ///
     /// - Throws: A ``StorageError``; the file is then as it was.
     public func vacuum() async throws {
-        try await core.onQueue { [core, lockTimeout = core.lockTimeout] in
-            let pool = try core.writable().pool
-            try pool.vacuum()
-            // In WAL mode the file itself shrinks with the checkpoint.
-            do {
-                try pool.writeWithoutTransaction { db in
-                    sqlite3_busy_timeout(db.sqliteConnection, 0)
-                    defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
-                    _ = try db.checkpoint(.truncate)
-                }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                bodegaLogger.notice("The file shrinks later: it is being read.", metadata: ["file": "\(pool.path)"])
-            }
-        }
+        try await core.onQueue { [core] in try core.vacuum() }
     }
 
     /// Examines the whole file: its structure, its indexes and its rows.

@@ -10,6 +10,8 @@ public import Foundation
 /// - When a write returns, the item is on the medium, unless the engine was opened with
 ///   ``StorageDurability/relaxed`` durability. Concurrent writes share one commit.
 /// - A batch is applied all or nothing.
+/// - Removing all items gives their space back if little else is in the file. Otherwise it is used again, and given back by
+///   ``vacuum()``, which keeps other writers waiting.
 /// - Engines on the same file, in one process or many, work at once. One that has to wait too long for
 ///   another throws ``StorageError/Code/locked``.
 /// - When somebody has removed or replaced the file while it was open, a write throws
@@ -94,9 +96,12 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
 
     package func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {
         if operations.isEmpty { return nil }
-        return try await core.write(change { operations }) { [table, date = now()] db in
+        let commit = try await core.write(change { operations }) { [table, date = now()] db in
             try table.apply(operations, at: date, in: db)
         }
+        let removesAll = operations.contains { if case .removeAll = $0 { true } else { false } }
+        if removesAll { await core.vacuumIfQuick() }
+        return commit
     }
 
     func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
