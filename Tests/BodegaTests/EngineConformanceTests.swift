@@ -74,14 +74,8 @@ enum Engines {
         restored.makeEngine = { workspace in
             let files = FileManager.default
             let place = workspace.directory.url
-<<<<<<< HEAD
             let isThere = files.fileExists(atPath: place.path)
             if try !isThere || files.contentsOfDirectory(atPath: place.path).isEmpty {
-=======
-            let isNew =
-                try !files.fileExists(atPath: place.path) || files.contentsOfDirectory(atPath: place.path).isEmpty
-            if isNew {
->>>>>>> 68a61d6407a4d163f93f83ae5d97b01f18517150
                 let source = StorageEngineConformance.Workspace()
                 let engine = try await configuration.makeEngine(source)
                 _ = try await (engine as? any ObservableStorageEngine)?.fetchCursor()
