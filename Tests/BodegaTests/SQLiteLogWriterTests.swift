@@ -286,7 +286,10 @@ private struct Choices {
 
     mutating func key() -> CacheKey {
         let number = Int.random(in: 0..<8, using: &generator)
-        let raw = ["\(number)", "key \(number)", "KEY \(number)", "\(number)\u{0}emporium:url", "0\(number)"]
+        let raw = [
+            "\(number)", "key \(number)", "KEY \(number)", "\(number)\u{0}emporium:url", "0\(number)", "a://\(number)",
+            "a://\(number)\u{0}emporium:url",
+        ]
         let chosen = raw.randomElement(using: &generator) ?? ""
         return [CacheKey(chosen), CacheKey(verbatim: chosen), CacheKey(rawValue: chosen, kind: .url)]
             .randomElement(using: &generator) ?? CacheKey(chosen)

@@ -86,6 +86,14 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
         #expect(try await engine.fetch(key: try key("https://a.org")) == nil)
     }
 
+    @Test func `are found in a file that is only read, in the layout that it has`() async throws {
+        let folder = TemporaryFolder()
+        try Original(folder.file("data.sqlite3")).write(url, "theirs")
+        let reader = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
+        #expect(try await reader.fetch(key: try key(url)) == Data("theirs".utf8))
+        #expect(try await reader.fetch(key: try key("http://a.org/b")) == nil)
+    }
+
     @Test func `are overwritten in their place, and are one item then`() async throws {
         let created = try #require(await engine.createdAt(key: try key(url)))
         try await engine.write(Data("ours".utf8), key: try key(url))
