@@ -94,13 +94,7 @@ extension Metrics {
                 ours: {
                     var total = Duration.zero
                     for _ in 0..<times {
-                        let (time, (engine, store)) = try await timed {
-                            let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
-                            return (
-                                engine, try await Store<Person>(storage: engine, cacheIdentifier: \.id.uuidString)
-                            )
-                        }
-                        try verify(store.items == expected, equals: true, "the people loaded")
+                        let (time, engine) = try await timeOfStore(in: folder, expected)
                         try await engine.close()
                         total += time
                     }
@@ -125,6 +119,19 @@ extension Metrics {
                 }
             )
         }
+    }
+
+    /// How long it takes to open an engine and a store, which is gone before the engine is closed.
+    @MainActor
+    private static func timeOfStore(
+        in folder: URL, _ expected: [Person]
+    ) async throws -> (time: Duration, engine: SQLiteStorageEngine) {
+        let (time, (engine, store)) = try await timed {
+            let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
+            return (engine, try await Store<Person>(storage: engine, cacheIdentifier: \.id.uuidString))
+        }
+        try verify(store.items == expected, equals: true, "the people loaded")
+        return (time, engine)
     }
 
     /// Hands out the folder of a database that holds some people and is closed.

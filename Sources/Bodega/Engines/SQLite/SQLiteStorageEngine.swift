@@ -99,8 +99,8 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         let commit = try await core.write(change { operations }) { [table, date = now()] db in
             try table.apply(operations, at: date, in: db)
         }
-        let removesAll = operations.contains { if case .removeAll = $0 { true } else { false } }
-        if removesAll { await core.vacuumIfQuick() }
+        // Not when others come in their place, which would need the space again.
+        if case .removeAll? = operations.last { await core.vacuumIfQuick() }
         return commit
     }
 
