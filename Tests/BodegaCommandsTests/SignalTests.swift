@@ -137,13 +137,18 @@ struct SignalTests {
             let input = folder.appendingPathComponent("input.ndjson")
             let lines = (0..<9_000).map { #"{"id":\#($0)}"# }
             try Data(lines.joined(separator: "\n").utf8).write(to: input)
+            // As one who reads several items does, for whom a batch that is committed waits.
+            let place = folder.appendingPathComponent("store")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+            let reader = open(place.path, O_RDONLY)
+            try #require(flock(reader, LOCK_SH) == 0)
             let batch = ["import", store, input.path, "--key", "id", "--batch-size", "3000"]
             let tool = try ToolProcess(batch, in: folder)
-            let control = folder.appendingPathComponent("store/.emporium").path
             try await waitUntil("a batch was begun") {
-                ["staging", "commit"].contains { FileManager.default.fileExists(atPath: "\(control)/\($0)") }
+                FileManager.default.fileExists(atPath: place.appendingPathComponent(".emporium/commit").path)
             }
             tool.send(signal)
+            close(reader)
             #expect(try await tool.end() == (signal == SIGINT ? 130 : 143))
             let count = try #require(Int(await bodega("count", store).text.dropLast()))
             #expect(count > 0 && count.isMultiple(of: 3000))
