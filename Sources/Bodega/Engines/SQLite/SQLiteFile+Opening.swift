@@ -65,7 +65,7 @@ extension SQLiteFile {
             return false
         }
         var status = stat()
-        return stat(String(cString: path) + "-wal", &status) != 0 || status.st_size == 0
+        return stat(path + "-wal", &status) != 0 || status.st_size == 0
     }
 
     /// Makes sure that the unnamed collection's table is there, writing only if it is not.
