@@ -73,7 +73,12 @@ extension SQLiteFile {
         let table = SQLiteTable.standard
         try mapped {
             guard case .pool(let pool, _) = connections else { return }
-            if try readManyHere(table.isComplete) { return try addDefaults(to: table, pool) }
+            let (isComplete, lacksDefaults) = try readManyHere { db in
+                let isComplete = try table.isComplete(in: db)
+                return (isComplete, try isComplete && table.lacksDefaults(in: db))
+            }
+            if lacksDefaults { addDefaults(to: table, pool) }
+            if isComplete { return }
             try Self.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
@@ -88,8 +93,7 @@ extension SQLiteFile {
     /// Gives the columns of a table that an earlier version created what the first Bodega needs to insert into it.
     ///
     /// Nothing else depends on that. So it waits for no lock, and a file in which it can't be done now opens all the same.
-    private func addDefaults(to table: SQLiteTable, _ pool: DatabasePool) throws {
-        guard try readManyHere(table.lacksDefaults) else { return }
+    private func addDefaults(to table: SQLiteTable, _ pool: DatabasePool) {
         do {
             try pool.writeWithoutTransaction { db in
                 guard let connection = db.sqliteConnection else { return }

@@ -56,7 +56,10 @@ struct SQLiteTable: Sendable {
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
     func exists(in db: Database) throws -> Bool {
-        let columns = try columns(in: db)
+        try areThere(columns(in: db))
+    }
+
+    private func areThere(_ columns: Set<String>) throws -> Bool {
         if columns.isEmpty { return false }
         if columns.isSuperset(of: Self.referenceColumns) { return true }
         throw StorageError(
@@ -118,7 +121,8 @@ struct SQLiteTable: Sendable {
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
     func isComplete(in db: Database) throws -> Bool {
-        try exists(in: db) && columns(in: db).contains("kind")
+        let columns = try columns(in: db)
+        return try areThere(columns) && columns.contains("kind")
     }
 
     /// The columns of a table of Bodega.
