@@ -75,7 +75,7 @@ struct FirstUseTests {
         }
     }
 
-    @Test("keys can be given to get and rm as ls prints them, of whatever kind they are", arguments: storeAddresses)
+    @Test("get and rm accept keys of every kind as ls prints them", arguments: storeAddresses)
     func keysAsPrinted(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)

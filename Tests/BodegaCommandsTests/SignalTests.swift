@@ -137,7 +137,7 @@ struct SignalTests {
             let input = folder.appendingPathComponent("input.ndjson")
             let lines = (0..<9_000).map { #"{"id":\#($0)}"# }
             try Data(lines.joined(separator: "\n").utf8).write(to: input)
-            // As one who reads several items does, for whom a batch that is committed waits.
+            // The lock of a reader of several items, which a committed batch waits for.
             let place = folder.appendingPathComponent("store")
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
             let reader = open(place.path, O_RDONLY)

@@ -107,7 +107,7 @@ actor Schemas {
             try await database.sql("SET search_path TO \(name); \(text)")
         }
 
-        /// The URL for a user who has the rights that the guide names, once there are tables.
+        /// The URL for a user with the rights that the guide names, once there are tables.
         func urlOfWriter() async throws -> String {
             try await sql(
                 """

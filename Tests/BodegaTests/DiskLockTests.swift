@@ -140,7 +140,7 @@ import Musl
         }
     }
 
-    @Test("A batch has all of its time for readers, whatever it waited for before")
+    @Test("A batch waits its whole time limit for readers, regardless of earlier waits")
     func readersOfLateBatch() throws {
         let folder = TemporaryFolder()
         let time = Locked(Duration.seconds(2000))

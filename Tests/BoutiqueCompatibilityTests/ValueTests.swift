@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-/// What need not run, because it would use the user defaults of whoever runs the tests.
+/// What need not run, because it would use the user defaults of the user that runs the tests.
 private final class Names {
     @StoredValue(key: "names") var names = ["a"]
     @StoredValue(key: "text") var text = ""

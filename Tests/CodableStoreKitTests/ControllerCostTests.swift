@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A change uses no other object, whatever their number. A deletion moves the later objects within their array.
+/// A change uses no other object, at any number of objects. A deletion moves the later objects within their array.
 @MainActor
 @Suite struct ControllerCostTests {
 

@@ -21,8 +21,8 @@ struct QueryCommand: ConsoleCommand {
             \\d, \\w or \\s. An expression that the RFC does not know is an error, although for RFC 9535 it matches nothing.
 
             --sort and --select take names with dots between, such as owner.name. Items without the value to sort by come \
-            last. Behind a colon stands the direction, asc or desc; a name with a colon in it needs one. Without --sort items come in the order in which they were first written, and no more are read than are \
-            needed. Items that are not JSON are left out, and counted on standard error.
+            last. The direction, asc or desc, follows a colon; a name with a colon in it needs one. Without --sort items come \
+            in the order in which they were first written, and no more are read than are needed. Items that are not JSON are left out, and counted on standard error.
 
             Each line has the key and the item, or what is selected of it, with tabs between; on a terminal it is a table. \
             With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. With \

@@ -87,7 +87,8 @@ struct RemoveCommand: ConsoleCommand {
         throw ToolError(
             .failure,
             """
-            Nothing was removed: \(store.address.path) has files that are not recognised as items: \(first)\(others).\(reason) \
+            Nothing was removed: \(store.address.path) has files that are not recognised as items: \(first)\(others).\
+            \(reason) \
             Move them to another folder, or remove single items with: bodega rm \(store.address) --verbatim KEY
             """
         )

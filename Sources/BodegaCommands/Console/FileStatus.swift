@@ -34,7 +34,7 @@ struct FileStatus {
         guard result == 0 else { return nil }
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
-        // In units of 512 bytes, whatever the volume's blocks are.
+        // In units of 512 bytes, also on volumes with other blocks.
         allocatedBytes = Int(status.st_blocks) * 512
         permissions = status.st_mode & 0o777
     }

@@ -14,3 +14,8 @@ public typealias ObservableCodableStoreSubscriptionBag = ObserverableCodableStor
 public typealias CodableStorable = CodableStoreable
 /// The same as ``BaseCodableStoreable``.
 public typealias BaseCodableStorable = BaseCodableStoreable
+
+extension CodableStore {
+    /// The same as ``writeable``.
+    public var writable: AnyWriteableCodableStore<Object> { writeable }
+}

@@ -71,7 +71,7 @@ extension CodableStore {
     /// subscriptions as it likes. Where it is called is up to the scheduler.
     ///
     /// When a save returns, its observers with the scheduler ``ObserverScheduler/immediate`` have been called, unless another
-    /// thread was calling observers just then: that one gets to it, or leaves it to a third one whose own change is under way.
+    /// thread was calling observers just then: that thread calls them, or leaves it to one whose own change is under way.
     /// No thread is kept longer than by what waited when it began, as long as others go on changing things; when all have
     /// returned, all of these observers have been called.
     ///

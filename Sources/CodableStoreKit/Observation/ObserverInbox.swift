@@ -60,7 +60,7 @@ final class ObserverInbox<Event>: @unchecked Sendable {
         guard begins else { return }
         while let event = next() {
             observer(event)
-            // The main loop may have begun meanwhile.
+            // The main loop may have begun in the meantime.
             if !isHere, scheduler.queue != nil {
                 state.withLock { $0.isCalling = false }
                 return proceed()

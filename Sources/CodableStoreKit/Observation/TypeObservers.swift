@@ -1,6 +1,6 @@
 import Bodega
 
-/// The observers of all objects of a type, whatever container and engine they are in.
+/// The observers of all objects of a type, in all containers and engines.
 enum TypeObservers {
 
     private static let observers = Locked<[ObjectIdentifier: [any AnyObject & Sendable]]>([:])

@@ -47,7 +47,7 @@ import Testing
         let store = try await store("a")
         var events = store.events.makeAsyncIterator()
         _ = await events.next()
-        try await store.remove(Note(id: "nobody"))
+        try await store.remove(Note(id: "absent"))
         let removal = await events.next()
         #expect(removal?.operation == .remove && removal?.items == [] && removal?.removed == [])
         #expect(store.items == notes("a"))

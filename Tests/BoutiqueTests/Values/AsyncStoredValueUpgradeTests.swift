@@ -9,7 +9,7 @@ import Testing
 @Suite struct AsyncStoredValueUpgradeTests {
 
     struct RedPanda: Codable, Sendable, Equatable {
-        var name = "nobody"
+        var name = "unnamed"
         var cuteRating = 0
     }
 

@@ -1,5 +1,5 @@
-/// Shows what came of the last thing that somebody did, for as long as it takes to read it. It is not stored: after a restart
-/// it is of no interest.
+/// The outcome of the last action of a user, shown for as long as it takes to read it. It is not stored, because it is stale
+/// after a restart.
 @MainActor
 final class Noticeboard {
     /// The notice that is shown, `nil` for none.
@@ -35,7 +35,7 @@ final class Noticeboard {
                 try Task.checkCancellation()
                 self?.clear()
             } catch {
-                // Another notice has taken its place, or somebody has dismissed it.
+                // Another notice has taken its place, or a user has dismissed it.
             }
         }
         changes.send()

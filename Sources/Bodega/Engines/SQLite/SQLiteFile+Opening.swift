@@ -49,8 +49,8 @@ extension SQLiteFile {
     /// it removes again.
     private static func beginLog(in db: Database) throws {
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal", isLogEmpty(of: db) else { return }
-        // The sync of a new log's beginning keeps what the log held before from being taken for a part of it. While nobody
-        // else can write and it is empty, there is no such thing.
+        // SQLite syncs the header of a restarted log, so that a crash leaves no frames of the previous log that are valid under
+        // it. An empty log has no such frames, and the transaction keeps other writers from adding any.
         try db.execute(sql: "PRAGMA synchronous = OFF")
         try db.inTransaction(.immediate) {
             if isLogEmpty(of: db), let version = try Int.fetchOne(db, sql: "PRAGMA user_version") {

@@ -5,8 +5,8 @@ extension SQLiteStorageEngine {
 
     /// Rewrites the file without the space that removed items left.
     ///
-    /// It needs about as much free space as the file is large, and other writers wait meanwhile. Removing all items does it
-    /// by itself if little else is in the file.
+    /// It needs about as much free space as the file is large, and other writers wait until it is done. Removing all items
+    /// does it as well if little else is in the file.
     ///
     /// - Throws: A ``StorageError``; the file is then as it was.
     public func vacuum() async throws {

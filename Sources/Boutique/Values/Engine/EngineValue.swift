@@ -69,7 +69,7 @@ final class EngineValue: Sendable {
     /// Reads the bytes. Only called within the turn.
     ///
     /// Each write removes what is under the former key. So bytes there come from an earlier version, which did not know
-    /// those under the key, and was used after whatever has written these.
+    /// the key. They are newer than those under the key, which only Boutique 2 can have written before.
     func fetch() async throws -> Data? {
         guard let formerKey else { return try await engine.fetch(key: key) }
         let former = try await engine.fetch(key: formerKey)

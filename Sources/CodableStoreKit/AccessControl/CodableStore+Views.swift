@@ -1,5 +1,0 @@
-extension CodableStore {
-
-    /// The same as ``writeable``.
-    public var writable: AnyWriteableCodableStore<Object> { writeable }
-}
