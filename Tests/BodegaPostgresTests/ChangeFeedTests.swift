@@ -19,9 +19,9 @@ struct ChangeFeedTests {
     private func all(
         _ engine: PostgresStorageEngine,
         since cursor: StorageCursor,
-        besides origin: StorageOrigin? = nil
+        excluding origin: StorageOrigin? = nil
     ) async throws -> StorageDelta {
-        try #require(try await .whole(since: cursor, besides: origin, engine.fetchChanges(since:besides:)))
+        try #require(try await .whole(since: cursor, excluding: origin, engine.fetchChanges(since:excluding:)))
     }
 
     @Test func `From a snapshot on, each change is told once, with its origin`() async throws {
@@ -50,7 +50,7 @@ struct ChangeFeedTests {
         #expect(try await all(one, since: told.cursor).changes.isEmpty)
 
         try await StorageOrigin.$current.withValue(origin) { try await one.write(Data(), key: CacheKey("d")) }
-        #expect(try await all(one, since: told.cursor, besides: origin).changes.isEmpty)
+        #expect(try await all(one, since: told.cursor, excluding: origin).changes.isEmpty)
         #expect(try await all(one, since: told.cursor).changes.map(\.key) == [CacheKey("d")])
     }
 
@@ -61,7 +61,7 @@ struct ChangeFeedTests {
         let keys = (0..<2_500).map { CacheKey("item-\($0)") }
         try await engine.write(keys.map { ($0, Data()) })
         for key in keys.prefix(250) { try await engine.remove(key: key) }
-        let first = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+        let first = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(!first.isComplete)
         // What comes while the parts are read is told after them.
         try await engine.write(Data(), key: CacheKey("late"))
@@ -88,7 +88,7 @@ struct ChangeFeedTests {
         try await engine.write(Data(), key: CacheKey("second"))
         for round in 0..<2 {
             if round == 1 { try await held.commit() }
-            let told = try await all(engine, since: cursor, besides: followers)
+            let told = try await all(engine, since: cursor, excluding: followers)
             cursor = told.cursor
             for change in told.changes { changes.withLock { $0[change.key, default: 0] += 1 } }
             try await naive.read()
@@ -164,7 +164,7 @@ struct ChangeFeedTests {
         }
         let rows = try #require(Int(try await schema.sql("SELECT count(*) FROM emporium_changes")))
         #expect((10...49).contains(rows))
-        #expect(try await engine.fetchChanges(since: old, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: old, excluding: nil) == nil)
 
         // A transaction that is open all the time seems to be older than the log.
         let held = try await HeldTransaction(schema)
@@ -172,7 +172,7 @@ struct ChangeFeedTests {
         for number in 0..<30 { try await engine.write(Data(), key: CacheKey("\(number)")) }
         let new = try await engine.fetchCursor()
         try await engine.database.trimmer.trim()
-        #expect(try await engine.fetchChanges(since: old, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: old, excluding: nil) == nil)
         try await engine.write(Data(), key: CacheKey("new"))
         #expect(try await all(engine, since: new).changes.map(\.key) == [CacheKey("new")])
         try await held.commit()
@@ -205,7 +205,7 @@ struct ChangeFeedTests {
         // Trimmed past all that these could name.
         try await schema.sql("UPDATE emporium_meta SET value = '1000:1000:' WHERE name = 'trimmed'")
         let cursor = StorageCursor(rawValue: text.replacingOccurrences(of: "{history}", with: history))
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
     }
 
     @Test func `A feed follows another engine, also over a lost connection`() async throws {
@@ -251,17 +251,17 @@ struct ChangeFeedTests {
                 try await engine.write(Data(), key: CacheKey("own \(number)"))
             }
         }
-        #expect(try await engine.fetchChanges(since: cursor, besides: mine)?.isComplete == false)
-        let own = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.isComplete == false)
+        let own = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
         #expect(own.changes.isEmpty && own.items.isEmpty)
         try await engine.apply([
             .write(key: CacheKey("a"), data: Data([1])), .write(key: CacheKey("b"), data: Data()),
             .remove(key: CacheKey("b")),
         ])
-        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
         #expect(news.changes.count == 213 && news.changes[209].key == CacheKey("own 209"))
         #expect(news.items.map(\.key) == [CacheKey("a")] && news.items.map(\.data) == [Data([1])])
-        #expect(try await engine.fetchChanges(since: news.cursor, besides: nil)?.changes == [])
+        #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
     }
 
     /// Commits a change that is older than one that was told, and that nobody announces.
@@ -352,7 +352,7 @@ struct ChangeFeedTests {
         try await engine.write(Data("kept".utf8), key: CacheKey("a"))
         try await primary.kill()
         try await standby.promote()
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
         let snapshot = try await engine.fetchSnapshot()
         #expect(snapshot.items.map(\.data) == [Data("kept".utf8)])
         try await engine.write(Data(), key: CacheKey("b"))

@@ -102,7 +102,7 @@ struct DurabilityTests {
         let copy = try await PostgresStorageEngine(
             connecting: database.server.url(database: "\(database.name)_copy"), collection: "notes",
             options: .patient())
-        #expect(try await copy.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await copy.fetchChanges(since: cursor, excluding: nil) == nil)
         let snapshot = try await copy.fetchSnapshot()
         #expect(snapshot.items.map(\.key) == [CacheKey("a")])
         // The requests are still known, by which a repeated write finds that it was applied.
@@ -110,13 +110,13 @@ struct DurabilityTests {
             try await database.server.sql(
                 "SELECT count(*) FROM emporium_changes", database: "\(database.name)_copy") == "1")
         try await copy.write(Data("2".utf8), key: CacheKey("b"))
-        let delta = try #require(try await copy.fetchChanges(since: snapshot.cursor, besides: nil))
+        let delta = try #require(try await copy.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("b")])
         copy.close()
         // The original goes on.
         let reopened = try await PostgresStorageEngine(
             connecting: database.url, collection: "notes", options: .patient())
-        #expect(try await reopened.fetchChanges(since: cursor, besides: nil)?.changes.isEmpty == true)
+        #expect(try await reopened.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
         reopened.close()
     }
 

@@ -179,7 +179,7 @@ struct PostgresWritingTests {
         let cursor = try await engine.fetchCursor()
         try await engine.remove(keys: [CacheKey("absent")] + keys.dropFirst())
         #expect(try await engine.fetchKeys() == keys.prefix(1).map { $0 })
-        let told = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+        let told = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(told.changes.map(\.key) == Array(keys.dropFirst()))
         #expect(told.changes.allSatisfy { $0.kind == .removed })
     }

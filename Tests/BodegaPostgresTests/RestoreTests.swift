@@ -41,7 +41,7 @@ struct RestoreTests {
         // The numbers of the lost transactions are given again, up to the cursor's and beyond.
         let third = try await engine(server.url())
         for number in 0..<40 { try await third.write(Data(), key: CacheKey("new \(number)")) }
-        #expect(try await third.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await third.fetchChanges(since: cursor, excluding: nil) == nil)
         var feed = third.changes(since: cursor).makeAsyncIterator()
         guard case .snapshot(let snapshot) = try await feed.next() else {
             Issue.record("The follower was not given a snapshot.")
@@ -69,17 +69,17 @@ struct RestoreTests {
                 DELETE FROM emporium_items WHERE position = (SELECT max(position) FROM emporium_items);
                 """
             )
-            #expect(try await engine.fetchChanges(since: before, besides: nil)?.changes.isEmpty == true)
+            #expect(try await engine.fetchChanges(since: before, excluding: nil)?.changes.isEmpty == true)
         } else {
             try await database.sql("TRUNCATE \(tables); DELETE FROM emporium_migrations")
             try await database.sql(dump)
-            #expect(try await engine.fetchChanges(since: before, besides: nil) == nil)
+            #expect(try await engine.fetchChanges(since: before, excluding: nil) == nil)
         }
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
         let snapshot = try await engine.fetchSnapshot()
         #expect(snapshot.items.map(\.key) == [CacheKey("a")])
         try await engine.write(Data("3".utf8), key: CacheKey("b"))
-        let delta = try #require(try await engine.fetchChanges(since: snapshot.cursor, besides: nil))
+        let delta = try #require(try await engine.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("b")])
         engine.close()
     }
@@ -118,16 +118,16 @@ struct RestoreTests {
             #expect(failure?.message.contains("once as a user who may write") == true)
         }
         let old = StorageCursor(rawValue: "x;;1:2:")
-        #expect(try await reader.fetchChanges(since: old, besides: nil) == nil)
+        #expect(try await reader.fetchChanges(since: old, excluding: nil) == nil)
 
         let writer = try await engine(server.url())
         let snapshot = try await reader.fetchSnapshot()
         #expect(snapshot.items.count == 20)
-        #expect(try await reader.fetchChanges(since: snapshot.cursor, besides: nil)?.changes.isEmpty == true)
+        #expect(try await reader.fetchChanges(since: snapshot.cursor, excluding: nil)?.changes.isEmpty == true)
         try await writer.write(Data(), key: CacheKey("new"))
-        let delta = try #require(try await reader.fetchChanges(since: snapshot.cursor, besides: nil))
+        let delta = try #require(try await reader.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("new")])
-        #expect(try await reader.fetchChanges(since: delta.cursor, besides: nil)?.changes.isEmpty == true)
+        #expect(try await reader.fetchChanges(since: delta.cursor, excluding: nil)?.changes.isEmpty == true)
         reader.close()
         writer.close()
     }
@@ -167,8 +167,8 @@ struct RestoreTests {
             try await reader.fetch(key: CacheKey("early")) != nil
         }
         let before = try #require(feed.cursor)
-        let first = try #require(try await reader.fetchChanges(since: before, besides: nil))
-        let again = try #require(try await reader.fetchChanges(since: first.cursor, besides: nil))
+        let first = try #require(try await reader.fetchChanges(since: before, excluding: nil))
+        let again = try #require(try await reader.fetchChanges(since: first.cursor, excluding: nil))
         try await held.commit()
         try await waitUntil("the standby had the late one") {
             try await standby.sql("SELECT count(*) FROM emporium_changes WHERE 'late'::bytea = substr(written[1], 2)")
@@ -178,7 +178,7 @@ struct RestoreTests {
         var keys = (first.changes + again.changes).map(\.key)
         var place = again.cursor
         try await waitUntil("the standby had all") {
-            let delta = try #require(try await reader.fetchChanges(since: place, besides: nil))
+            let delta = try #require(try await reader.fetchChanges(since: place, excluding: nil))
             keys += delta.changes.map(\.key)
             place = delta.cursor
             return keys.contains(CacheKey("last"))
@@ -189,7 +189,7 @@ struct RestoreTests {
         try await standby.promote()
         let cursor = place
         try await reader.write(Data("3".utf8), key: CacheKey("d"))
-        let delta = try #require(try await reader.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(try await reader.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("d")])
         reader.close()
     }
@@ -216,7 +216,7 @@ struct RestoreTests {
                 let key = CacheKey("\(round) \(keys.count)")
                 try await engine.write(Data(), key: key)
                 keys.append(key)
-                let delta = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+                let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
                 #expect(delta.changes.map(\.key) == keys)
                 _ = try await engine.fetchSnapshot()
             }
@@ -259,7 +259,7 @@ struct RestoreTests {
         let after = try await database.rowsRead(by: ChangeStatements.changes.sql(engine.number, cursor.seen))
         #expect((1..<100).contains(after))
         try await held.commit()
-        let delta = try #require(try await engine.fetchChanges(since: cursor.storageCursor, besides: nil))
+        let delta = try #require(try await engine.fetchChanges(since: cursor.storageCursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("held"), CacheKey("new")])
         engine.close()
     }

@@ -18,10 +18,10 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
         engine.interruptions.withLock { $0 = count }
-        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: nil))
+        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
         #expect(text(news.items) == ["a=\(count)"])
         #expect(news.changes.count == count + 1)
-        #expect(try await engine.fetchChanges(since: news.cursor, besides: nil)?.changes == [])
+        #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("If somebody changes them for ever, only a snapshot tells")
@@ -29,7 +29,7 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
         engine.interruptions.withLock { $0 = .max }
-        #expect(try await engine.fetchChangedItems(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChangedItems(since: cursor, excluding: nil) == nil)
     }
 
     @Test("Own changes between parts with those of others are told")
@@ -39,15 +39,15 @@ import Testing
             try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
             if number == 1 { try await engine.apply([write("other")]) }
         }
-        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
         #expect(news.changes.map(\.key.rawValue) == ["own 0", "own 1", "other", "own 2", "own 3"])
         #expect(text(news.items) == ["other="])
         for number in 4..<9 {
             try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
         }
-        let own = try #require(await engine.fetchChangedItems(since: news.cursor, besides: mine))
+        let own = try #require(await engine.fetchChangedItems(since: news.cursor, excluding: mine))
         #expect(own.changes.isEmpty && own.items.isEmpty)
-        #expect(try await engine.fetchChanges(since: own.cursor, besides: nil)?.changes == [])
+        #expect(try await engine.fetchChanges(since: own.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("They fit their changes while tasks write")
@@ -81,9 +81,9 @@ private struct BusyEngine: ThrowingStorageEngine, ObservableStorageEngine {
         return try await memory.fetch(keys: keys)
     }
 
-    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
         let start = Place(cursor)
-        guard let delta = try await memory.fetchChanges(since: start.cursor, besides: nil) else { return nil }
+        guard let delta = try await memory.fetchChanges(since: start.cursor, excluding: nil) else { return nil }
         let part = Array(delta.changes.dropFirst(start.offset).prefix(2))
         let isNews = origin == nil || part.contains { $0.origin != origin }
         let offset = start.offset + part.count

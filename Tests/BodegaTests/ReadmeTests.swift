@@ -103,12 +103,12 @@ import Testing
         var cursor: StorageCursor?
         let index = Index(changing: engine)
 
-        for try await news in engine.changes(since: cursor) {  // nil at first
-            switch news {
+        for try await update in engine.changes(since: cursor) {  // nil at first
+            switch update {
             case .snapshot(let snapshot): index.replaceAll(snapshot.items.map(\.key))
             case .changes(let delta): index.refresh(delta.changes.map(\.key))
             }
-            cursor = news.cursor  // keep it, and go on from there after a restart
+            cursor = update.cursor  // keep it, and go on from there after a restart
         }
 
         return (index.told, cursor)

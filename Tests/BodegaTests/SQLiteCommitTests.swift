@@ -41,7 +41,7 @@ import Testing
         let foreign = try await engine.fetchCursor()
         let second = try #require(try await write("c", to: engine, by: own))
         #expect(second.before == foreign && foreign != first.after)
-        let delta = try #require(try await engine.fetchChanges(since: first.after, besides: nil))
+        let delta = try #require(try await engine.fetchChanges(since: first.after, excluding: nil))
         #expect(delta.changes.map(\.origin) == [nil, own] && delta.cursor == second.after)
         let nothing = try #require(try await engine.commit([.remove(key: CacheKey("absent"))]))
         #expect(nothing.before == second.after && nothing.after == second.after)
@@ -72,8 +72,8 @@ import Testing
         _ = try await engine.fetchCursor()
         // No events of the system, and no time.
         engine.core.watch.begin(on: engine.core, in: .silent)
-        var ownSignals = engine.changeSignals(besides: own).makeAsyncIterator()
-        var otherSignals = engine.changeSignals(besides: other).makeAsyncIterator()
+        var ownSignals = engine.changeSignals(excluding: own).makeAsyncIterator()
+        var otherSignals = engine.changeSignals(excluding: other).makeAsyncIterator()
         for _ in 0..<2 {
             // One at once, and then one for the first commit: nobody knows what was before that.
             _ = await (ownSignals.next(), otherSignals.next())

@@ -177,7 +177,7 @@ extension SQLiteCompatibilityTests {
         }
         try reference.close()
         let again = try SQLiteStorageEngine(opening: folder.directory)
-        let delta = try #require(await again.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await again.fetchChanges(since: cursor, excluding: nil))
         #expect(
             delta.changes == [
                 StorageChange(key: CacheKey("b"), kind: .written), StorageChange(key: CacheKey("c"), kind: .written),
@@ -200,7 +200,7 @@ extension SQLiteCompatibilityTests {
         for engine in [
             try SQLiteStorageEngine(readingFile: file), try SQLiteStorageEngine(opening: folder.directory),
         ] {
-            let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+            let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
             #expect(delta.changes == expected)
             #expect(delta.cursor.rawValue == "3/5662388857036314045")
         }

@@ -40,8 +40,8 @@ import Musl
         since cursor: StorageCursor
     ) async throws -> [String] {
         var told: [String] = []
-        for try await news in engine.changes(since: cursor) {
-            switch news {
+        for try await update in engine.changes(since: cursor) {
+            switch update {
             case .snapshot: told.append("snapshot")
             case .changes(let delta): told += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
             }
@@ -157,7 +157,7 @@ import Musl
         let names = try folder.names()
         let second = try openToRead()
         #expect(try await second.fetchSnapshot().cursor == cursor)
-        #expect(try await second.fetchChanges(since: cursor, besides: nil)?.changes == [])
+        #expect(try await second.fetchChanges(since: cursor, excluding: nil)?.changes == [])
         #expect(try folder.names() == names)
         // A file event wakes it up also without a look at the log.
         var signals = second.changeSignals().makeAsyncIterator()
@@ -288,11 +288,11 @@ import Musl
     func cursorBesides() async throws {
         let (engine, mine) = (try open(), StorageOrigin())
         let start = try await engine.fetchCursor()
-        var feed = engine.changes(since: start, besides: mine).makeAsyncIterator()
+        var feed = engine.changes(since: start, excluding: mine).makeAsyncIterator()
         #expect(feed.cursor == start)
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: CacheKey("a")) }
         let behind = try await engine.fetchCursor()
-        let delta = try #require(await engine.fetchChanges(since: start, besides: mine))
+        let delta = try #require(await engine.fetchChanges(since: start, excluding: mine))
         #expect(delta.changes.isEmpty && delta.cursor == behind)
         try await engine.write(data, key: CacheKey("b"))
         guard case .changes(let news)? = try await feed.next() else { throw StorageError(.damaged, "No changes") }

@@ -59,12 +59,12 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await other.endHistory()
         try await engine.write(data, key: a)
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
         var feed = engine.changes(since: cursor).makeAsyncIterator()
         guard case .snapshot(let snapshot)? = try await feed.next() else { throw StorageError(.damaged, "No snapshot") }
         #expect(snapshot.items.map(\.key) == [a])
         try await engine.write(data, key: b)
-        let delta = try #require(await engine.fetchChanges(since: snapshot.cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [b] && delta.changes[0].origin != nil)
     }
 
@@ -75,12 +75,12 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: b) }
         try await engine.apply([.write(key: a, data: data), .remove(key: CacheKey("absent")), .removeAll])
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [b, a, a, b])
         #expect(delta.changes.map(\.kind) == [.written, .written, .removed, .removed])
         #expect(delta.changes.map { $0.origin == mine } == [true, false, false, false])
         #expect(delta.changes.allSatisfy { $0.origin != nil } && delta.isComplete)
-        #expect(try await engine.fetchChanges(since: delta.cursor, besides: nil)?.changes == [])
+        #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("Changes in several parts and the items under their keys are read as one")
@@ -92,11 +92,11 @@ import Testing
             try await engine.write((0..<10_001).map { (CacheKey("\($0)"), data) })
         }
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: b) }
-        #expect(try await engine.fetchChanges(since: cursor, besides: mine)?.isComplete == false)
-        let news = try #require(await engine.fetchChangedItems(since: cursor, besides: mine))
+        #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.isComplete == false)
+        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
         #expect(news.changes.count == 10_003 && news.changes.first?.key == a && news.changes.last?.key == b)
         #expect(Set(news.items.map(\.key)) == Set((0..<10_001).map { CacheKey("\($0)") }))
-        #expect(try await engine.fetchChanges(since: news.cursor, besides: nil)?.changes == [])
+        #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("What a program writes that knows nothing of us is told, with the keys as we know them")
@@ -110,7 +110,7 @@ import Testing
         try foreign("UPDATE data SET value = x'01' WHERE key = 'b'")
         try foreign("UPDATE data SET key = 'c' WHERE key = 'b'")
         try foreign("DELETE FROM data")
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         let told = delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
         #expect(
             told == ["written a", "written b", "written b", "removed b", "written c", "removed a", "removed c"])
@@ -128,7 +128,7 @@ import Testing
         try await engine.remove(key: verbatim)
         try foreign("UPDATE data SET kind = NULL")
         try await engine.write(data, key: verbatim)
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [verbatim, hashed, verbatim, verbatim, hashed, hashed, verbatim])
         #expect(delta.changes.map { $0.kind == .written } == [true, true, true, false, true, false, true])
     }
@@ -163,7 +163,7 @@ import Testing
             try db.execute(sql: "PRAGMA recursive_triggers = \(isRecursive)")
             try db.execute(sql: change.sql)
         }
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         let told = delta.changes.map { "\($0.key.kind.rawValue) \($0.key.rawValue)" }
         #expect(told.sorted() == change.expected.sorted())
         #expect(delta.changes.filter { $0.kind == .written }.count == min(1, told.count))
@@ -171,7 +171,7 @@ import Testing
         // What gave way leaves nothing behind that is told later.
         let now = try await engine.fetchCursor()
         try await engine.write(data, key: CacheKey("k"))
-        let next = try #require(await engine.fetchChanges(since: now, besides: nil))
+        let next = try #require(await engine.fetchChanges(since: now, excluding: nil))
         #expect(next.changes.map(\.kind) == [.written])
     }
 
@@ -186,7 +186,7 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try foreign("INSERT INTO data VALUES ('a', x'00', '', '', NULL)")
         try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('b', x'00', '', '')")
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil)?.changes.map(\.key) == [a, b])
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.map(\.key) == [a, b])
     }
 
     @Test("A write under way when the history is asked for the first time is known as one's own")
@@ -212,7 +212,7 @@ import Testing
         _ = try await writing.value
         let cursor = try await asking.value
         try await engine.write(data, key: b)
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key).last == b && delta.changes.allSatisfy { $0.origin != nil })
     }
 
@@ -227,7 +227,7 @@ import Testing
             }
         }
         try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('x', x'00', '', '')")
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: mine))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: mine))
         #expect(delta.changes == [StorageChange(key: CacheKey("x"), kind: .written)])
     }
 
@@ -254,7 +254,7 @@ import Testing
         }
         #expect(try await core.readMany(SQLiteChangeLog.schemaVersion(in:)) == schema.withLock { $0 })
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: a) }
-        #expect(try await engine.fetchChanges(since: cursor, besides: mine)?.changes == [])
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil)?.changes.map(\.origin) == [mine])
+        #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.changes == [])
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.map(\.origin) == [mine])
     }
 }

@@ -26,12 +26,12 @@ import Testing
         try await engine.write((0..<60_000).map { (CacheKey(verbatim: "\($0)"), data) })
         let kept = try await engine.fetchCursor()
         try foreign("UPDATE data SET value = x'00'")
-        #expect(try await engine.fetchChanges(since: old, besides: nil) == nil)
-        var delta = try #require(await engine.fetchChanges(since: kept, besides: nil))
+        #expect(try await engine.fetchChanges(since: old, excluding: nil) == nil)
+        var delta = try #require(await engine.fetchChanges(since: kept, excluding: nil))
         #expect(delta.changes.count == 10_000 && !delta.isComplete)
         var keys = keys(delta) ?? []
         while !delta.isComplete {
-            delta = try #require(await engine.fetchChanges(since: delta.cursor, besides: nil))
+            delta = try #require(await engine.fetchChanges(since: delta.cursor, excluding: nil))
             keys += delta.changes.map(\.key.rawValue)
         }
         #expect(keys == (0..<60_000).map { "\($0)" })
@@ -61,12 +61,12 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await engine.write(data, key: CacheKey("a"))
         for statement in statements { try foreign(statement) }
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
         let snapshot = try await engine.fetchSnapshot()
         #expect(snapshot.items.map(\.key) == [CacheKey("a")])
         try foreign("UPDATE data SET value = x'02'")
-        #expect(keys(try await engine.fetchChanges(since: snapshot.cursor, besides: nil)) == ["a"])
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(keys(try await engine.fetchChanges(since: snapshot.cursor, excluding: nil)) == ["a"])
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
     }
 
     @Test("A table that was made anew with its triggers is noticed")
@@ -84,7 +84,7 @@ import Testing
             try db.execute(sql: "ALTER TABLE new RENAME TO data")
             for sql in triggers { try db.execute(sql: sql) }
         }
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
         #expect(try await engine.fetchSnapshot().items.map(\.key) == [CacheKey("b")])
     }
 
@@ -99,7 +99,7 @@ import Testing
         try foreign("DELETE FROM emporium_changes_data", "INSERT INTO data \(row) ('x', x'00', '', '')")
         let cursor = try await engine.fetchCursor()
         try foreign("INSERT INTO data \(row) ('y', x'00', '', ''), ('z', x'00', '', '')")
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: mine))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: mine))
         #expect(keys(delta) == ["y", "z"] && delta.changes.allSatisfy { $0.origin == nil })
     }
 
@@ -123,7 +123,7 @@ import Testing
         try handle.truncate(atOffset: UInt64(backup.count))
         try handle.close()
         try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('c', x'00', '', '')")
-        #expect(keys(try await reader.fetchChanges(since: cursor, besides: mine)) == ["c"])
+        #expect(keys(try await reader.fetchChanges(since: cursor, excluding: mine)) == ["c"])
     }
 
     @Test("A table that was made anew has a history of its own")
@@ -136,10 +136,10 @@ import Testing
             "CREATE TABLE data (key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, createdAt TEXT NOT NULL, "
                 + "updatedAt TEXT NOT NULL)")
         let second = try open()
-        #expect(try await second.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await second.fetchChanges(since: cursor, excluding: nil) == nil)
         let now = try await second.fetchCursor()
         try await second.write(data, key: CacheKey("b"))
-        #expect(keys(try await second.fetchChanges(since: now, besides: nil)) == ["b"])
+        #expect(keys(try await second.fetchChanges(since: now, excluding: nil)) == ["b"])
     }
 
     @Test("A restored backup is another history from where the two part", arguments: [false, true])
@@ -162,11 +162,11 @@ import Testing
             // Into the file that is open.
             try DatabaseQueue(path: backup.path).backup(to: DatabaseQueue(path: file.path))
         }
-        #expect(try await engine.fetchChanges(since: late, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: late, excluding: nil) == nil)
         try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('c', x'00', '', '')")
-        #expect(try await engine.fetchChanges(since: late, besides: nil) == nil)
+        #expect(try await engine.fetchChanges(since: late, excluding: nil) == nil)
         // Not taken for what this process wrote under the same number.
-        #expect(keys(try await engine.fetchChanges(since: early, besides: mine)) == ["a", "c"])
+        #expect(keys(try await engine.fetchChanges(since: early, excluding: mine)) == ["a", "c"])
     }
 
     @Test("Compacting and copying the file keep the history")
@@ -176,10 +176,10 @@ import Testing
         try await engine.write([(CacheKey("a"), data), (CacheKey("b"), data)])
         try await engine.remove(key: CacheKey("a"))
         try await engine.vacuum()
-        #expect(keys(try await engine.fetchChanges(since: cursor, besides: nil)) == ["a", "b", "a"])
+        #expect(keys(try await engine.fetchChanges(since: cursor, excluding: nil)) == ["a", "b", "a"])
         try await engine.backup(to: backup)
         let copy = try SQLiteStorageEngine(openingFile: backup)
-        #expect(keys(try await copy.fetchChanges(since: cursor, besides: nil)) == ["a", "b", "a"])
+        #expect(keys(try await copy.fetchChanges(since: cursor, excluding: nil)) == ["a", "b", "a"])
         #expect(try await copy.examine().isEmpty)
         try foreign("DROP TABLE data")
         #expect(try await engine.examine().map(\.severity) == [.remark])
@@ -192,9 +192,9 @@ import Testing
         let (inOne, inOther) = (try await one.fetchCursor(), try await other.fetchCursor())
         try await one.write(data, key: CacheKey("a"))
         try await other.write(data, key: CacheKey("b"))
-        #expect(keys(try await one.fetchChanges(since: inOne, besides: nil)) == ["a"])
-        #expect(keys(try await other.fetchChanges(since: inOther, besides: nil)) == ["b"])
-        #expect(try await one.fetchChanges(since: inOther, besides: nil) == nil)
+        #expect(keys(try await one.fetchChanges(since: inOne, excluding: nil)) == ["a"])
+        #expect(keys(try await other.fetchChanges(since: inOther, excluding: nil)) == ["b"])
+        #expect(try await one.fetchChanges(since: inOther, excluding: nil) == nil)
         #expect(try await engine.collectionNames() == ["one", "other"])
         #expect(try await engine.examine().isEmpty)
     }
@@ -215,9 +215,9 @@ import Testing
                 try await group.waitForAll()
             }
         }
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: mine))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: mine))
         #expect(delta.changes.isEmpty)
-        let all = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let all = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(all.changes.count == 201 && all.changes.allSatisfy { $0.origin == mine })
     }
 }

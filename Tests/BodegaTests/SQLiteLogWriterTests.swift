@@ -170,7 +170,7 @@ import Testing
         var keys: [String] = []
         var reached = cursor
         while true {
-            let delta = try #require(await place.engine.fetchChanges(since: reached, besides: nil))
+            let delta = try #require(await place.engine.fetchChanges(since: reached, excluding: nil))
             keys += delta.changes.map(\.key.rawValue)
             reached = delta.cursor
             if delta.isComplete { break }
@@ -190,12 +190,12 @@ import Testing
             let cursor = try await other.fetchCursor()
             try await place.engine.write(items(300))
             try await place.engine.removeAllData()
-            #expect(try await other.fetchChanges(since: cursor, besides: nil)?.changes.count == 600)
+            #expect(try await other.fetchChanges(since: cursor, excluding: nil)?.changes.count == 600)
             try place.foreign("DROP TRIGGER emporium_changes_data_deleted")
             try await place.engine.write(items(300))
             let anew = try await other.fetchCursor()
             try await place.engine.apply(items(300).map { .remove(key: $0.key) })
-            #expect(try await other.fetchChanges(since: anew, besides: nil)?.changes.count == 300)
+            #expect(try await other.fetchChanges(since: anew, excluding: nil)?.changes.count == 300)
             try await other.endHistory()
             try await place.engine.removeAllData()
         }
@@ -274,7 +274,7 @@ import Testing
         // What would be too old at once was not even written.
         #expect(try place.count("SELECT max(number) FROM emporium_changes_data") == 200_300)
         #expect(try place.count("SELECT \(span)") == 100_000)
-        #expect(try await place.engine.fetchChanges(since: cursor, besides: nil) == nil)
+        #expect(try await place.engine.fetchChanges(since: cursor, excluding: nil) == nil)
     }
 }
 

@@ -51,7 +51,7 @@ import Testing
         try await engine.removeAllData()
         #expect(try size() < 100_000)
         #expect(try await other.fetchAllData() == [Data("other".utf8)])
-        #expect(try await other.fetchChanges(since: cursor, besides: nil)?.changes.isEmpty == true)
+        #expect(try await other.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
 
         // A reader in the middle of a transaction sees what was there, and doesn't keep the others waiting.
         try await engine.write(items)

@@ -147,7 +147,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
         let cursor = try await engine.fetchCursor()
         let others = (1..<batchSize).map { (CacheKey("other \($0)"), Data()) }
         try await engine.write([(try key(url), Data("ours".utf8))] + others)
-        let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
         var state: Set = [CacheKey("before"), CacheKey(url), CacheKey("after")]
         for change in delta.changes {
             if change.kind == .removed { state.remove(change.key) } else { state.insert(change.key) }
@@ -213,7 +213,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
             #expect((start...Date()).contains(dates.createdAt))
         }
         if let cursor {
-            let delta = try #require(await engine.fetchChanges(since: cursor, besides: nil))
+            let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
             #expect(delta.changes.map(\.key) == ["single", "one", "two", "single"].map { CacheKey($0) })
         }
         #expect(try await engine.integrityCheck() == [])
@@ -245,7 +245,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         #expect(try contents() == before)
         let cursor = StorageCursor(rawValue: "0/-1731128985385291230")
-        #expect(try await engine.fetchChanges(since: cursor, besides: nil)?.changes.count == 3)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.count == 3)
     }
 
     @Test(.timeLimit(.minutes(1)))

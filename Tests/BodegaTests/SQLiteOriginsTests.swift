@@ -71,7 +71,7 @@ import Testing
     @Test("Notes about another history are forgotten by who writes, and do not count for who reads")
     func anotherHistory() {
         var notes = SQLiteOrigins()
-        #expect(notes.proof(besides: position(0)) == nil)
+        #expect(notes.proof(excluding: position(0)) == nil)
         let ids = [
             notes.note(SQLiteOrigins.Note(first: 1, last: position(5), origin: origins[0])),
             notes.note(SQLiteOrigins.Note(first: 6, last: position(7), origin: origins[0])),
@@ -84,9 +84,9 @@ import Testing
             #expect(found.proof == position(last) && found.settled.map(\.numbers) == [1...last])
         }
         #expect(notes.notes(about: 8...9).settled.isEmpty && notes.notes(about: 1...4).settled.isEmpty)
-        #expect(notes.proof(besides: position(7)) == nil)
-        #expect(notes.proof(besides: position(9)) == position(7))
-        #expect(notes.proof(besides: SQLiteLogPosition(number: 7, nonce: 1)) == position(7))
+        #expect(notes.proof(excluding: position(7)) == nil)
+        #expect(notes.proof(excluding: position(9)) == position(7))
+        #expect(notes.proof(excluding: SQLiteLogPosition(number: 7, nonce: 1)) == position(7))
         notes.forget(without: position(5))
         #expect(notes.settled.count == 1)
         notes.forget(without: position(7))

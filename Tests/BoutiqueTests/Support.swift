@@ -101,9 +101,9 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
         return try await memory.fetchSnapshot()
     }
 
-    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
         try failIfTold()
-        return try await memory.fetchChanges(since: cursor, besides: origin)
+        return try await memory.fetchChanges(since: cursor, excluding: origin)
     }
 
     func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }

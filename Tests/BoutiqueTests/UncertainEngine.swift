@@ -80,9 +80,9 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     func fetchCursor() async throws -> StorageCursor { try await read { try await memory.fetchCursor() } }
     func fetchSnapshot() async throws -> StorageSnapshot { try await read { try await memory.fetchSnapshot() } }
 
-    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
         if let change = beforeReadingHistory.withLock({ $0.take() }) { try await change() }
-        return try await read { try await memory.fetchChanges(since: cursor, besides: origin) }
+        return try await read { try await memory.fetchChanges(since: cursor, excluding: origin) }
     }
 
     func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }

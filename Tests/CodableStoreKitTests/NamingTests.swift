@@ -23,7 +23,7 @@ import Testing
     @Test("Different names have folders that no volume takes for one, inside of the folder they are for")
     func folderNames() {
         let names = Self.difficult
-        let folders = names.map { FolderName.name(of: $0, besides: ".Type") }
+        let folders = names.map { FolderName.name(of: $0, excluding: ".Type") }
         #expect(Set(folders.map { $0.lowercased() }).count == names.count)
         for folder in folders {
             #expect(!folder.isEmpty && folder.utf8.count <= 200 && !folder.hasPrefix(".") && !folder.contains("/"))

@@ -35,12 +35,12 @@ func follow(_ arguments: [String]) async throws {
     }
     try JSONEncoder().encode(told).write(to: file, options: .atomic)
     say("following")
-    for try await news in engine.changes(since: told.cursor) {
-        switch news {
+    for try await update in engine.changes(since: told.cursor) {
+        switch update {
         case .snapshot: told.changes.append("snapshot")
         case .changes(let delta): told.changes += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
         }
-        told.cursor = news.cursor
+        told.cursor = update.cursor
         try JSONEncoder().encode(told).write(to: file, options: .atomic)
         say("told \(told.changes.count)")
         if told.changes.last == "written end" { return }

@@ -121,11 +121,11 @@ private func changeShapes() async throws {
     let engine = MemoryStorageEngine()
     try await Store<TaskV1>(storage: engine, cacheIdentifier: \.id).insert(TaskV1(id: "a", text: "A"))
 
-    let history = ItemHistory(startingWith: TaskV1.self)
+    let migration = ItemMigration(startingWith: TaskV1.self)
         .then(TaskV2.self) { TaskV2(id: $0.id, title: $0.text) }
         .then(Task3.self) { Task3(id: $0.id, title: $0.title, priority: .normal) }
 
-    let tasks = try await Store<Task3>(storage: engine, cacheIdentifier: \.id, history: history)
+    let tasks = try await Store<Task3>(storage: engine, cacheIdentifier: \.id, migration: migration)
 
     precondition(tasks.items.map(\.title) == ["A"] && tasks.undecodable.isEmpty)
 }

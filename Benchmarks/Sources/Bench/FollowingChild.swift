@@ -63,7 +63,7 @@ final class FollowingChild {
         let engine = try await openObservable(address)
         let cursor = try await engine.fetchCursor()
         say("following")
-        for try await news in engine.changes(since: cursor) {
+        for try await update in engine.changes(since: cursor) {
             let now = now
             guard case .changes(let delta) = news else {
                 throw VerificationFailure("a snapshot came instead of changes")

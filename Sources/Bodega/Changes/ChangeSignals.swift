@@ -30,7 +30,7 @@ package final class ChangeSignals: Sendable {
     /// A stream of a signal at once, and of those to come; an empty one after the end.
     ///
     /// - Parameter origin: Who makes the changes that need not be told.
-    package func stream(besides origin: StorageOrigin? = nil) -> AsyncStream<Void> {
+    package func stream(excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Int? in
             if state.isFinished { return nil }

@@ -7,14 +7,14 @@ extension ObservableStorageEngine {
     ///
     /// - Returns: `nil` if that does not come to an end, and if the history does not reach back to the cursor.
     public func fetchChangedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
-        guard var news = try await fetchAllChanges(since: cursor, besides: origin) else { return nil }
+        guard var news = try await fetchAllChanges(since: cursor, excluding: origin) else { return nil }
         for _ in 0..<attempts {
-            let keys = news.keysWritten(besides: origin)
+            let keys = news.keysWritten(excluding: origin)
             if keys.isEmpty { return StorageChangedItems(changes: news.changes, items: [], cursor: news.cursor) }
             let items = try await fetch(keys: Array(keys))
-            guard let more = try await fetchAllChanges(since: news.cursor, besides: nil) else { return nil }
+            guard let more = try await fetchAllChanges(since: news.cursor, excluding: nil) else { return nil }
             if !more.changes.contains(where: { keys.contains($0.key) }) {
                 return StorageChangedItems(changes: news.changes, items: items, cursor: news.cursor)
             }
@@ -25,9 +25,9 @@ extension ObservableStorageEngine {
 
     /// Reads all parts of the changes after a cursor.
     private func fetchAllChanges(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageDelta? {
-        try await .whole(since: cursor, besides: origin, fetchChanges(since:besides:))
+        try await .whole(since: cursor, excluding: origin, fetchChanges(since:excluding:))
     }
 }
 
@@ -38,11 +38,11 @@ extension StorageDelta {
     /// - Parameters:
     ///   - cursor: The place before the first part.
     ///   - origin: Who need not hear of what nobody but himself has changed.
-    ///   - fetch: Reads the part after a cursor, see ``ObservableStorageEngine/fetchChanges(since:besides:)``.
+    ///   - fetch: Reads the part after a cursor, see ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
     /// - Returns: All changes, also own ones if there are others; `nil` if the closure has returned that.
     package static func whole(
         since cursor: StorageCursor,
-        besides origin: StorageOrigin?,
+        excluding origin: StorageOrigin?,
         _ fetch: (StorageCursor, StorageOrigin?) async throws -> StorageDelta?
     ) async throws -> StorageDelta? {
         var own = StorageDelta(changes: [], cursor: cursor, isComplete: false)

@@ -1,12 +1,12 @@
 /// An engine that tells what changes in it, whoever changes it: this process, another, another machine.
 ///
 /// ```swift
-/// for try await news in engine.changes(since: savedCursor) {
-///     switch news {
+/// for try await update in engine.changes(since: savedCursor) {
+///     switch update {
 ///     case .snapshot(let snapshot): replaceAll(with: snapshot.items)
 ///     case .changes(let delta): try await refresh(delta.changes.map(\.key))
 ///     }
-///     savedCursor = news.cursor
+///     savedCursor = update.cursor
 /// }
 /// ```
 ///
@@ -44,7 +44,7 @@ public protocol ObservableStorageEngine: StorageEngine {
     /// - Returns: The changes in their order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the
     ///   history does not reach back to the cursor, or is another one: then only a snapshot tells.
     /// - Throws: A ``StorageError`` if they could not be read.
-    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta?
 
     /// Reads all changes after a place in the history, and what is stored under the changed keys behind the last of them.
     ///
@@ -56,12 +56,12 @@ public protocol ObservableStorageEngine: StorageEngine {
     ///
     /// - Parameters:
     ///   - cursor: The place.
-    ///   - origin: Who need not hear of what nobody but himself has changed, see ``fetchChanges(since:besides:)``. What is
+    ///   - origin: Who need not hear of what nobody but himself has changed, see ``fetchChanges(since:excluding:)``. What is
     ///     stored under keys that only he has written is left out.
     /// - Returns: `nil` if only a snapshot tells.
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchChangedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems?
 
     /// Signals that there may be changes: once at once, and then after each change, or after several.
@@ -82,10 +82,10 @@ extension ObservableStorageEngine {
     /// - Parameters:
     ///   - cursor: Where to begin. `nil` begins with a snapshot.
     ///   - origin: Who need not hear of what nobody but himself has changed, see
-    ///     ``fetchChanges(since:besides:)``.
+    ///     ``fetchChanges(since:excluding:)``.
     public func changes(
         since cursor: StorageCursor? = nil,
-        besides origin: StorageOrigin? = nil
+        excluding origin: StorageOrigin? = nil
     ) -> StorageChangeFeed {
         StorageChangeFeed(engine: self, cursor: cursor, origin: origin)
     }

@@ -63,7 +63,7 @@ extension StorageDelta {
     }
 
     /// The keys that others have written, each once.
-    package func keysWritten(besides origin: StorageOrigin?) -> Set<CacheKey> {
+    package func keysWritten(excluding origin: StorageOrigin?) -> Set<CacheKey> {
         var keys: Set<CacheKey> = []
         for change in changes where change.kind == .written && (origin == nil || change.origin != origin) {
             keys.insert(change.key)
@@ -114,7 +114,7 @@ public struct StorageSnapshot: Sendable {
 }
 
 /// What a ``StorageChangeFeed`` tells.
-public enum StorageNews: Sendable {
+public enum StorageUpdate: Sendable {
     /// Everything there is. It replaces what was known: it comes first if there was no cursor, and whenever the history does
     /// not reach back to where the reader was.
     case snapshot(StorageSnapshot)

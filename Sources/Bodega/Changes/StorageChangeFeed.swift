@@ -1,6 +1,6 @@
-/// The changes of an engine as a sequence without an end, see ``ObservableStorageEngine/changes(since:besides:)``.
+/// The changes of an engine as a sequence without an end, see ``ObservableStorageEngine/changes(since:excluding:)``.
 public struct StorageChangeFeed: AsyncSequence, Sendable {
-    public typealias Element = StorageNews
+    public typealias Element = StorageUpdate
     public typealias Failure = any Error
 
     let engine: any ObservableStorageEngine
@@ -39,7 +39,7 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
         ///
         /// - Returns: `nil` when the task is cancelled or the engine closed.
         /// - Throws: A ``StorageError`` if they could not be read. The iterator stays where it is.
-        public mutating func next() async throws -> StorageNews? {
+        public mutating func next() async throws -> StorageUpdate? {
             do {
                 return try await findNext()
             } catch {
@@ -50,13 +50,13 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func findNext() async throws -> StorageNews? {
+        private mutating func findNext() async throws -> StorageUpdate? {
             while true {
                 // Who always finds more to read never waits for a signal, which would end with the task.
                 if Task.isCancelled { return nil }
                 guard let cursor else { return .snapshot(try await takeSnapshot()) }
                 if mayHaveMore {
-                    guard let delta = try await engine.fetchChanges(since: cursor, besides: origin) else {
+                    guard let delta = try await engine.fetchChanges(since: cursor, excluding: origin) else {
                         return .snapshot(try await takeSnapshot())
                     }
                     mayHaveMore = !delta.isComplete

@@ -9,7 +9,7 @@ package struct StorageCommit: Sendable {
 }
 
 /// An engine that spares those who write and follow a history reading what they have written themselves.
-package protocol CommitTellingStorageEngine: ObservableStorageEngine {
+package protocol CommitReportingStorageEngine: ObservableStorageEngine {
 
     /// Applies operations, see ``StorageEngine/apply(_:)``, and tells where in the history they are.
     ///
@@ -20,5 +20,5 @@ package protocol CommitTellingStorageEngine: ObservableStorageEngine {
     ///
     /// - Parameter origin: Who need not be told of his own changes. There is a signal nevertheless if others may have changed
     ///   something before them that he has not been told of.
-    func changeSignals(besides origin: StorageOrigin) -> AsyncStream<Void>
+    func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void>
 }

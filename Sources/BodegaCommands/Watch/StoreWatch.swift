@@ -91,7 +91,7 @@ struct StoreWatch {
         var seen = Seen(before: known)
         // Those that were found to be known already.
         var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
-        while let from = place, let delta = try await engine.fetchChanges(since: from, besides: nil) {
+        while let from = place, let delta = try await engine.fetchChanges(since: from, excluding: nil) {
             try Task.checkCancellation()
             if !delta.isComplete, delta.cursor == from {
                 throw StorageError(

@@ -27,7 +27,8 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         }
     }
 
-    public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
+        -> StorageDelta?
     {
         guard let cursor = ChangeCursor(cursor) else { return nil }
         let patience = database.options.timeout
@@ -36,32 +37,32 @@ extension PostgresStorageEngine: ObservableStorageEngine {
                 [Command(ChangeStatements.begin)] + self.changes(after: cursor) + [Command(ChangeStatements.end)]
             let answers = try await session.run(commands, patience: patience)
             try answers.requireAll(4)
-            return try Self.delta(answers[1...2], after: cursor, besides: origin)
+            return try Self.delta(answers[1...2], after: cursor, excluding: origin)
         }
     }
 
     public func fetchChangedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
         // Nearly always this is all there is to tell, and takes one message.
-        guard let first = try await fetchChanges(since: cursor, besides: origin) else { return nil }
-        if first.isComplete, first.keysWritten(besides: origin).isEmpty {
+        guard let first = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
+        if first.isComplete, first.keysWritten(excluding: origin).isEmpty {
             return StorageChangedItems(changes: first.changes, items: [], cursor: first.cursor)
         }
         let patience = database.options.timeout
         return try await database.perform { session in
             _ = try await session.run(Command(ChangeStatements.begin), patience: patience)
-            let news = try await StorageDelta.whole(since: cursor, besides: origin) { cursor, origin in
+            let news = try await StorageDelta.whole(since: cursor, excluding: origin) { cursor, origin in
                 guard let cursor = ChangeCursor(cursor) else { return nil }
                 let answers = try await session.run(self.changes(after: cursor), patience: patience)
                 try answers.requireAll(2)
-                return try Self.delta(answers[...], after: cursor, besides: origin)
+                return try Self.delta(answers[...], after: cursor, excluding: origin)
             }
             guard let news else {
                 _ = try await session.run(Command(ChangeStatements.end), patience: patience)
                 return nil
             }
-            let keys = Array(news.keysWritten(besides: origin))
+            let keys = Array(news.keysWritten(excluding: origin))
             let commands = self.commands(of: keys, ItemStatements.dataOfMany) + [Command(ChangeStatements.end)]
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
             try answers.requireAll(commands.count)
@@ -120,7 +121,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     private static func delta(
         _ answers: ArraySlice<QueryResult>,
         after cursor: ChangeCursor,
-        besides origin: StorageOrigin?
+        excluding origin: StorageOrigin?
     ) throws -> StorageDelta? {
         let (first, rows) = (answers[answers.startIndex], answers[answers.startIndex + 1])
         let state = try Self.cursor(first)

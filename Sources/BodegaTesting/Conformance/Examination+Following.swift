@@ -63,13 +63,13 @@ extension Examination {
     func allChanges(
         of engine: any ObservableStorageEngine,
         since cursor: StorageCursor,
-        besides origin: StorageOrigin? = nil,
+        excluding origin: StorageOrigin? = nil,
         _ moment: String
     ) async throws -> StorageDelta? {
         var all = StorageDelta(changes: [], cursor: cursor, isComplete: false)
         while !all.isComplete {
-            guard let delta = try await engine.fetchChanges(since: all.cursor, besides: origin) else {
-                record("fetchChanges(since:besides:) \(moment)", expected: "changes", actual: "nil")
+            guard let delta = try await engine.fetchChanges(since: all.cursor, excluding: origin) else {
+                record("fetchChanges(since:excluding:) \(moment)", expected: "changes", actual: "nil")
                 return nil
             }
             if delta.changes.isEmpty, !delta.isComplete, delta.cursor == all.cursor {

@@ -37,7 +37,7 @@ final class ItemStreams<Item: Sendable> {
     }
 
     /// Hands the versions of changed items to those who read them.
-    func yield(_ keys: ChangedKeys, from contents: StoreContents<Item>) {
+    func yield(_ keys: ChangedKeys, from contents: OrderedItems<Item>) {
         if streams.isEmpty { return }
         switch keys {
         case .any: yieldAll(from: contents)
@@ -46,7 +46,7 @@ final class ItemStreams<Item: Sendable> {
     }
 
     /// Hands their versions to all who read an item.
-    func yieldAll(from contents: StoreContents<Item>) {
+    func yieldAll(from contents: OrderedItems<Item>) {
         for key in streams.keys { yield(key, contents[key]) }
     }
 

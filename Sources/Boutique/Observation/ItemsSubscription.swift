@@ -13,7 +13,7 @@ final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Send
     // @unchecked because the subscriber is only called on the main actor, and a lock guards the rest.
 
     private struct State {
-        typealias Parties = (live: LiveContents<Item>, subscriber: AnySubscriber<[Item], Never>)
+        typealias Parties = (model: StoreModel<Item>, subscriber: AnySubscriber<[Item], Never>)
 
         /// Who publishes to whom; `nil` after it was cancelled, so that nothing is kept alive any longer.
         var parties: Parties?
@@ -24,14 +24,14 @@ final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Send
 
     private let state: Locked<State>
 
-    init(_ subscriber: AnySubscriber<[Item], Never>, to live: LiveContents<Item>) {
-        state = Locked(State(parties: (live, subscriber)))
+    init(_ subscriber: AnySubscriber<[Item], Never>, to model: StoreModel<Item>) {
+        state = Locked(State(parties: (model, subscriber)))
     }
 
     /// Publishes the current items and those to come.
     @MainActor func begin() {
-        guard let live = state.withLock({ $0.parties?.live }) else { return }
-        live.add(self)
+        guard let model = state.withLock({ $0.parties?.model }) else { return }
+        model.add(self)
         publish()
     }
 
@@ -50,8 +50,8 @@ final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Send
             state.demand -= 1
             return parties
         }
-        guard let (live, subscriber) = parties else { return }
-        let more = subscriber.receive(live.contents.items)
+        guard let (model, subscriber) = parties else { return }
+        let more = subscriber.receive(model.contents.items)
         state.withLock { $0.demand += more }
     }
 
@@ -59,7 +59,7 @@ final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Send
         state.withLock { $0.demand += demand }
         // While it begins, nothing is published from here: it is the subscriber who calls.
         onMainActor {
-            if self.state.withLock({ $0.parties?.live })?.has(self) == true { self.publishIfBehind() }
+            if self.state.withLock({ $0.parties?.model })?.has(self) == true { self.publishIfBehind() }
         }
     }
 
@@ -68,7 +68,7 @@ final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Send
             defer { state.parties = nil }
             return state.parties
         }
-        guard let live = parties?.live else { return }
-        onMainActor { live.remove(self) }
+        guard let model = parties?.model else { return }
+        onMainActor { model.remove(self) }
     }
 }

@@ -9,27 +9,27 @@ public import OpenCombine
 @MainActor
 @propertyWrapper
 public struct StoreItems<Item: StorableItem> {
-    let live: LiveContents<Item>
+    let model: StoreModel<Item>
 
-    nonisolated init(_ live: LiveContents<Item>) {
-        self.live = live
+    nonisolated init(_ model: StoreModel<Item>) {
+        self.model = model
     }
 
     /// All items, in insertion order.
     public var wrappedValue: [Item] {
-        live.reportEarlyReading()
-        return live.items
+        model.reportEarlyReading()
+        return model.items
     }
 
     /// Publishes all items, once when subscribed and then after each change.
-    public nonisolated var projectedValue: Publisher { Publisher(live: live) }
+    public nonisolated var projectedValue: Publisher { Publisher(model: model) }
 
     /// Publishes the items of a store.
     ///
     /// A subscriber gets all items when it subscribes, and again after each change, on the main actor. One that asks for
     /// less than is published gets the latest when it asks again.
     public struct Publisher: Sendable {
-        fileprivate let live: LiveContents<Item>
+        fileprivate let model: StoreModel<Item>
     }
 }
 
@@ -51,7 +51,7 @@ extension StoreItems.Publisher {
     ///
     /// - Parameter subscriber: The subscriber, which is called on the main actor.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == [Item], S.Failure == Never {
-        let subscription = ItemsSubscription(AnySubscriber(subscriber), to: live)
+        let subscription = ItemsSubscription(AnySubscriber(subscriber), to: model)
         subscriber.receive(subscription: subscription)
         onMainActor { subscription.begin() }
     }

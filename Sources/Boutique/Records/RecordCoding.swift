@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// How a store's items become records and back: their keys, their bytes, and the history of their shapes.
+/// How a store's items become records and back: their keys, their bytes, and the migration of their shapes.
 struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     // @unchecked because of the key path. One that captures nothing, or values that are themselves safe to share, as
     // literal key paths do, is immutable; the compiler just doesn't say so in the interface that must be matched.
@@ -11,7 +11,7 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     /// How an item becomes bytes.
     let coder: any ObjectCoder
     /// The shapes that items had, if they are told apart.
-    let history: ItemHistory<Item>?
+    let migration: ItemMigration<Item>?
 
     /// The key that an item is stored under.
     func key(of item: Item) -> CacheKey {
@@ -24,7 +24,7 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     func encode(_ items: ArraySlice<Item>) -> [(key: CacheKey, data: Result<Data, StorageError>)] {
         let keys = items.map { key(of: $0) }
         let encoded =
-            if let version = history?.currentVersion {
+            if let version = migration?.currentVersion {
                 coder.encode(each: items.lazy.map { VersionedRecord(version: version, item: $0) }, for: keys)
             } else {
                 coder.encode(each: items, for: keys)
@@ -44,7 +44,7 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         receive: (Int, consuming Item, CacheKey, Bool) -> Void,
         failure: (Int, StorageError) -> Void
     ) {
-        guard let history else {
+        guard let migration else {
             return coder.decode(Item.self, fromEach: records) { index, item in
                 let key = key(of: item)
                 receive(index, item, key, false)
@@ -52,9 +52,9 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
                 failure(index, error)
             }
         }
-        history.whileDecoding {
+        migration.whileDecoding {
             coder.decode(RecordOfAnyVersion<Item>.self, fromEach: records) { index, record in
-                receive(index, record.item, key(of: record.item), record.version != history.currentVersion)
+                receive(index, record.item, key(of: record.item), record.version != migration.currentVersion)
             } failure: { index, error in
                 failure(index, error)
             }

@@ -26,7 +26,7 @@ extension RecordStorage {
 
     /// Signals that others may have changed something. `nil` if the engine can't tell.
     func changeSignals() -> AsyncStream<Void>? {
-        if let engine = engine as? any CommitTellingStorageEngine { return engine.changeSignals(besides: origin) }
+        if let engine = engine as? any CommitReportingStorageEngine { return engine.changeSignals(excluding: origin) }
         return observableEngine?.changeSignals()
     }
 
@@ -34,7 +34,7 @@ extension RecordStorage {
     ///
     /// - Returns: `nil` if the history does not reach back to it.
     func fetchNews(since cursor: StorageCursor) async throws -> HistoryNews? {
-        try await observableEngine?.fetchChangedItems(since: cursor, besides: origin)
+        try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin)
             .map { HistoryNews($0, since: cursor, readBy: origin) }
     }
 
@@ -44,7 +44,7 @@ extension RecordStorage {
     func mayHaveOwnChanges(since cursor: StorageCursor) async throws -> Bool {
         guard let observableEngine,
             let all = try await StorageDelta.whole(
-                since: cursor, besides: nil, observableEngine.fetchChanges(since:besides:))
+                since: cursor, excluding: nil, observableEngine.fetchChanges(since:excluding:))
         else { return true }
         return all.changes.contains { $0.origin == origin }
     }

@@ -4,8 +4,8 @@ import Logging
 
 /// What was read from an engine.
 struct LoadedRecords<Item: StorableItem>: Sendable {
-    var contents = StoreContents<Item>()
-    var map = RecordMap()
+    var contents = OrderedItems<Item>()
+    var map = RecordExceptions()
     /// The place in the engine's history at which they were read, if that is known.
     var cursor: StorageCursor?
 }
@@ -75,7 +75,7 @@ extension RecordStorage {
         }
         let decoded = DecodedRecords(records: records, items: items, others: others.withLock { $0 })
         log(decoded.undecodable)
-        if coding.history != nil { await rewriteOld(decoded) }
+        if coding.migration != nil { await rewriteOld(decoded) }
         var loaded = assemble(decoded, await ranks)
         loaded.cursor = cursor
         return loaded
@@ -104,7 +104,7 @@ extension RecordStorage {
     /// wins at each load.
     private func assemble(_ decoded: DecodedRecords<Item>, _ ranks: [CacheKey: Int]) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
-        if decoded.others.isEmpty, let contents = StoreContents(decoded.items, ranks: ranks) {
+        if decoded.others.isEmpty, let contents = OrderedItems(decoded.items, ranks: ranks) {
             loaded.contents = contents
             return loaded
         }

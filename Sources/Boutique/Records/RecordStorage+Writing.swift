@@ -26,7 +26,7 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     /// For each operation that was looked at, what it is, or why it can't be written.
     var prepared: [Result<PreparedOperation<Item>, any Error>]
     /// Where the records are now.
-    var map: RecordMap
+    var map: RecordExceptions
     /// Whether those that could be prepared were written.
     var outcome: Result<Void, any Error>
     /// What the engine's history tells then, the written operations included; `nil` if it does not reach back to where the
@@ -48,15 +48,15 @@ extension RecordStorage {
     ///     that.
     func write(
         _ operations: [[StoreStep<Item>]],
-        _ before: RecordMap,
-        _ contents: StoreContents<Item>?,
+        _ before: RecordExceptions,
+        _ contents: OrderedItems<Item>?,
         since cursor: StorageCursor?,
         endsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
         // All at once, so that many small operations are encoded on all cores, like a large one.
         let encoded = await EncodedItems(operations, coding)
         var next = 0
-        var places = RecordPlaces(storage: self, map: before, contents: contents)
+        var places = WritePlanner(storage: self, map: before, contents: contents)
         var written = WrittenOperations<Item>(prepared: [], map: before, outcome: .success(()))
         written.prepared.reserveCapacity(operations.count)
         for steps in operations {
@@ -109,7 +109,7 @@ extension RecordStorage {
         _ steps: [StoreStep<Item>],
         _ encoded: EncodedItems<Item>,
         _ own: Range<Int>,
-        _ places: inout RecordPlaces<Item>
+        _ places: inout WritePlanner<Item>
     ) async throws -> PreparedOperation<Item> {
         var next = own.lowerBound
         var prepared = PreparedOperation<Item>()
@@ -142,7 +142,7 @@ extension RecordStorage {
         _ items: [Item],
         _ writes: ArraySlice<StorageOperation>,
         _ prepared: inout PreparedOperation<Item>,
-        _ places: inout RecordPlaces<Item>
+        _ places: inout WritePlanner<Item>
     ) async throws {
         let keys = writes.compactMap { $0.writtenKey }
         prepared.changes.append(.insert(keys: keys, items: items))
@@ -156,7 +156,7 @@ extension RecordStorage {
     private func remove(
         _ keys: [CacheKey],
         _ prepared: inout PreparedOperation<Item>,
-        _ places: inout RecordPlaces<Item>
+        _ places: inout WritePlanner<Item>
     ) async throws {
         try await places.remove(keys, &prepared)
         prepared.changes.append(.remove(keys))

@@ -53,7 +53,7 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     @discardableResult
     func apply(_ operations: [StorageOperation]) async throws -> StorageCommit? {
         try await StorageOrigin.$current.withValue(origin) {
-            if let engine = engine as? any CommitTellingStorageEngine { return try await engine.commit(operations) }
+            if let engine = engine as? any CommitReportingStorageEngine { return try await engine.commit(operations) }
             try await engine.apply(operations)
             return nil
         }

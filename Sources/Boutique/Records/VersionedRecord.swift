@@ -25,13 +25,13 @@ struct RecordOfAnyVersion<Item: StorableItem>: Decodable {
     let item: Item
 
     init(from decoder: any Decoder) throws {
-        let history = try ItemHistory<Item>.current()
+        let migration = try ItemMigration<Item>.current()
         if let container = Self.versionedContainer(of: decoder) {
             version = try container.decode(Int.self, forKey: .version)
-            item = try history.decode(version: version, .nested(container))
+            item = try migration.decode(version: version, .nested(container))
         } else {
             version = 1
-            item = try history.decode(version: 1, .bare(decoder.singleValueContainer()))
+            item = try migration.decode(version: 1, .bare(decoder.singleValueContainer()))
         }
     }
 
@@ -61,22 +61,22 @@ enum RecordedItem {
     }
 }
 
-/// How a record, while it is decoded, gets to know the history: a coder of the user's own has no way to pass it on.
-private enum CurrentHistory {
+/// How a record, while it is decoded, gets to know the migration: a coder of the user's own has no way to pass it on.
+private enum CurrentMigration {
     @TaskLocal static var value: (any Sendable)?
 }
 
-extension ItemHistory {
+extension ItemMigration {
 
-    /// Lets the records that are decoded by a closure follow this history.
+    /// Lets the records that are decoded by a closure follow this migration.
     func whileDecoding<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try CurrentHistory.$value.withValue(self, operation: body)
+        try CurrentMigration.$value.withValue(self, operation: body)
     }
 
-    fileprivate static func current() throws -> ItemHistory<Item> {
-        guard let history = CurrentHistory.value as? ItemHistory<Item> else {
-            throw StorageError(.decodingFailed, "The record has versions, and its reader knows no history.")
+    fileprivate static func current() throws -> ItemMigration<Item> {
+        guard let migration = CurrentMigration.value as? ItemMigration<Item> else {
+            throw StorageError(.decodingFailed, "The record has versions, and its reader knows no migration.")
         }
-        return history
+        return migration
     }
 }

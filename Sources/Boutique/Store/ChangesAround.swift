@@ -4,11 +4,11 @@ import Bodega
 /// earlier ones, and each item comes to its place.
 struct ChangesAround<Item: StorableItem> {
     /// What others have changed before, and own items that have come to the places of theirs.
-    let before: OthersChanges<Item>
+    let before: ForeignChanges<Item>
     /// What is left of the own operations.
     let operations: [[StoreChange<Item>]]
     /// What others have changed after.
-    let after: OthersChanges<Item>
+    let after: ForeignChanges<Item>
     /// Whether others have repaired records, so that it takes a look at all to tell the places of their items.
     var hasUnknownPlaces: Bool { before.hasUnknownPlaces || after.hasUnknownPlaces }
     /// The place in the history that is reached.
@@ -27,11 +27,11 @@ struct ChangesAround<Item: StorableItem> {
         _ operations: [[StoreChange<Item>]],
         _ news: HistoryNews,
         _ found: [(key: CacheKey, record: DecodedRecord<Item>)],
-        shown contents: StoreContents<Item>,
-        _ map: RecordMap,
-        from previous: RecordMap
+        shown contents: OrderedItems<Item>,
+        _ map: RecordExceptions,
+        from previous: RecordExceptions
     ) {
-        var (before, after) = (HistoryOutcome(news.othersAroundOwn.before), HistoryOutcome(news.othersAroundOwn.after))
+        var (before, after) = (NetChanges(news.othersAroundOwn.before), NetChanges(news.othersAroundOwn.after))
         var own = OwnOperations(operations)
         if previous.hasReports || map.hasReports {
             // Then a removal leaves what the store does not know of.
@@ -54,8 +54,8 @@ struct ChangesAround<Item: StorableItem> {
             of: superseded.filter { !contents.contains($0) || removedBefore.contains($0) })
         before.leaveOutWritten(superseded.subtracting(places.keys))
         guard
-            let before = OthersChanges(before, found, map, instead: places),
-            let after = OthersChanges(after, found, before.map)
+            let before = ForeignChanges(before, found, map, instead: places),
+            let after = ForeignChanges(after, found, before.map)
         else { return nil }
         self.before = before
         self.operations = own.operations

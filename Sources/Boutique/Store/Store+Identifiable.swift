@@ -10,13 +10,13 @@ extension Store where Item: Identifiable, Item.ID == String {
     /// - Parameters:
     ///   - storage: Where the items are kept, and nothing else.
     ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    ///   - migration: The earlier shapes of the items, and how to convert them.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
-        history: ItemHistory<Item>? = nil
+        migration: ItemMigration<Item>? = nil
     ) {
-        self.init(storage: storage, cacheIdentifier: \.id, coder: coder, history: history)
+        self.init(storage: storage, cacheIdentifier: \.id, coder: coder, migration: migration)
     }
 
     /// Creates a store of items that their `id` identifies, and loads them.
@@ -24,14 +24,14 @@ extension Store where Item: Identifiable, Item.ID == String {
     /// - Parameters:
     ///   - storage: Where the items are kept, and nothing else.
     ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    ///   - migration: The earlier shapes of the items, and how to convert them.
     /// - Throws: What the engine throws if the items can't be read.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
-        history: ItemHistory<Item>? = nil
+        migration: ItemMigration<Item>? = nil
     ) async throws {
-        try await self.init(storage: storage, cacheIdentifier: \.id, coder: coder, history: history)
+        try await self.init(storage: storage, cacheIdentifier: \.id, coder: coder, migration: migration)
     }
 }
 
@@ -45,13 +45,13 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     /// - Parameters:
     ///   - storage: Where the items are kept, and nothing else.
     ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    ///   - migration: The earlier shapes of the items, and how to convert them.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
-        history: ItemHistory<Item>? = nil
+        migration: ItemMigration<Item>? = nil
     ) {
-        self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, history: history)
+        self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, migration: migration)
     }
 
     /// Creates a store of items that their `id` identifies, and loads them.
@@ -59,14 +59,14 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     /// - Parameters:
     ///   - storage: Where the items are kept, and nothing else.
     ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    ///   - migration: The earlier shapes of the items, and how to convert them.
     /// - Throws: What the engine throws if the items can't be read.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
-        history: ItemHistory<Item>? = nil
+        migration: ItemMigration<Item>? = nil
     ) async throws {
-        try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, history: history)
+        try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, migration: migration)
     }
 
     /// The item with an identifier, `nil` if there is none, in a store whose identifier is the items' `id`.

@@ -10,7 +10,7 @@ extension Store {
     ///   - items: The items. Of several with one identifier the last wins, at the place of the first.
     ///   - cacheIdentifier: What identifies an item.
     public nonisolated static func previewStore(items: [Item], cacheIdentifier: KeyPath<Item, String>) -> Store {
-        let coding = RecordCoding(identifier: cacheIdentifier, coder: .json, history: nil)
+        let coding = RecordCoding(identifier: cacheIdentifier, coder: .json, migration: nil)
         var loaded = LoadedRecords<Item>()
         var records: [(key: CacheKey, data: Data)] = []
         for (item, encoded) in zip(items, coding.encode(items[...])) {

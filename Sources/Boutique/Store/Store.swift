@@ -44,9 +44,9 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     @StoreItems public var items: [Item]
 
     /// Fires before ``items``, ``state`` or ``undecodable`` change.
-    public nonisolated var objectWillChange: ObservableObjectPublisher { live.objectChanges.publisher }
+    public nonisolated var objectWillChange: ObservableObjectPublisher { model.objectChanges.publisher }
 
-    let live: LiveContents<Item>
+    let model: StoreModel<Item>
     let pipeline: StorePipeline<Item>
 
     /// Creates a store and loads its items in the background.
@@ -62,14 +62,14 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     ///     see `SQLiteStorageEngine.collection(named:)`.
     ///   - cacheIdentifier: What identifies an item.
     ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    ///   - migration: The earlier shapes of the items, and how to convert them.
     public nonisolated convenience init(
         storage: any StorageEngine,
         cacheIdentifier: KeyPath<Item, String>,
         coder: any ObjectCoder = .json,
-        history: ItemHistory<Item>? = nil
+        migration: ItemMigration<Item>? = nil
     ) {
-        let coding = RecordCoding(identifier: cacheIdentifier, coder: coder, history: history)
+        let coding = RecordCoding(identifier: cacheIdentifier, coder: coder, migration: migration)
         self.init(RecordStorage(engine: storage, coding: coding))
         pipeline.load()
     }
@@ -84,16 +84,16 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     ///     see `SQLiteStorageEngine.collection(named:)`.
     ///   - cacheIdentifier: What identifies an item.
     ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - history: The shapes that the items had in earlier versions of the program, if they are told apart.
+    ///   - migration: The earlier shapes of the items, and how to convert them.
     /// - Throws: What the engine throws if the items can't be read. That some can't be decoded is no error here; see
     ///   ``undecodable``.
     public nonisolated convenience init(
         storage: any StorageEngine,
         cacheIdentifier: KeyPath<Item, String>,
         coder: any ObjectCoder = .json,
-        history: ItemHistory<Item>? = nil
+        migration: ItemMigration<Item>? = nil
     ) async throws {
-        let coding = RecordCoding(identifier: cacheIdentifier, coder: coder, history: history)
+        let coding = RecordCoding(identifier: cacheIdentifier, coder: coder, migration: migration)
         self.init(RecordStorage(engine: storage, coding: coding))
         pipeline.load()
         try await itemsHaveLoaded()
@@ -101,13 +101,13 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
 
     /// Creates a store that has its items if some are given, else its pipeline must load them.
     nonisolated init(_ records: RecordStorage<Item>, showing loaded: LoadedRecords<Item>? = nil) {
-        let live = LiveContents(loaded)
-        self.live = live
-        pipeline = StorePipeline(records: records, live: live)
-        _items = StoreItems(live)
+        let model = StoreModel(loaded)
+        self.model = model
+        pipeline = StorePipeline(records: records, model: model)
+        _items = StoreItems(model)
     }
 
     deinit {
-        Task { @MainActor [live] in live.finish() }
+        Task { @MainActor [model] in model.finish() }
     }
 }

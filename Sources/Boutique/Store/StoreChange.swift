@@ -10,7 +10,7 @@ enum StoreChange<Item: StorableItem>: Sendable {
     case removeAll
 
     /// Whether it changes anything.
-    func concerns(_ contents: StoreContents<Item>) -> Bool {
+    func concerns(_ contents: OrderedItems<Item>) -> Bool {
         switch self {
         case .insert(_, let items): !items.isEmpty
         case .remove(let keys): keys.contains(where: contents.contains)
@@ -19,7 +19,7 @@ enum StoreChange<Item: StorableItem>: Sendable {
     }
 }
 
-extension StoreContents where Item: Codable {
+extension OrderedItems where Item: Codable {
 
     /// Applies a change.
     ///
@@ -31,7 +31,7 @@ extension StoreContents where Item: Codable {
         switch change {
         case .insert(let keys, let items):
             // The items that an empty store begins with need not be copied one by one.
-            if count == 0, !isTold, let contents = StoreContents(items, ranks: Dictionary(ranking: keys)) {
+            if count == 0, !isTold, let contents = OrderedItems(items, ranks: Dictionary(ranking: keys)) {
                 self = contents
                 return nil
             }

@@ -83,7 +83,7 @@ extension StorePipeline {
     }
 
     private func showNews() async throws {
-        guard live.state.isLoaded else { return }
+        guard model.state.isLoaded else { return }
         try await resolveFailure()
         if mustReload { return try await showAll() }
         if records.observableEngine == nil { return }
@@ -91,11 +91,11 @@ extension StorePipeline {
         if news.concernsOthers {
             let found = await records.decode(news.items)
             // Own changes are shown already.
-            let outcome = HistoryOutcome(news.changesOfOthers)
-            guard let others = OthersChanges(outcome, found, live.map) else { return try await showAll() }
+            let outcome = NetChanges(news.changesOfOthers)
+            guard let others = ForeignChanges(outcome, found, model.map) else { return try await showAll() }
             records.log(found.compactMap { $0.record.error })
             self.cursor = others.hasUnknownPlaces ? nil : news.cursor
-            live.apply([others.changes(of: live.contents)], others.map)
+            model.apply([others.changes(of: model.contents)], others.map)
             if others.hasUnknownPlaces { return try await showAll() }
         }
         self.cursor = news.cursor
@@ -115,25 +115,25 @@ extension StorePipeline {
     ///   - news: What the history tells, if it is followed.
     func show(
         _ operations: [[StoreChange<Item>]],
-        _ map: RecordMap,
+        _ map: RecordExceptions,
         _ news: Result<HistoryNews?, any Error>?
     ) async {
-        guard let news else { return live.apply(operations, map) }
+        guard let news else { return model.apply(operations, map) }
         if case .success(let news?) = news, !news.concernsOthers {
             cursor = news.cursor
-            return live.apply(operations, map)
+            return model.apply(operations, map)
         }
         let read = await result { try await othersAround(operations, map, try news.get()) }
         guard case .success(let around?) = read else {
             // They are written, whatever else has happened. That is shown in a turn of its own.
-            live.apply(operations, map)
+            model.apply(operations, map)
             cursor = nil
             return catchUpLater()
         }
         cursor = around.cursor
-        live.apply([around.before.changes(of: live.contents)], around.before.map)
-        live.apply(around.operations, around.before.map)
-        live.apply([around.after.changes(of: live.contents)], around.after.map)
+        model.apply([around.before.changes(of: model.contents)], around.before.map)
+        model.apply(around.operations, around.before.map)
+        model.apply([around.after.changes(of: model.contents)], around.after.map)
         if around.hasUnknownPlaces {
             cursor = nil
             catchUpLater()
@@ -145,12 +145,12 @@ extension StorePipeline {
     /// - Returns: `nil` if it takes a look at all records to tell.
     private func othersAround(
         _ operations: [[StoreChange<Item>]],
-        _ map: RecordMap,
+        _ map: RecordExceptions,
         _ news: HistoryNews?
     ) async throws -> ChangesAround<Item>? {
-        guard let news, !live.map.hasDisplacedItems, !live.map.hasDuplicates else { return nil }
+        guard let news, !model.map.hasDisplacedItems, !model.map.hasDuplicates else { return nil }
         let found = await records.decode(news.items)
-        let changes = ChangesAround(operations, news, found, shown: live.contents, map, from: live.map)
+        let changes = ChangesAround(operations, news, found, shown: model.contents, map, from: model.map)
         if changes != nil { records.log(found.compactMap { $0.record.error }) }
         return changes
     }

@@ -9,7 +9,7 @@ extension StorePipeline {
         try await perform(
             .exclusive { [self] in
                 try await resolveFailure()
-                found = try await records.engine.fetch(keys: live.map.reported.compactMap { $0.key })
+                found = try await records.engine.fetch(keys: model.map.reported.compactMap { $0.key })
             })
         return found
     }
@@ -19,11 +19,11 @@ extension StorePipeline {
         try await perform(
             .exclusive { [self] in
                 try await resolveFailure()
-                let reported = live.map.reported.compactMap { $0.key }
+                let reported = model.map.reported.compactMap { $0.key }
                 let wanted = keys.map { Set($0).intersection(reported) } ?? Set(reported)
                 var repaired: Set<CacheKey> = []
                 for case (let key, .item(_, let itemKey, _)) in try await records.load(Array(wanted))
-                where !live.map.isDuplicate(key, of: itemKey) {
+                where !model.map.isDuplicate(key, of: itemKey) {
                     repaired.insert(key)
                 }
                 let removal = await result {
@@ -34,9 +34,9 @@ extension StorePipeline {
                     if !repaired.isEmpty { return show(try await records.load()) }
                     // A removal that failed may have removed some, with an engine whose batches are not atomic.
                     let left = try await records.engine.fetchKeys(among: Array(wanted))
-                    var map = live.map
+                    var map = model.map
                     for key in wanted.subtracting(left) { map.withdrawReport(of: key) }
-                    live.apply([], map)
+                    model.apply([], map)
                 }
                 if case .failure = shown {
                     mustReload = true

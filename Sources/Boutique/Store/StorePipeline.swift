@@ -7,7 +7,7 @@ import DequeModule
 /// change. While the store loads, everything waits; when loading has failed, everything is refused.
 @MainActor
 final class StorePipeline<Item: StorableItem> {
-    let live: LiveContents<Item>
+    let model: StoreModel<Item>
     let records: RecordStorage<Item>
 
     private var queue = Deque<StoreJob<Item>>()
@@ -16,7 +16,7 @@ final class StorePipeline<Item: StorableItem> {
     private var isRunning = false
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
     /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
-    private(set) var failure: Reconciliation?
+    private(set) var failure: FailedBatch?
     /// Whether records have to be read again because a removal of reported ones has failed, so that it is not known which
     /// of them are left.
     var mustReload = false
@@ -30,10 +30,10 @@ final class StorePipeline<Item: StorableItem> {
     /// How often a catch-up was asked for since the loop that does it began; 0 without a loop.
     var wantedCatchUps = 0
 
-    nonisolated init(records: RecordStorage<Item>, live: LiveContents<Item>) {
+    nonisolated init(records: RecordStorage<Item>, model: StoreModel<Item>) {
         self.records = records
         followedOrigin = records.origin
-        self.live = live
+        self.model = model
     }
 
     deinit {
@@ -70,7 +70,7 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Waits until the first attempt to load is over.
     func waitForLoad() async throws {
-        switch live.state {
+        switch model.state {
         case .loaded: return
         case .failed(let error): throw error
         case .loading: try await withCheckedThrowingContinuation { waitingForLoad.append($0) }
@@ -78,7 +78,7 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func start() {
-        if isRunning || !live.state.isSettled || queue.isEmpty && idleQueue.isEmpty { return }
+        if isRunning || !model.state.isSettled || queue.isEmpty && idleQueue.isEmpty { return }
         isRunning = true
         // Detached, because what waits later is no less urgent than what came first.
         let work: @MainActor @Sendable () async -> Void = { await self.run() }
@@ -87,7 +87,7 @@ final class StorePipeline<Item: StorableItem> {
 
     private func run() async {
         while let job = queue.popFirst() ?? idleQueue.popFirst() {
-            if case .failed(let error) = live.state, !job.worksUnloaded {
+            if case .failed(let error) = model.state, !job.worksUnloaded {
                 job.finish(.failure(StorageError.notLoaded(error)))
                 continue
             }
@@ -121,7 +121,7 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, live.map, live.map.isEmpty ? nil : live.contents, since: cursor, endsAtFailure: isPlanned)
+            steps, model.map, model.map.isEmpty ? nil : model.contents, since: cursor, endsAtFailure: isPlanned)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
         // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
         for (job, prepared) in zip(jobs, written.prepared) {
@@ -142,7 +142,7 @@ final class StorePipeline<Item: StorableItem> {
             }
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
-            failure = Reconciliation(ready.map { $0.operation })
+            failure = FailedBatch(ready.map { $0.operation })
             let resolved = await result(resolveFailure)
             if case .failure = resolved { catchUpLater() }
             end(ready.map { $0.job }, with: error, resolved)
@@ -153,7 +153,7 @@ final class StorePipeline<Item: StorableItem> {
     private func plan(_ jobs: [StoreJob<Item>]) -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]]) {
         var planned: [StoreJob<Item>] = []
         var steps: [[StoreStep<Item>]] = []
-        let pending = PendingItems(on: live, key: records.coding.key)
+        let pending = TransactionOverlay(on: model, key: records.coding.key)
         for job in jobs {
             switch job.work {
             case .exclusive: preconditionFailure("It has the pipeline to itself.")
@@ -195,7 +195,7 @@ final class StorePipeline<Item: StorableItem> {
     func resolveFailure() async throws {
         guard let failure else { return }
         do {
-            switch try await records.undo(failure, live.contents, live.map, since: cursor) {
+            switch try await records.undo(failure, model.contents, model.map, since: cursor) {
             case .none: break
             case .order: cursor = nil
             case .items:
@@ -218,7 +218,7 @@ final class StorePipeline<Item: StorableItem> {
             .exclusive { [self] in
                 // What a failed operation has left must not come back as an item.
                 try await resolveFailure()
-                if !live.state.isLoaded { live.show(.loading) }
+                if !model.state.isLoaded { model.show(.loading) }
                 try await finishLoading { [records] in try await records.load() }.get()
             },
             evenUnloaded: true
@@ -229,7 +229,7 @@ final class StorePipeline<Item: StorableItem> {
     func show(_ loaded: LoadedRecords<Item>) {
         cursor = loaded.cursor
         mustReload = false
-        live.show(loaded)
+        model.show(loaded)
         // A failed rewrite of old records has renewed the origin.
         followAgain()
     }
@@ -238,7 +238,7 @@ final class StorePipeline<Item: StorableItem> {
     private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
         let loaded = await result { show(try await read()) }
         // What is shown of a store that was loaded before is still right.
-        if case .failure(let error) = loaded, !live.state.isLoaded { live.show(.failed(error)) }
+        if case .failure(let error) = loaded, !model.state.isLoaded { model.show(.failed(error)) }
         let waiting = waitingForLoad
         waitingForLoad = []
         for continuation in waiting { continuation.resume(with: loaded) }

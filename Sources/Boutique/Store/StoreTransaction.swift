@@ -5,12 +5,12 @@ import Bodega
 /// It sees the items as they are when its turn has come, with its own changes.
 @MainActor
 public struct StoreTransaction<Item: StorableItem> {
-    private let base: PendingItems<Item>
+    private let base: TransactionOverlay<Item>
     private let key: (Item) -> CacheKey
-    private(set) var own = PendingItems<Item>.Layer()
+    private(set) var own = TransactionOverlay<Item>.Layer()
     private(set) var steps: [StoreStep<Item>] = []
 
-    init(on base: PendingItems<Item>, key: @escaping (Item) -> CacheKey) {
+    init(on base: TransactionOverlay<Item>, key: @escaping (Item) -> CacheKey) {
         self.base = base
         self.key = key
     }
@@ -88,7 +88,7 @@ public struct StoreTransaction<Item: StorableItem> {
 
     /// Removes all items.
     public mutating func removeAll() {
-        own = PendingItems.Layer(isCleared: true)
+        own = TransactionOverlay.Layer(isCleared: true)
         steps.append(.removeAll)
     }
 

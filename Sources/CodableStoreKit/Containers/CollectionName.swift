@@ -20,7 +20,7 @@ struct CollectionName: Sendable {
         let name = Object.codableStoreCollectionName
         isDefault = name == String(describing: Swift.type(of: type))
         guard isDefault else {
-            folder = FolderName.name(of: name, besides: Self.suffix)
+            folder = FolderName.name(of: name, excluding: Self.suffix)
             return
         }
         let fullName = String(reflecting: type)

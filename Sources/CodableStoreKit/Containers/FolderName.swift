@@ -18,15 +18,15 @@ enum FolderName {
     /// - Parameters:
     ///   - name: The name.
     ///   - reserved: An ending that no result has.
-    static func name(of name: String, besides reserved: String = "~") -> String {
+    static func name(of name: String, excluding reserved: String = "~") -> String {
         let bytes = Array(name.utf8)
-        let result = escaped(bytes, besides: reserved) + capitals(bytes)
+        let result = escaped(bytes, excluding: reserved) + capitals(bytes)
         if result.utf8.count <= longest { return result }
         let hash = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
         return result.prefix(80) + "~~" + hash
     }
 
-    private static func escaped(_ bytes: [UInt8], besides reserved: String) -> String {
+    private static func escaped(_ bytes: [UInt8], excluding reserved: String) -> String {
         if bytes.isEmpty { return "%" }
         let text = String(decoding: bytes, as: UTF8.self).lowercased()
         // The names of the SQLite file and of those that belong to it, which lie beside the folders of containers.

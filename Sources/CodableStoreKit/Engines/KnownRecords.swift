@@ -52,7 +52,7 @@ struct KnownRecords: Sendable {
     /// Takes over what has changed.
     ///
     /// - Returns: What is still to be told.
-    mutating func apply(_ news: SQLiteNews) -> [SQLiteEffect] {
+    mutating func apply(_ news: SQLiteCollectionUpdate) -> [SQLiteEffect] {
         let stored = Dictionary(news.items.map { ($0.key, $0.data) }) { first, _ in first }
         guard let changes = news.changes else {
             let known = records ?? [:]

@@ -78,9 +78,9 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
         return snapshot
     }
 
-    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
         let origin = defect == .neverLeavesOut ? nil : origin
-        guard var delta = try await medium.fetchChanges(since: cursor, besides: origin) else {
+        guard var delta = try await medium.fetchChanges(since: cursor, excluding: origin) else {
             guard defect == .knowsAnyCursor else { return nil }
             return StorageDelta(changes: [], cursor: try await medium.fetchCursor(), isComplete: true)
         }
@@ -94,16 +94,16 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
     }
 
     func fetchChangedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
         guard defect == .readsItemsTooLate else {
-            return try await medium.fetchChangedItems(since: cursor, besides: origin)
+            return try await medium.fetchChangedItems(since: cursor, excluding: origin)
         }
-        guard let delta = try await fetchChanges(since: cursor, besides: origin) else { return nil }
+        guard let delta = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
         // Until somebody has changed one of them in between.
         let keys = Set(delta.changes.map(\.key))
         while !keys.isEmpty, await !medium.keyExists(CacheKey("end")),
-            let next = try await medium.fetchChanges(since: delta.cursor, besides: nil),
+            let next = try await medium.fetchChanges(since: delta.cursor, excluding: nil),
             !next.changes.contains(where: { keys.contains($0.key) })
         { await Task.yield() }
         let items = try await fetch(keys: delta.changes.map(\.key))

@@ -42,7 +42,7 @@ import Testing
 
     @Test("Removing and then writing leads to the same items in the same order as the changes one by one")
     func outcome() {
-        let outcome = HistoryOutcome(changes("a+", "b+", "a-", "c-", "b+", "a+", "d+", "d-", "c+"))
+        let outcome = NetChanges(changes("a+", "b+", "a-", "c-", "b+", "a+", "d+", "d-", "c+"))
         #expect(outcome.removed == ["a", "c", "d"].map { CacheKey($0) })
         #expect(outcome.written == ["b", "a", "c"].map { CacheKey($0) })
     }

@@ -33,9 +33,9 @@ import Testing
         let folder = TemporaryFolder()
         let engine = CountingEngine(try SQLiteStorageEngine(opening: folder.directory))
         try await Store<NoteV1>(storage: engine.base, cacheIdentifier: \.id).insert(NoteV1(id: "a", text: "old"))
-        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
+        let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         engine.failsNextCommit.withLock { $0 = true }
-        let store = try await Store<Note>(storage: engine, history: history)
+        let store = try await Store<Note>(storage: engine, migration: migration)
         #expect(!engine.failsNextCommit.withLock { $0 })
         try await store.insert(Note(id: "b"))
         #expect(engine.followedOrigins.withLock { $0.count } == 2)
@@ -44,7 +44,7 @@ import Testing
 }
 
 /// Counts how often the history is read, notes origins, and signals nothing.
-private struct CountingEngine: ThrowingStorageEngine, CommitTellingStorageEngine {
+private struct CountingEngine: ThrowingStorageEngine, CommitReportingStorageEngine {
     let base: SQLiteStorageEngine
     /// The origins whose changes were not to be signalled.
     let followedOrigins = Locked<[StorageOrigin]>([])
@@ -57,14 +57,14 @@ private struct CountingEngine: ThrowingStorageEngine, CommitTellingStorageEngine
 
     var reads: Int { count.withLock { $0 } }
 
-    func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta? {
+    func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
         count.withLock { $0 += 1 }
-        return try await base.fetchChanges(since: cursor, besides: origin)
+        return try await base.fetchChanges(since: cursor, excluding: origin)
     }
 
     func changeSignals() -> AsyncStream<Void> { AsyncStream { _ in } }
 
-    func changeSignals(besides origin: StorageOrigin) -> AsyncStream<Void> {
+    func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void> {
         followedOrigins.withLock { $0.append(origin) }
         return AsyncStream { _ in }
     }

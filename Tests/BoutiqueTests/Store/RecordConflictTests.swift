@@ -128,11 +128,11 @@ import Testing
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
             .insert([NoteV1(id: "a", text: "x"), NoteV1(id: "b", text: "bad"), NoteV1(id: "c", text: "x")])
-        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { old in
+        let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { old in
             Note(id: old.id, text: old.text, weight: old.text == "bad" ? .infinity : 1)
         }
         let engine = FaultInjectingStorageEngine(memory)
-        let store = try await Store<Note>(storage: engine, history: history)
+        let store = try await Store<Note>(storage: engine, migration: migration)
         #expect(store.items.count == 3)
         engine.inject(.tear(afterFirst: 1, .number(1)))
         await #expect(throws: StorageError.self) { try await store.removeAll().insert(Note(id: "d")).run() }
@@ -145,11 +145,11 @@ import Testing
         let memory = MemoryStorageEngine()
         // Displaced: under "r" lies the item "a".
         try await memory.write(try data(Note(id: "a", text: "bad")), key: CacheKey("r"))
-        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { old in
+        let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { old in
             Note(id: old.id, text: old.text, weight: .infinity)
         }
         let engine = FaultInjectingStorageEngine(memory)
-        let store = try await Store<Note>(storage: engine, history: history)
+        let store = try await Store<Note>(storage: engine, migration: migration)
         #expect(store.items.map(\.id) == ["a"])
         engine.inject(.tear(afterFirst: 1, .number(1)))
         await #expect(throws: StorageError.self) { try await store.insert(Note(id: "r")) }

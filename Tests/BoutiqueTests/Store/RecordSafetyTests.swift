@@ -213,12 +213,12 @@ import Testing
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
             .insert([NoteV1(id: "a", text: "bad"), NoteV1(id: "b", text: "x")])
-        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { old in
+        let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { old in
             Note(id: old.id, text: old.text, weight: old.text == "bad" ? .infinity : 1)
         }
-        _ = try await Store<Note>(storage: memory, history: history)
+        _ = try await Store<Note>(storage: memory, migration: migration)
         let again = RecordingStorageEngine(memory)
-        _ = try await Store<Note>(storage: again, history: history)
+        _ = try await Store<Note>(storage: again, migration: migration)
         let stored = try #require(try await memory.fetch(key: CacheKey("b")))
         #expect(String(decoding: stored, as: UTF8.self).contains("$version"))
     }
@@ -228,18 +228,18 @@ import Testing
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
             .insert([NoteV1(id: "a", text: "1"), NoteV1(id: "b", text: "1")])
-        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
+        let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         let gate = StorageGate()
         // The gate holds the rewriting before it looks whether the records are still what was read.
         let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetchItems], .number(1), at: gate)])
-        let opening = Task { try await Store<Note>(storage: slow, history: history) }
+        let opening = Task { try await Store<Note>(storage: slow, migration: migration) }
         await gate.waitForArrivals(1)
-        let other = try await Store<Note>(storage: memory, history: history)
+        let other = try await Store<Note>(storage: memory, migration: migration)
         try await other.insert(Note(id: "a", text: "acknowledged"))
         try await other.remove(id: "b")
         gate.release()
         _ = try await opening.value
-        let third = try await Store<Note>(storage: memory, history: history)
+        let third = try await Store<Note>(storage: memory, migration: migration)
         #expect(third.items == [Note(id: "a", text: "acknowledged")])
     }
 

@@ -79,7 +79,7 @@ import Testing
             isOver.withLock { $0 = true }
             try await stalls.value
             try await all("ended")
-            let changes = try #require(await engine.fetchChanges(since: start, besides: nil)).changes
+            let changes = try #require(await engine.fetchChanges(since: start, excluding: nil)).changes
             for (child, _) in children {
                 let told = Int(await child.nextLine() ?? "") ?? 0
                 let problems = await child.lines()
@@ -101,7 +101,7 @@ import Testing
         let counting = Task {
             var cursor = start
             while !isOver.withLock({ $0 }) {
-                let delta = try #require(try await engine.fetchChanges(since: cursor, besides: nil))
+                let delta = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
                 cursor = delta.cursor
                 steps.withLock { $0 += delta.changes.count }
             }

@@ -173,17 +173,17 @@ import Testing
     @Test("Following keeps neither the store nor its engine")
     func release() async throws {
         weak var engine: MemoryStorageEngine?
-        weak var live: LiveContents<Note>?
+        weak var model: StoreModel<Note>?
         do {
             let memory = MemoryStorageEngine()
             let store = try await Store<Note>(storage: memory)
-            (engine, live) = (memory, store.live)
+            (engine, model) = (memory, store.model)
             try await store.insert(Note(id: "a"))
             try await memory.remove(key: CacheKey("a"))
             var events = store.events.makeAsyncIterator()
             while let event = await events.next(), event.removed != ["a"] {}
         }
-        while engine != nil || live != nil { await Task.yield() }
+        while engine != nil || model != nil { await Task.yield() }
     }
 
     // MARK: Others in the same moment

@@ -31,7 +31,7 @@ private struct LogKeeper: LogHandler {
     private let entries = Locked<[(level: Logger.Level, metadata: Logger.Metadata)]>([])
 
     private func storage() -> RecordStorage<Note> {
-        let coding = RecordCoding<Note>(identifier: \.id, coder: .json, history: nil)
+        let coding = RecordCoding<Note>(identifier: \.id, coder: .json, migration: nil)
         let logger = Logger(label: "test") { [entries] _ in LogKeeper(entries: entries) }
         return RecordStorage(engine: engine, coding: coding, logger: logger)
     }

@@ -104,9 +104,9 @@ import Testing
     @Test("Records of an older shape that are rewritten late are shown")
     func lateRewriting() async throws {
         try await Store<NoteV1>(storage: engine.memory, cacheIdentifier: \.id).insert(NoteV1(id: "a", text: "old"))
-        let history = ItemHistory(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
+        let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         engine.plan([.failedAndApplied])
-        let store = try await Store<Note>(storage: engine, history: history)
+        let store = try await Store<Note>(storage: engine, migration: migration)
         try await store.insert(Note(id: "a", text: "newer"))
         try await engine.applyLate()
         #expect(try await eventually { store["a"]?.text == "old" })

@@ -27,7 +27,7 @@ package struct MemoryHistory: Sendable {
     }
 
     /// The changes after a cursor, `nil` if they are not known.
-    func delta(since cursor: StorageCursor, besides origin: StorageOrigin?) -> StorageDelta? {
+    func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?) -> StorageDelta? {
         guard let number = number(of: cursor) else { return nil }
         let new = changes[(number - forgotten)...]
         let isNews = origin == nil || new.contains { $0.origin != origin }

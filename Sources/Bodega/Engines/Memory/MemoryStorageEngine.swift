@@ -124,17 +124,18 @@ extension MemoryStorageEngine: ObservableStorageEngine {
         }
     }
 
-    public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
+        -> StorageDelta?
     {
-        items.withLock { $0.history?.delta(since: cursor, besides: origin) }
+        items.withLock { $0.history?.delta(since: cursor, excluding: origin) }
     }
 
     public func fetchChangedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
         items.withLock { items in
-            guard let delta = items.history?.delta(since: cursor, besides: origin) else { return nil }
-            let found = delta.keysWritten(besides: origin).compactMap { key in
+            guard let delta = items.history?.delta(since: cursor, excluding: origin) else { return nil }
+            let found = delta.keysWritten(excluding: origin).compactMap { key in
                 items.core[key].map { (key: key, data: $0.data) }
             }
             return StorageChangedItems(changes: delta.changes, items: found, cursor: delta.cursor)

@@ -105,7 +105,7 @@ package final class SQLiteCollection: Sendable {
     /// - Parameter tell: Is told of each commit, in their order, on the thread that commits. It must only take note.
     /// - Returns: What ends it.
     package func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> @Sendable () -> Void {
-        let number = file.changes.follow(table, besides: ObjectIdentifier(self), tell)
+        let number = file.changes.follow(table, excluding: ObjectIdentifier(self), tell)
         return { [file, table] in file.changes.unfollow(table, number) }
     }
 }

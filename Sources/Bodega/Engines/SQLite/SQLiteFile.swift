@@ -22,7 +22,7 @@ package final class SQLiteFile: Sendable {
 
     let connections: Connections
     let lockTimeout: TimeInterval
-    let changes = SQLiteChangeFeed()
+    let changes = SQLiteCommitObservers()
     let knownLogs = SQLiteKnownLogs()
     let watch = SQLiteWatch()
     /// `nil` where another file may come to the place of this one.

@@ -104,19 +104,20 @@ extension StorageEngineConformance.Check {
         }
         let cursor = try await engine.fetchCursor()
         for name in ["a", "b"] { try await write(name, by: mine) }
-        let own = try await examination.allChanges(of: engine, since: cursor, besides: mine, "all of one's own")
+        let own = try await examination.allChanges(of: engine, since: cursor, excluding: mine, "all of one's own")
         examination.expectChanges(own?.changes, [], "the changes besides one's own")
         guard let own else { return }
         examination.expect(own.cursor != cursor, "the cursor moves over one's own changes")
         let all = try await examination.allChanges(of: engine, since: cursor, "told to all")
         examination.expectEqual(all?.changes.map(\.origin), [mine, mine], "the origins of the changes")
         for (name, origin) in [("c", mine), ("d", other), ("e", mine)] { try await write(name, by: origin) }
-        let mixed = try await examination.allChanges(of: engine, since: own.cursor, besides: mine, "of several")
+        let mixed = try await examination.allChanges(of: engine, since: own.cursor, excluding: mine, "of several")
         examination.expectChanges(mixed?.changes, examination.written("c", "d", "e"), "the changes of several")
         examination.expectEqual(mixed?.changes.map(\.origin), [mine, other, mine], "the origins of several")
         try await engine.write(bytes("f"), key: examination.key("f"))
         guard let mixed else { return }
-        let engines = try await examination.allChanges(of: engine, since: mixed.cursor, besides: mine, "of the engine")
+        let engines = try await examination.allChanges(
+            of: engine, since: mixed.cursor, excluding: mine, "of the engine")
         examination.expectChanges(engines?.changes, examination.written("f"), "the changes that nobody has signed")
     }
 
@@ -130,7 +131,7 @@ extension StorageEngineConformance.Check {
         try await examination.remove(other)
         let texts = ["", "?", "/", "0", "1/2/3", "-1/-1", "\(Int.max)/1", known.rawValue + "x", "9" + known.rawValue]
         for cursor in texts.map(StorageCursor.init(rawValue:)) + (foreign.map { [$0] } ?? []) {
-            let delta = try await engine.fetchChanges(since: cursor, besides: nil)
+            let delta = try await engine.fetchChanges(since: cursor, excluding: nil)
             examination.expect(delta == nil, "fetchChanges(since: \(cursor.rawValue.debugDescription)) is nil")
         }
         let news = try await examination.soon("the first news after an unknown cursor") {

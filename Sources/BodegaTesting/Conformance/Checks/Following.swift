@@ -104,11 +104,11 @@ extension StorageEngineConformance.Check {
         let origin = StorageOrigin()
         let cursor = try await engine.fetchCursor()
         try await StorageOrigin.$current.withValue(origin) { try await engine.write(examination.items("own")) }
-        let own = try await engine.fetchChangedItems(since: cursor, besides: origin)
+        let own = try await engine.fetchChangedItems(since: cursor, excluding: origin)
         examination.expectItems(own?.items ?? [], [], "the items besides one's own")
         examination.expect(own != nil && own?.cursor != cursor, "the cursor moves over one's own changes")
-        let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), besides: nil)
-        examination.expect(unknown == nil, "fetchChangedItems(since:besides:) of an unknown cursor is nil")
+        let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), excluding: nil)
+        examination.expect(unknown == nil, "fetchChangedItems(since:excluding:) of an unknown cursor is nil")
     }
 
     /// There is a signal at once, and one after each change, or after several.
@@ -207,7 +207,7 @@ private final class Follower: @unchecked Sendable {
 
     init(_ feed: StorageChangeFeed) { iterator = feed.makeAsyncIterator() }
 
-    @Sendable func next() async throws -> StorageNews? { try await iterator.next() }
+    @Sendable func next() async throws -> StorageUpdate? { try await iterator.next() }
 
     /// The items of the snapshot, if there is one, and the changes up to one of a key.
     func story(until end: CacheKey) async throws -> (snapshot: [Item], changes: [StorageChange]) {
@@ -247,7 +247,7 @@ private struct ItemReader {
         var (reader, cursor) = (ItemReader(), start)
         while reader.known[end] == nil {
             try Task.checkCancellation()
-            let news = try await engine.fetchChangedItems(since: cursor, besides: nil)
+            let news = try await engine.fetchChangedItems(since: cursor, excluding: nil)
             if news?.changes.isEmpty == false || news == nil { onReading() }
             // An engine that can't read while others write is asked again.
             guard let news, !news.changes.isEmpty else {

@@ -111,7 +111,7 @@ final class FollowedEngine: Sendable {
         let origin = origin
         guard
             let place = cursor.withLock({ $0 }),
-            let delta = try await engine.fetchChanges(since: place, besides: origin)
+            let delta = try await engine.fetchChanges(since: place, excluding: origin)
         else {
             let now = try await engine.fetchCursor()
             for value in values.withLock({ $0.values.joined().compactMap(\.object) }) { try await value.refresh() }

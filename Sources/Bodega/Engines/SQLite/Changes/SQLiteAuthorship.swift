@@ -121,7 +121,7 @@ final class SQLiteSignature: Sendable {
             try work()
             return false
         }
-        while let proof = authorship.withOrigins(of: table, { $0.proof(besides: before) }) {
+        while let proof = authorship.withOrigins(of: table, { $0.proof(excluding: before) }) {
             if try log.has(proof, in: db) { break }
             authorship.withOrigins(of: table) { $0.forget(without: proof) }
         }

@@ -161,7 +161,7 @@ extension SQLiteChangeLog {
         let moving = "UPDATE OF key, rowid, _rowid_, oid"
         // Before an insertion that doesn't choose a row id, SQLite says it is -1.
         let inserting = noting(condition: "NEW.rowid <> -1 AND ")
-        let updating = noting(besides: " AND rowid <> OLD.rowid")
+        let updating = noting(excluding: " AND rowid <> OLD.rowid")
         return [
             trigger("inserted", "AFTER INSERT", [written, trim]),
             trigger("updated", "AFTER UPDATE", when: isNoMove, ["\(removed) WHERE \(isAnother)", written, trim]),
@@ -189,7 +189,7 @@ extension SQLiteChangeLog {
     ///   - others: SQL for what can be in its way at all.
     private func noting(
         condition: String = "",
-        besides others: String = ""
+        excluding others: String = ""
     ) -> (condition: String, statements: [String]) {
         let byKey = "key = NEW.key AND ifnull(kind, 0) <> ifnull(NEW.kind, 0)\(others)"
         let byID = "rowid = NEW.rowid AND key IS NOT NEW.key\(others)"

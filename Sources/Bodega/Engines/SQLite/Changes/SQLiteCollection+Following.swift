@@ -2,7 +2,7 @@ package import Foundation
 import GRDB
 
 /// What has changed in a collection from one place in its history to another, and what is stored there then.
-package struct SQLiteNews: Sendable {
+package struct SQLiteCollectionUpdate: Sendable {
     /// The changes in their order, `nil` if the history does not reach back.
     package let changes: [StorageChange]?
     /// The items under the keys that were written, as far as they exist; all items if the history does not reach back. In insertion order then.
@@ -21,7 +21,7 @@ extension SQLiteCollection {
     /// - Parameters:
     ///   - cursor: The place in the history.
     ///   - receive: Is told. It must only take note.
-    package func readNews(since cursor: StorageCursor, _ receive: (SQLiteNews) -> Void) throws {
+    package func readNews(since cursor: StorageCursor, _ receive: (SQLiteCollectionUpdate) -> Void) throws {
         file.authorship.keep(table)
         let pool = try file.writable().pool
         try file.mapped {
@@ -46,12 +46,12 @@ extension SQLiteCollection {
         }
     }
 
-    private func news(since cursor: StorageCursor, in db: Database) throws -> SQLiteNews {
+    private func news(since cursor: StorageCursor, in db: Database) throws -> SQLiteCollectionUpdate {
         let history = SQLiteHistory(of: table, in: file)
         guard let end = try history.end(in: db) else { throw history.missing() }
-        if let news = try history.changedItems(since: cursor, besides: nil, in: db) {
-            return SQLiteNews(changes: news.changes, items: news.items, cursor: news.cursor)
+        if let news = try history.changedItems(since: cursor, excluding: nil, in: db) {
+            return SQLiteCollectionUpdate(changes: news.changes, items: news.items, cursor: news.cursor)
         }
-        return SQLiteNews(changes: nil, items: try table.allItems(in: db), cursor: end.cursor)
+        return SQLiteCollectionUpdate(changes: nil, items: try table.allItems(in: db), cursor: end.cursor)
     }
 }

@@ -12,10 +12,10 @@ extension SQLiteCollection {
         }
     }
 
-    /// The synchronous form of ``SQLiteStorageEngine/fetchChanges(since:besides:)``.
-    package func changes(since cursor: StorageCursor, besides origin: StorageOrigin?) throws -> StorageDelta? {
+    /// The synchronous form of ``SQLiteStorageEngine/fetchChanges(since:excluding:)``.
+    package func changes(since cursor: StorageCursor, excluding origin: StorageOrigin?) throws -> StorageDelta? {
         try keep()
-        return try file.readManyHere { try history.delta(since: cursor, besides: origin, in: $0) }
+        return try file.readManyHere { try history.delta(since: cursor, excluding: origin, in: $0) }
     }
 
     private func keep() throws {

@@ -64,7 +64,7 @@ struct SQLiteHistory: Sendable {
     }
 
     /// The next changes after a cursor, `nil` if it is not known.
-    func delta(since cursor: StorageCursor, besides origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
+    func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
         guard let position = SQLiteLogPosition(cursor), let end = try end(in: db), try log.has(position, in: db) else {
             return nil
         }
@@ -81,14 +81,14 @@ struct SQLiteHistory: Sendable {
 
     /// All changes after a cursor, and the items under the keys that others have written; `nil` if it is not known.
     func changedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?, in db: Database
+        since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database
     ) throws -> StorageChangedItems? {
-        guard var news = try delta(since: cursor, besides: origin, in: db) else { return nil }
+        guard var news = try delta(since: cursor, excluding: origin, in: db) else { return nil }
         while !news.isComplete {
-            guard let next = try delta(since: news.cursor, besides: nil, in: db) else { return nil }
+            guard let next = try delta(since: news.cursor, excluding: nil, in: db) else { return nil }
             news.append(next)
         }
-        let items = try table.items(of: Array(news.keysWritten(besides: origin)), in: db)
+        let items = try table.items(of: Array(news.keysWritten(excluding: origin)), in: db)
         return StorageChangedItems(changes: news.changes, items: items, cursor: news.cursor)
     }
 

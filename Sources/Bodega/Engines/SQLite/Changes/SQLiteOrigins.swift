@@ -40,7 +40,7 @@ struct SQLiteOrigins: Sendable {
     ///
     /// - Parameter end: The log's last row.
     /// - Returns: `nil` if the end proves it.
-    func proof(besides end: SQLiteLogPosition) -> SQLiteLogPosition? {
+    func proof(excluding end: SQLiteLogPosition) -> SQLiteLogPosition? {
         lastNoted == end || ends.last == end ? nil : ends.last
     }
 

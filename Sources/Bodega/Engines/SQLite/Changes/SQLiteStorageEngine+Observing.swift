@@ -1,6 +1,6 @@
 import GRDB
 
-extension SQLiteStorageEngine: CommitTellingStorageEngine {
+extension SQLiteStorageEngine: CommitReportingStorageEngine {
 
     private var history: SQLiteHistory { SQLiteHistory(of: table, in: core) }
 
@@ -27,18 +27,19 @@ extension SQLiteStorageEngine: CommitTellingStorageEngine {
     ///   - origin: Who need not hear of what nobody but himself has changed.
     /// - Returns: `nil` if the history does not reach back to the cursor, or is another one.
     /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if somebody has removed or replaced the file.
-    public func fetchChanges(since cursor: StorageCursor, besides origin: StorageOrigin?) async throws -> StorageDelta?
+    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
+        -> StorageDelta?
     {
         try await keep()
-        return try await core.readMany { [history] db in try history.delta(since: cursor, besides: origin, in: db) }
+        return try await core.readMany { [history] db in try history.delta(since: cursor, excluding: origin, in: db) }
     }
 
     public func fetchChangedItems(
-        since cursor: StorageCursor, besides origin: StorageOrigin?
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
         try await keep()
         return try await core.readMany { [history] db in
-            try history.changedItems(since: cursor, besides: origin, in: db)
+            try history.changedItems(since: cursor, excluding: origin, in: db)
         }
     }
 
@@ -52,8 +53,8 @@ extension SQLiteStorageEngine: CommitTellingStorageEngine {
         core.watch.signals(for: table)
     }
 
-    package func changeSignals(besides origin: StorageOrigin) -> AsyncStream<Void> {
-        core.watch.signals(for: table, besides: origin)
+    package func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void> {
+        core.watch.signals(for: table, excluding: origin)
     }
 
     /// Makes sure that it is known who in this process writes what.

@@ -47,7 +47,7 @@ final class SQLiteWatch: Sendable {
     /// A stream of a signal at once, and of those to come.
     ///
     /// - Parameter origin: Who makes the changes that need not be told.
-    func signals(for table: SQLiteTable, besides origin: StorageOrigin? = nil) -> AsyncStream<Void> {
+    func signals(for table: SQLiteTable, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let signals = state.withLock { state in
             if let followed = state.followed[table.name] { return followed.signals }
             let signals = ChangeSignals(silenced: { [weak self] in self?.watchIfHeard() })
@@ -55,7 +55,7 @@ final class SQLiteWatch: Sendable {
             if state.isClosed { signals.finish() }
             return signals
         }
-        let stream = signals.stream(besides: origin)
+        let stream = signals.stream(excluding: origin)
         watchIfHeard()
         return stream
     }

@@ -12,14 +12,14 @@ import OpenCombine
 /// It only shows: the store's pipeline decides what changes and when. A change is one for all who watch, whatever number
 /// of operations it comes from; events are told one for each operation.
 @MainActor
-final class LiveContents<Item: StorableItem> {
+final class StoreModel<Item: StorableItem> {
 
     /// The items.
-    private(set) var contents: StoreContents<Item>
+    private(set) var contents: OrderedItems<Item>
     /// Whether they are there.
     private(set) var state: StoreState
     /// Where the records are that are not simply items under their own keys.
-    private(set) var map: RecordMap
+    private(set) var map: RecordExceptions
 
     /// Fires before each change, for observers of the store as an object.
     nonisolated let objectChanges = ObjectChanges()
@@ -40,8 +40,8 @@ final class LiveContents<Item: StorableItem> {
 
     /// Shows the items that are there already, or that it is loading if there are none.
     nonisolated init(_ loaded: LoadedRecords<Item>? = nil) {
-        contents = loaded?.contents ?? StoreContents()
-        map = loaded?.map ?? RecordMap()
+        contents = loaded?.contents ?? OrderedItems()
+        map = loaded?.map ?? RecordExceptions()
         state = loaded == nil ? .loading : .loaded
     }
 
@@ -137,7 +137,7 @@ final class LiveContents<Item: StorableItem> {
     /// - Parameters:
     ///   - operations: The changes of each operation.
     ///   - newMap: Where the records are after them.
-    func apply(_ operations: [[StoreChange<Item>]], _ newMap: RecordMap) {
+    func apply(_ operations: [[StoreChange<Item>]], _ newMap: RecordExceptions) {
         isChanging = true
         defer { isChanging = false }
         let changes = operations.flatMap { $0 }

@@ -7,7 +7,7 @@ import Bodega
 /// leaves between two ranks. As long as nothing was removed, the position is the rank's distance from the first rank;
 /// after `r` removals it lies at most `r` below that, where a binary search finds it. So adding and looking up cost the
 /// same at any size, and a removal moves memory and does nothing more.
-struct StoreContents<Item: Sendable>: Sendable {
+struct OrderedItems<Item: Sendable>: Sendable {
 
     /// The items, in insertion order.
     private(set) var items: [Item] = []
@@ -109,7 +109,7 @@ struct StoreContents<Item: Sendable>: Sendable {
 
     /// Removes all items.
     mutating func removeAll() {
-        self = StoreContents()
+        self = OrderedItems()
     }
 
     /// Reads an entry that is passed in order to be made if it is missing, which hashes its key once only.

@@ -9,7 +9,7 @@ import Bodega
 ///   all that is known of their keys, and items that were identified by something else when they were written.
 ///
 /// Everything that is written goes through it, so that no record is overwritten or removed that somebody still needs.
-struct RecordMap: Sendable {
+struct RecordExceptions: Sendable {
 
     /// Why a record is reported.
     private struct Report {

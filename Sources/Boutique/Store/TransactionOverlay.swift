@@ -2,7 +2,7 @@ import Bodega
 
 /// The items of a store, with changes that are not written yet.
 @MainActor
-final class PendingItems<Item: StorableItem> {
+final class TransactionOverlay<Item: StorableItem> {
 
     /// Changes that hide what is below them.
     struct Layer {
@@ -12,24 +12,24 @@ final class PendingItems<Item: StorableItem> {
         var items: [CacheKey: Item?] = [:]
     }
 
-    private let live: LiveContents<Item>
+    private let model: StoreModel<Item>
     private let key: (Item) -> CacheKey
     private var layer = Layer()
     private var steps: [StoreStep<Item>] = []
 
-    init(on live: LiveContents<Item>, key: @escaping (Item) -> CacheKey) {
-        self.live = live
+    init(on model: StoreModel<Item>, key: @escaping (Item) -> CacheKey) {
+        self.model = model
         self.key = key
     }
 
     /// The item under a key.
     subscript(key: CacheKey) -> Item? {
-        layer.items[key] ?? (layer.isCleared ? nil : live.contents[key])
+        layer.items[key] ?? (layer.isCleared ? nil : model.contents[key])
     }
 
     /// All items, with some more steps.
-    func contents(with more: [StoreStep<Item>]) -> StoreContents<Item> {
-        var contents = live.contents
+    func contents(with more: [StoreStep<Item>]) -> OrderedItems<Item> {
+        var contents = model.contents
         for step in steps + more {
             switch step {
             case .insert(let items): for item in items { contents.insert(item, under: key(item)) }

@@ -7,7 +7,7 @@ import Foundation
 /// a network even a batch that was applied whole can come back as an error. A failed operation must change nothing, so
 /// the records concerned are read again, and what was applied is undone. Not so on an engine with a history, which applies
 /// batches whole and is shared with others: what they acknowledged in the meantime could be overwritten.
-struct Reconciliation: Sendable {
+struct FailedBatch: Sendable {
     /// What was to be written.
     private(set) var operations: [StorageOperation] = []
     /// The reported records that were to be replaced.
@@ -41,11 +41,11 @@ extension RecordStorage {
     /// - Returns: How what is stored may differ from what is shown.
     /// - Throws: If it could not be found out or undone.
     func undo(
-        _ failure: Reconciliation,
-        _ contents: StoreContents<Item>,
-        _ map: RecordMap,
+        _ failure: FailedBatch,
+        _ contents: OrderedItems<Item>,
+        _ map: RecordExceptions,
         since cursor: StorageCursor?
-    ) async throws -> Reconciliation.Difference {
+    ) async throws -> FailedBatch.Difference {
         if observableEngine != nil {
             guard let cursor else { return .order }
             return try await mayHaveOwnChanges(since: cursor) ? .order : .none
@@ -62,9 +62,9 @@ extension RecordStorage {
 /// Compares what is stored with what should be, key by key.
 private struct Undoing<Item: StorableItem> {
     let storage: RecordStorage<Item>
-    let failure: Reconciliation
-    let contents: StoreContents<Item>
-    let map: RecordMap
+    let failure: FailedBatch
+    let contents: OrderedItems<Item>
+    let map: RecordExceptions
 
     /// What should be under a key.
     private enum Wanted {

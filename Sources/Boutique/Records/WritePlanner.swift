@@ -2,20 +2,20 @@ import Bodega
 import Foundation
 
 /// Finds for each write and removal of a batch what it means for the records, and keeps those that are in the way.
-struct RecordPlaces<Item: StorableItem> {
+struct WritePlanner<Item: StorableItem> {
     let storage: RecordStorage<Item>
     /// Where the records are after what was prepared.
-    private(set) var map: RecordMap
+    private(set) var map: RecordExceptions
     /// Where they are before the batch.
-    private let before: RecordMap
+    private let before: RecordExceptions
     /// The items before the batch, unless the map is empty.
-    private let contents: StoreContents<Item>?
+    private let contents: OrderedItems<Item>?
     /// The items that the batch has written, and those that it has removed, unless the map is empty.
     private var written: Set<CacheKey> = []
     private var removed: Set<CacheKey> = []
     private var isCleared = false
 
-    init(storage: RecordStorage<Item>, map: RecordMap, contents: StoreContents<Item>?) {
+    init(storage: RecordStorage<Item>, map: RecordExceptions, contents: OrderedItems<Item>?) {
         self.storage = storage
         self.map = map
         before = map

@@ -3,7 +3,7 @@ import Foundation
 /// Tells of changes that were committed through one ``SQLiteFile``, in the order of the commits.
 ///
 /// Whoever follows is told on the thread that commits, which has the writing connection: it must only take note.
-final class SQLiteChangeFeed: Sendable {
+final class SQLiteCommitObservers: Sendable {
 
     /// Is told what each commit came to, with the data of removed items. It costs the commits of others a look at these.
     typealias Follower = @Sendable ([SQLiteEffect]) -> Void
@@ -28,7 +28,7 @@ final class SQLiteChangeFeed: Sendable {
     ///   - origin: Whose changes are left out.
     ///   - follower: What is told.
     /// - Returns: A number to remove the follower by.
-    func follow(_ table: SQLiteTable, besides origin: ObjectIdentifier, _ follower: @escaping Follower) -> Int {
+    func follow(_ table: SQLiteTable, excluding origin: ObjectIdentifier, _ follower: @escaping Follower) -> Int {
         state.withLock { state in
             state.lastNumber += 1
             let entry = Entry(number: state.lastNumber, origin: origin, follower: follower)

@@ -21,16 +21,16 @@ struct NoteV3: Codable, Equatable, Identifiable {
     var priority: Int?
 }
 
-extension ItemHistory where Item == NoteV2 {
-    static var ofTwo: ItemHistory {
-        ItemHistory<NoteV1>(startingWith: NoteV1.self)
+extension ItemMigration where Item == NoteV2 {
+    static var ofTwo: ItemMigration {
+        ItemMigration<NoteV1>(startingWith: NoteV1.self)
             .then(NoteV2.self) { NoteV2(id: $0.id, title: $0.text, tags: []) }
     }
 }
 
-extension ItemHistory where Item == NoteV3 {
-    static var ofThree: ItemHistory {
-        ItemHistory<NoteV2>.ofTwo
+extension ItemMigration where Item == NoteV3 {
+    static var ofThree: ItemMigration {
+        ItemMigration<NoteV2>.ofTwo
             .then { NoteV3(id: $0.id, title: $0.title, tags: $0.tags.sorted(), priority: $0.tags.count) }
     }
 }

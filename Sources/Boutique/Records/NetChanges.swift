@@ -4,7 +4,7 @@ import Bodega
 ///
 /// Removing what is ``removed`` and then writing what is ``written`` leads to the same items in the same order as doing
 /// what the history tells, one after the other: what is removed and written again is at the end.
-struct HistoryOutcome: Sendable {
+struct NetChanges: Sendable {
     /// The keys whose items were removed at some time, each once.
     private(set) var removed: [CacheKey] = []
     /// The keys that have items in the end and were written, each once, in the order in which new ones were added.

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Boutique
 
-@Suite struct StoreContentsTests {
+@Suite struct OrderedItemsTests {
 
     @Test("After any changes, every item is at the position that an array has it at")
     func model() {
         print("contents model: EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
-        var contents = StoreContents<Int>()
+        var contents = OrderedItems<Int>()
         var model: [(key: CacheKey, item: Int)] = []
         for step in 0..<3_000 {
             let key = CacheKey("\(Int.random(in: 0..<120, using: &random))")
@@ -41,7 +41,7 @@ import Testing
 
     @Test("Keys that only look alike are different")
     func likeness() {
-        var contents = StoreContents<Int>()
+        var contents = OrderedItems<Int>()
         contents.insert(1, under: CacheKey("\u{E9}"))
         contents.insert(2, under: CacheKey("e\u{301}"))
         #expect(contents.items == [1, 2])

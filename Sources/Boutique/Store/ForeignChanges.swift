@@ -1,9 +1,9 @@
 import Bodega
 
 /// What others have changed, as it is shown.
-struct OthersChanges<Item: StorableItem> {
+struct ForeignChanges<Item: StorableItem> {
     /// Where the records are then.
-    private(set) var map: RecordMap
+    private(set) var map: RecordExceptions
     /// Whether reported records have become items. The engine has these at the places of the records, which are not known.
     private(set) var hasUnknownPlaces = false
     private var removed: [CacheKey]
@@ -18,9 +18,9 @@ struct OthersChanges<Item: StorableItem> {
     ///   - before: Where the records were before.
     ///   - own: Own items to show instead of what others have written.
     init?(
-        _ outcome: HistoryOutcome,
+        _ outcome: NetChanges,
         _ found: [(key: CacheKey, record: DecodedRecord<Item>)],
-        _ before: RecordMap,
+        _ before: RecordExceptions,
         instead own: [CacheKey: Item] = [:]
     ) {
         if before.hasDisplacedItems || before.hasDuplicates { return nil }
@@ -50,7 +50,7 @@ struct OthersChanges<Item: StorableItem> {
     }
 
     /// The changes of what is shown now.
-    func changes(of contents: StoreContents<Item>) -> [StoreChange<Item>] {
+    func changes(of contents: OrderedItems<Item>) -> [StoreChange<Item>] {
         var changes: [StoreChange<Item>] = []
         let gone = removed.filter(contents.contains)
         if !gone.isEmpty { changes.append(.remove(gone)) }
