@@ -60,14 +60,14 @@ extension StoreEvent {
         var items: [Item] = []
         var inserted: [String] = []
         var updated: [String] = []
-        private var places: [CacheKey: Int] = [:]
+        private var positions: [CacheKey: Int] = [:]
 
         mutating func add(_ item: Item, _ key: CacheKey, isNew: Bool) {
-            if let place = places[key] {
-                items[place] = item
+            if let position = positions[key] {
+                items[position] = item
                 return
             }
-            places[key] = items.count
+            positions[key] = items.count
             items.append(item)
             if isNew { inserted.append(key.rawValue) } else { updated.append(key.rawValue) }
         }
@@ -79,28 +79,6 @@ extension StoreEvent {
 
     fileprivate static func removal(of items: [Item], keys: [CacheKey]) -> StoreEvent {
         StoreEvent(.remove, items: items, removed: keys.map { $0.rawValue })
-    }
-}
-
-/// The keys of the items that a change concerns.
-enum ChangedKeys {
-    case these([CacheKey])
-    case any
-
-    init(_ changes: [StoreChange<some StorableItem>]) {
-        var keys: [CacheKey] = []
-        for change in changes {
-            guard let count = change.keys?.count, keys.count + count <= ItemObservation.groups else {
-                self = .any
-                return
-            }
-            switch change {
-            case .insert(let inserted, _): keys += inserted
-            case .remove(let removed): keys += removed
-            case .removeAll: break
-            }
-        }
-        self = .these(keys)
     }
 }
 

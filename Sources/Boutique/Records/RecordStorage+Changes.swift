@@ -4,9 +4,9 @@ import Logging
 
 extension RecordStorage {
 
-    /// Reads all records, with the place in the engine's history if it has one.
+    /// Reads all records, with the cursor behind them if the engine has a log.
     ///
-    /// - Parameter needsCursor: Whether it fails if there is a history and the place in it can't be found out.
+    /// - Parameter needsCursor: Whether it fails if the engine has a log and the cursor can't be read.
     func fetchAll(
         needsCursor: Bool
     ) async throws -> (records: [(key: CacheKey, data: Data)], cursor: StorageCursor?) {
@@ -17,30 +17,36 @@ extension RecordStorage {
         } catch  where !needsCursor {
             let records = try await engine.fetchAll()
             boutiqueLogger.notice(
-                "A store does not see what others change, because the engine can't tell. Call reload() to see it.",
+                """
+                The store does not see changes of other processes, because the engine can't report them. Call reload() \
+                to see them.
+                """,
                 metadata: ["error": "\(error)"]
             )
             return (records, nil)
         }
     }
 
-    /// Signals that others may have changed something. `nil` if the engine can't tell.
+    /// Signals that other origins may have changed something. `nil` if the engine can't signal that.
     func changeSignals() -> AsyncStream<Void>? {
         if let engine = engine as? any CommitReportingStorageEngine { return engine.changeSignals(excluding: origin) }
         return observableEngine?.changeSignals()
     }
 
-    /// Reads what has changed since a place in the engine's history.
+    /// Reads and decodes what has changed since a cursor.
     ///
-    /// - Returns: `nil` if the history does not reach back to it.
-    func fetchNews(since cursor: StorageCursor) async throws -> HistoryNews? {
-        try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin)
-            .map { HistoryNews($0, since: cursor, readBy: origin) }
+    /// - Returns: `nil` if the log does not reach back to it.
+    func changes(since cursor: StorageCursor) async throws -> RecordChanges<Item>? {
+        let origin = origin
+        guard let found = try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin) else {
+            return nil
+        }
+        return RecordChanges(found.changes, await decode(found.items), upTo: found.cursor, readBy: origin)
     }
 
-    /// Whether the store itself may have changed something since a place in the engine's history.
+    /// Whether the store itself may have changed something since a cursor.
     ///
-    /// - Returns: `true` also if the history does not reach back to it.
+    /// - Returns: `true` also if the log does not reach back to it.
     func mayHaveOwnChanges(since cursor: StorageCursor) async throws -> Bool {
         guard let observableEngine,
             let all = try await StorageDelta.whole(
