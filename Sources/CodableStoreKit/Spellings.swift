@@ -1,21 +1,21 @@
-// The API is spelled as the library spells it that it stands in for. These are the words as a dictionary has them.
+// The API has the spellings of the original CodableStoreKit. These aliases have the common spellings.
 
-/// The same as ``WriteableCodableStore``.
+/// An alias of ``WriteableCodableStore``.
 public typealias WritableCodableStore = WriteableCodableStore
-/// The same as ``AnyWriteableCodableStore``.
+/// An alias of ``AnyWriteableCodableStore``.
 public typealias AnyWritableCodableStore = AnyWriteableCodableStore
-/// The same as ``ObserverableCodableStore``.
+/// An alias of ``ObserverableCodableStore``.
 public typealias ObservableCodableStore = ObserverableCodableStore
-/// The same as ``AnyObserverableCodableStore``.
+/// An alias of ``AnyObserverableCodableStore``.
 public typealias AnyObservableCodableStore = AnyObserverableCodableStore
-/// The same as ``ObserverableCodableStoreSubscriptionBag``.
+/// An alias of ``ObserverableCodableStoreSubscriptionBag``.
 public typealias ObservableCodableStoreSubscriptionBag = ObserverableCodableStoreSubscriptionBag
-/// The same as ``CodableStoreable``.
+/// An alias of ``CodableStoreable``.
 public typealias CodableStorable = CodableStoreable
-/// The same as ``BaseCodableStoreable``.
+/// An alias of ``BaseCodableStoreable``.
 public typealias BaseCodableStorable = BaseCodableStoreable
 
 extension CodableStore {
-    /// The same as ``writeable``.
+    /// An alias of ``writeable``.
     public var writable: AnyWriteableCodableStore<Object> { writeable }
 }

@@ -1,11 +1,11 @@
 extension Array where Element: CodableStoreable {
 
-    /// Saves the objects, as ``CodableStore/save(_:)-([Object])``.
+    /// Saves the objects. See ``CodableStore/save(_:)-([Object])``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: For each object in its place, what became of it.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: One result per object, in the same order.
     @discardableResult
     public func save(
         container: CodableStoreContainer = .default,
@@ -14,12 +14,12 @@ extension Array where Element: CodableStoreable {
         CodableStore<Element>(container: container, engine: engine).save(self)
     }
 
-    /// Deletes the objects, as ``CodableStore/delete(_:)-([Object])``.
+    /// Deletes the objects. See ``CodableStore/delete(_:)-([Object])``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: For each object in its place, what became of it.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: One result per object, in the same order.
     @discardableResult
     public func delete(
         container: CodableStoreContainer = .default,

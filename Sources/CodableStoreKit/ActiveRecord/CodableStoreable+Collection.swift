@@ -1,12 +1,12 @@
 extension CodableStoreable {
 
-    /// Finds an object, as ``CodableStore/get(identifier:)``.
+    /// Returns an object. See ``CodableStore/get(identifier:)``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies the object.
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is none.
+    ///   - identifier: The object's identifier.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Throws: A ``Bodega/StorageError``. Its code is ``Bodega/StorageError/Code/notFound`` if there is no such object.
     public static func get(
         identifier: ID,
         container: CodableStoreContainer = .default,
@@ -15,11 +15,11 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).get(identifier: identifier)
     }
 
-    /// All objects, as ``CodableStore/getCollection()``.
+    /// Returns all objects. See ``CodableStore/getCollection()``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
     /// - Throws: A ``Bodega/StorageError``.
     public static func getCollection(
         container: CodableStoreContainer = .default,
@@ -28,13 +28,13 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).getCollection()
     }
 
-    /// The objects that meet a condition, as ``CodableStore/get(where:)``.
+    /// Returns the objects that satisfy a condition. See ``CodableStore/get(where:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Throws: A ``Bodega/StorageError``, or what the predicate throws.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Throws: A ``Bodega/StorageError``, or the predicate's error.
     public static func get(
         where predicate: (Self) throws -> Bool,
         container: CodableStoreContainer = .default,
@@ -43,13 +43,13 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).get(where: predicate)
     }
 
-    /// The first object that meets a condition, as ``CodableStore/first(where:)``.
+    /// Returns the first object that satisfies a condition. See ``CodableStore/first(where:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Throws: A ``Bodega/StorageError``, or what the predicate throws.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Throws: A ``Bodega/StorageError``, or the predicate's error.
     public static func first(
         where predicate: (Self) throws -> Bool,
         container: CodableStoreContainer = .default,
@@ -58,12 +58,12 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).first(where: predicate)
     }
 
-    /// Whether an object is stored, as ``CodableStore/exists(identifier:)``.
+    /// Returns whether an object is stored. See ``CodableStore/exists(identifier:)``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies the object.
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
+    ///   - identifier: The object's identifier.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
     public static func exists(
         identifier: ID,
         container: CodableStoreContainer = .default,
@@ -72,13 +72,13 @@ extension CodableStoreable {
         CodableStore(container: container, engine: engine).exists(identifier: identifier)
     }
 
-    /// Deletes an object, as ``CodableStore/delete(identifier:)``.
+    /// Deletes an object. See ``CodableStore/delete(identifier:)``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies the object.
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: The object as it was stored.
+    ///   - identifier: The object's identifier.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: The deleted object, as it was stored.
     /// - Throws: A ``Bodega/StorageError``.
     @discardableResult
     public static func delete(
@@ -89,13 +89,13 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).delete(identifier: identifier)
     }
 
-    /// Deletes objects, as ``CodableStore/delete(identifiers:)``.
+    /// Deletes objects. See ``CodableStore/delete(identifiers:)``.
     ///
     /// - Parameters:
-    ///   - identifiers: What identifies the objects.
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: For each identifier in its place, what became of the object.
+    ///   - identifiers: The identifiers of the objects.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: One result per identifier, in the same order.
     @discardableResult
     public static func delete(
         identifiers: [ID],
@@ -105,12 +105,12 @@ extension CodableStoreable {
         CodableStore(container: container, engine: engine).delete(identifiers: identifiers)
     }
 
-    /// Deletes all objects, as ``CodableStore/deleteCollection()``.
+    /// Deletes all objects. See ``CodableStore/deleteCollection()``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: For each object, what became of it.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: One result per object.
     /// - Throws: A ``Bodega/StorageError``.
     @discardableResult
     public static func deleteCollection(

@@ -1,14 +1,14 @@
-// The forms with the label `handler:`, as CodableStoreKit has them. With a trailing closure the others are chosen.
+// The forms with the label `handler:` of the original CodableStoreKit. A trailing closure selects the other forms.
 
 extension CodableStoreable {
 
-    /// What is called with each event. Code in Swift 6 takes ``CodableStore/Observer``.
+    /// A closure that receives events. In Swift 6 code, use ``CodableStore/Observer``.
     public typealias ObserveHandler = (CodableStore<Self>.ObserveEvent) -> Void
 
-    /// Observes the object with this one's identifier; the same as ``observe(container:engine:on:_:)``.
+    /// Observes the object with the same identifier. Equivalent to ``observe(container:engine:on:_:)``.
     ///
-    /// - Parameter handler: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    /// - Parameter handler: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -18,12 +18,12 @@ extension CodableStoreable {
         observe(handler)
     }
 
-    /// Observes the object with an identifier; the same as ``observe(identifier:container:engine:on:_:)``.
+    /// Observes the object with an identifier. Equivalent to ``observe(identifier:container:engine:on:_:)``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies the object.
-    ///   - handler: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - identifier: The object's identifier.
+    ///   - handler: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -34,12 +34,12 @@ extension CodableStoreable {
         observe(identifier: identifier, handler)
     }
 
-    /// Observes the objects that meet a condition; the same as ``observe(where:container:engine:on:_:)``.
+    /// Observes the objects that satisfy a condition. Equivalent to ``observe(where:container:engine:on:_:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - handler: What is called when such an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - handler: A closure called after a matching object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -50,10 +50,10 @@ extension CodableStoreable {
         observe(where: predicate, handler)
     }
 
-    /// Observes all objects; the same as ``observeCollection(container:engine:on:_:)``.
+    /// Observes all objects. Equivalent to ``observeCollection(container:engine:on:_:)``.
     ///
-    /// - Parameter handler: What is called when an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    /// - Parameter handler: A closure called after an object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult

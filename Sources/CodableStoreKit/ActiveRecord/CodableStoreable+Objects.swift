@@ -1,11 +1,11 @@
 extension CodableStoreable {
 
-    /// Saves the object, as ``CodableStore/save(_:)-(Object)``.
+    /// Saves the object. See ``CodableStore/save(_:)-(Object)``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: The object.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: The saved object.
     /// - Throws: A ``Bodega/StorageError``.
     @discardableResult
     public func save(
@@ -15,12 +15,12 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).save(self)
     }
 
-    /// Deletes the object, as ``CodableStore/delete(_:)-(Object)``.
+    /// Deletes the object. See ``CodableStore/delete(_:)-(Object)``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
-    /// - Returns: The object as it was stored.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
+    /// - Returns: The deleted object, as it was stored.
     /// - Throws: A ``Bodega/StorageError``.
     @discardableResult
     public func delete(
@@ -30,15 +30,31 @@ extension CodableStoreable {
         try CodableStore(container: container, engine: engine).delete(self)
     }
 
-    /// Whether an object with this one's identifier is stored, as ``CodableStore/exists(_:)``.
+    /// Returns whether an object with the same identifier is stored. See ``CodableStore/exists(_:)``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
     public func exists(
         container: CodableStoreContainer = .default,
         engine: CodableStore<Self>.Engine = .fileSystem
     ) -> Bool {
         CodableStore(container: container, engine: engine).exists(self)
+    }
+
+    /// Saves the object in another container. The form with the label `inEngine:` of the original CodableStoreKit, equivalent
+    /// to ``save(container:engine:)``.
+    ///
+    /// - Parameters:
+    ///   - container: The destination container.
+    ///   - engine: The destination engine.
+    /// - Returns: The saved object.
+    /// - Throws: A ``Bodega/StorageError``.
+    @discardableResult
+    public func copy(
+        toContainer container: CodableStoreContainer,
+        inEngine engine: CodableStore<Self>.Engine
+    ) throws -> Self {
+        try save(container: container, engine: engine)
     }
 }

@@ -1,15 +1,15 @@
 extension CodableStoreable {
 
-    /// Observes the object with an identifier, as ``CodableStore/observe(identifier:on:_:)``.
+    /// Observes the object with an identifier. See ``CodableStore/observe(identifier:on:_:)``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies the object.
-    ///   - container: The section of the engine. If neither it nor the engine is given, all containers and engines of the
-    ///     process are observed; see ``observeCollection(container:engine:on:_:)``.
-    ///   - engine: What keeps the objects.
+    ///   - identifier: The object's identifier.
+    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines of the
+    ///     process are observed. See ``observeCollection(container:engine:on:_:)``.
+    ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public static func observe(
@@ -26,16 +26,16 @@ extension CodableStoreable {
         return store.observe(identifier: identifier, on: scheduler, observer)
     }
 
-    /// Observes the objects that meet a condition, as ``CodableStore/observe(where:on:_:)``.
+    /// Observes the objects that satisfy a condition. See ``CodableStore/observe(where:on:_:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - container: The section of the engine. If neither it nor the engine is given, all containers and engines of the
-    ///     process are observed; see ``observeCollection(container:engine:on:_:)``.
-    ///   - engine: What keeps the objects.
+    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines of the
+    ///     process are observed. See ``observeCollection(container:engine:on:_:)``.
+    ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public static func observe(
@@ -51,19 +51,18 @@ extension CodableStoreable {
         return store.observe(where: predicate, on: scheduler, observer)
     }
 
-    /// Observes all objects, as ``CodableStore/observeCollection(on:_:)``.
+    /// Observes all objects. See ``CodableStore/observeCollection(on:_:)``.
     ///
-    /// If neither a container nor an engine is given, the observer is called for what stores of this process save and delete
-    /// in any container and engine, one call at a time; the event says where it was. What others change in an SQLite file is
-    /// among that as long as a store's collection there is observed, too. If only one of the two is given, the other is the
-    /// default.
+    /// If both the container and the engine are `nil`, the observer is called for the changes of all stores of this process,
+    /// one call at a time. The event has the container and the engine. Foreign changes of an SQLite file are included while
+    /// the collection of a store on the file is observed, too. If only one of the two is `nil`, its default is used.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine.
-    ///   - engine: What keeps the objects.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public static func observeCollection(
@@ -78,15 +77,15 @@ extension CodableStoreable {
         return store.observeCollection(on: scheduler, observer)
     }
 
-    /// Observes the object with this one's identifier, as ``CodableStore/observe(_:on:_:)``.
+    /// Observes the object with the same identifier. See ``CodableStore/observe(_:on:_:)``.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine. If neither it nor the engine is given, all containers and engines of the
-    ///     process are observed; see ``observeCollection(container:engine:on:_:)``.
-    ///   - engine: What keeps the objects.
+    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines of the
+    ///     process are observed. See ``observeCollection(container:engine:on:_:)``.
+    ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -100,7 +99,7 @@ extension CodableStoreable {
 }
 
 extension CodableStore {
-    /// - Returns: `nil` if neither the container nor the engine is given.
+    /// Creates a store, or returns `nil` if both the container and the engine are `nil`.
     fileprivate convenience init?(in container: CodableStoreContainer?, of engine: Engine?) {
         if container == nil, engine == nil { return nil }
         self.init(container: container ?? .default, engine: engine ?? .fileSystem)

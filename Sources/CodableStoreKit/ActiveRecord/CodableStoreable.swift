@@ -1,4 +1,4 @@
-/// A type whose objects a ``CodableStore`` can keep, and that can save, find and observe them by itself.
+/// A type whose objects a ``CodableStore`` can store, with methods that save, find and observe them.
 ///
 /// ```swift
 /// extension User: CodableStoreable {
@@ -9,6 +9,6 @@
 /// let users = try User.getCollection()
 /// ```
 ///
-/// Each of the conveniences is the operation of that name on a ``CodableStore`` with the container and engine that are
-/// passed. A type that should not have them is a ``BaseCodableStoreable``.
+/// Each of these methods calls the method of the same name on a ``CodableStore`` with the given container and engine. A type
+/// without them conforms to ``BaseCodableStoreable``.
 public protocol CodableStoreable: BaseCodableStoreable {}

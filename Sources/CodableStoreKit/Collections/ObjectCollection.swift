@@ -1,44 +1,44 @@
 import Bodega
 
-/// The objects of one type in one collection, whatever keeps them.
+/// The objects of one type in one collection, in any engine.
 ///
-/// The observers are told of each change in the order of the changes, and have been called when an operation returns,
-/// unless another thread is calling them.
+/// Observers are called in the order of the changes. When an operation returns, its observers have been called, unless
+/// another thread is calling observers.
 protocol ObjectCollection<Object>: AnyObject {
     associatedtype Object: BaseCodableStoreable
 
-    /// Who is told of changes.
+    /// The observers of the objects.
     var observers: Observers<Object> { get }
 
-    /// An object, or `nil` if there is none.
+    /// Returns an object, or `nil` if there is none.
     func object(_ identifier: Object.ID) throws -> Object?
 
-    /// All objects, and those that can't be decoded.
+    /// Returns all objects, and the errors of the records that cannot be decoded.
     func objects() throws -> FetchedObjects<Object>
 
-    /// The same for those who don't ask for the keys, in less time.
+    /// Returns the same without the keys, in less time.
     func objectsWithoutKeys() throws -> ObjectsWithoutKeys<Object>
 
-    /// Whether there is an object, also one that can't be decoded.
+    /// Returns whether an object is stored, even if its record cannot be decoded.
     func contains(_ identifier: Object.ID) throws -> Bool
 
     /// Saves objects.
     ///
-    /// - Returns: One outcome for each object, in its place.
+    /// - Returns: One outcome per object, in the same order.
     func save(_ objects: [Object]) -> [Outcome<Object>]
 
     /// Deletes objects.
     ///
-    /// - Returns: One outcome for each identifier, in its place.
+    /// - Returns: One outcome per identifier, in the same order.
     func delete(_ identifiers: [Object.ID]) -> [Outcome<Object>]
 
     /// Deletes all objects that can be decoded.
     ///
-    /// - Returns: One outcome for each object.
+    /// - Returns: One outcome per object.
     func deleteAll() throws -> [Outcome<Object>]
 }
 
-/// What became of one object of an operation.
+/// The outcome of an operation for one object.
 struct Outcome<Object: BaseCodableStoreable> {
     let identifier: Object.ID
     let result: Result<Object, any Error>

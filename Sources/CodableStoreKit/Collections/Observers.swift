@@ -2,95 +2,93 @@ import Bodega
 import Foundation
 import Logging
 
-/// Who observes the objects of one type in one collection.
+/// The observers of the objects of one type in one collection.
+///
+/// A change reaches an observer in these steps:
+///
+/// 1. A writer commits, or the follower of foreign changes reads them. While the lock that orders the collection's changes
+///    is held, it calls `enqueue`, which copies the list of observers and hands a call to `deliveries`.
+/// 2. A thread that ends an operation makes that call, holding no lock; see ``DeliveryQueue``.
+/// 3. The call passes the change to each of the copied observers that is still active.
+///
+/// The lock of `observers` guards the list and the `isActive` of each observer. Unsubscribing sets `isActive` under that
+/// lock, so no call of the observer begins afterwards.
 final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
-    // @unchecked because of the objects in the calls. One that is not safe to share is handed to its observers by one
-    // thread, after the one that saved it has handed it in; of an object of a class, each gets a copy.
+    // @unchecked because the calls take objects that may not be Sendable. The thread that saves such an object hands it in,
+    // and one thread passes it to the observers after that. Of an instance of a class, each observer gets a copy.
 
     typealias Call = (ObjectChange<Object>) -> Void
 
     private final class Observer {
         let call: Call
-        // Read and written under the lock of `observers`.
+        // Guarded by the lock of `observers`.
         var isActive = true
         init(_ call: @escaping Call) { self.call = call }
     }
 
     private let observers = Locked<[Observer]>([])
-    private let place = Locked<(container: CodableStoreContainer, engine: () -> CodableStore<Object>.Engine?)?>(nil)
+    private let typeObservers = Locked<(() -> [Call])?>(nil)
     private let deliveries: DeliveryQueue
-    // Set once; `weak let` needs a newer compiler than the package.
-    nonisolated(unsafe) private weak var core: CollectionCore?
+    private let core: Weak<CollectionCore>?
 
-    /// Observers of a collection that nobody else can change.
-    init(_ deliveries: DeliveryQueue) {
+    /// - Parameters:
+    ///   - deliveries: The queue that calls the observers.
+    ///   - core: The collection that holds these observers, `nil` if it has no foreign changes to follow.
+    init(_ deliveries: DeliveryQueue, of core: CollectionCore? = nil) {
         self.deliveries = deliveries
-        core = nil
+        self.core = core.map { Weak($0) }
     }
 
-    /// Observers of a collection that holds these.
-    init(_ core: CollectionCore) {
-        deliveries = core.deliveries
-        self.core = core
+    /// Connects the observers of the type in all collections. Only the first call has an effect.
+    ///
+    /// - Parameter find: Returns the calls of those observers for a change in this collection.
+    func setTypeObservers(_ find: @autoclosure () -> () -> [Call]) {
+        typeObservers.withLock { if $0 == nil { $0 = find() } }
     }
 
-    /// Says where the collection is, for those who observe the type everywhere. What the first store says stays.
-    func setPlace(_ container: CodableStoreContainer, _ engine: CodableStore<Object>.Engine) {
-        place.withLock { place in
-            if place == nil { place = (container, engine.unretained) }
-        }
-    }
-
-    /// Adds an observer of the changes from now on.
+    /// Adds an observer of future changes.
     func add(_ call: @escaping Call) -> ObservableCodableStoreSubscription {
         nonisolated(unsafe) let observer = Observer(call)
         observers.withLock { $0.append(observer) }
-        core?.beginObservation()
+        core?.object?.beginObservation()
         return ObservableCodableStoreSubscription {
             self.observers.withLock { observers in
                 observer.isActive = false
                 observers.removeAll { $0 === observer }
             }
-            self.core?.endObservation()
+            self.core?.object?.endObservation()
         }
     }
 
-    /// Hands in a change of this process, in the order of the changes.
+    /// Enqueues a change made by this process.
     ///
-    /// Objects of a class are not told themselves, because whoever saved or deleted them has them: each observer gets a copy,
-    /// made of what is stored.
+    /// The caller that saved or deleted an instance of a class still has it. So each observer gets a copy, decoded from the
+    /// record.
     ///
     /// - Parameters:
-    ///   - change: What has changed.
-    ///   - effect: The same in records.
+    ///   - change: The change.
+    ///   - effect: Its effect on the records.
     func enqueue(_ change: ObjectChange<Object>, _ effect: SQLiteEffect) {
         if Object.self is AnyObject.Type { enqueue(effect) } else { enqueue { change } }
     }
 
-    /// Hands in a change, in the order of the changes. Those who observe now are told, if they still observe then.
+    /// Enqueues a change for the current observers. Those that are still active when it is delivered are called.
     ///
-    /// - Parameter change: Finds out what has changed, if there is anything to tell; it is called with the delivery, and for
-    ///   each observer if the objects are of a class.
+    /// - Parameter change: Returns the change, or `nil` if there is nothing to report. It is called upon delivery, and once
+    ///   for each observer if `Object` is a class.
     func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
-        let observers = observers.withLock { $0 } + observersOfType()
+        let ofType = typeObservers.withLock { $0 }?() ?? []
+        let observers = observers.withLock { $0 } + ofType.map(Observer.init)
         if observers.isEmpty { return }
-        nonisolated(unsafe) let told = (observers: observers, change: change)
+        nonisolated(unsafe) let delivery = (observers: observers, change: change)
         deliveries.enqueue {
             let isOfClass = Object.self is AnyObject.Type
             var change: ObjectChange<Object>?
-            for observer in told.observers where self.isActive(observer) {
-                if change == nil || isOfClass { change = told.change() }
+            for observer in delivery.observers where self.isActive(observer) {
+                if change == nil || isOfClass { change = delivery.change() }
                 guard let change else { return }
                 observer.call(change)
             }
-        }
-    }
-
-    private func observersOfType() -> [Observer] {
-        let observers = TypeObservers.all(of: Object.self)
-        guard !observers.isEmpty, let place = place.withLock({ $0 }), let engine = place.engine() else { return [] }
-        return observers.map { observer in
-            Observer { observer.call(CodableStore<Object>.ObserveEvent($0, place.container, engine)) }
         }
     }
 
@@ -112,10 +110,10 @@ extension Observers: RecordObservers {
 
     private static func object(_ data: Data, _ key: CacheKey) -> Object? {
         do {
-            return try Object.codableStoreCoder.decoder.decode(Object.self, from: data)
+            return try Codec<Object>().decode(data, key)
         } catch {
             codableStoreLogger.error(
-                "What was changed is not an object that could be decoded, so nobody is told of it.",
+                "Observers are not notified of a change, because the record cannot be decoded.",
                 metadata: ["key": "\(key)", "error": "\(error)"]
             )
             return nil

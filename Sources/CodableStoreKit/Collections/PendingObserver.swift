@@ -2,7 +2,7 @@ import Bodega
 
 /// An observer of a collection that could not be opened yet.
 final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
-    // @unchecked because of the call, which `Observers` answers for.
+    // @unchecked because of the call; see `Observers`.
 
     private struct State {
         var call: Observers<Object>.Call?
@@ -11,12 +11,12 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter call: What is called with each change, once it has begun.
+    /// - Parameter call: The closure to call with each change, once the observation has begun.
     init(_ call: @escaping Observers<Object>.Call) {
         state = Locked(State(call: call))
     }
 
-    /// Observes from now on, unless it has begun or was ended before.
+    /// Begins the observation. A no-op if it has begun or ended before.
     func begin(with observers: Observers<Object>) {
         state.withLock { state in
             guard let call = state.call else { return }
@@ -24,7 +24,7 @@ final class PendingObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
         }
     }
 
-    /// Ends the observation, also one that has not begun.
+    /// Ends the observation, or prevents it from beginning.
     func end() {
         let subscription = state.withLock { state in
             defer { state = State() }

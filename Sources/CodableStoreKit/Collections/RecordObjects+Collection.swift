@@ -15,7 +15,8 @@ extension RecordObjects {
     }
 
     private func readObjectsWithoutKeys() throws -> ObjectsWithoutKeys<Object> {
-        // Nearly always every record is an object in its place. Then the keys need not be known, and making them takes time.
+        // Almost always, every record is an object under its own key. Then the keys, which take time to create, are not
+        // needed.
         guard canHoldStrays else {
             let decoded = Codec<Object>.decode(all: try records.values())
             if decoded.failures.isEmpty { return ObjectsWithoutKeys(objects: decoded.objects) }
@@ -23,8 +24,8 @@ extension RecordObjects {
         }
         let items = try records.items()
         let hasStrays = Locked(false)
-        let decoded = Codec<Object>.decode(all: items.map(\.data)) { place, object in
-            if isStray(object, under: items[place].key) { hasStrays.withLock { $0 = true } }
+        let decoded = Codec<Object>.decode(all: items.map(\.data)) { index, object in
+            if isStray(object, under: items[index].key) { hasStrays.withLock { $0 = true } }
         }
         if decoded.failures.isEmpty, !hasStrays.withLock({ $0 }) {
             return ObjectsWithoutKeys(objects: decoded.objects)
@@ -32,21 +33,21 @@ extension RecordObjects {
         return ObjectsWithoutKeys(try fetched(items, decoded))
     }
 
-    /// Puts objects and their keys together.
+    /// Pairs decoded objects with their keys.
     private func fetched(
         _ items: [(key: CacheKey, data: Data)],
         _ decoded: DecodedObjects<Object>
     ) throws -> FetchedObjects<Object> {
         var found = FetchedObjects<Object>()
-        found.undecodable = decoded.failures.map { placed(Codec<Object>.undecodable(items[$0.place].key, $0.error)) }
-        let failed = Set(decoded.failures.map(\.place))
+        found.undecodable = decoded.failures.map { noted(Codec<Object>.undecodable(items[$0.index].key, $0.error)) }
+        let failed = Set(decoded.failures.map(\.index))
         let keys = items.indices.lazy.filter { !failed.contains($0) }.map { items[$0].key }
         found.objectsAndKeys = zip(keys, decoded.objects).map { ($0, $1) }
         return try withoutShadowedStrays(found)
     }
 }
 
-/// All objects of a collection, for those who don't ask for their keys.
+/// All objects of a collection, for callers that do not need the keys.
 struct ObjectsWithoutKeys<Object> {
     var objects: [Object]
     var undecodable: [StorageError] = []

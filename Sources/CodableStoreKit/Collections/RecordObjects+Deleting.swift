@@ -9,17 +9,8 @@ extension RecordObjects {
         let deletions: [Deletion<Object>] = identifiers.map { identifier in
             Deletion(identifier, Result { try key(of: identifier) })
         }
-        do {
-            try carryOut(deletions)
-        } catch {
-            let isLocked = (error as? StorageError)?.code == .locked
-            for deletion in deletions {
-                if deletions.count == 1 || isLocked {
-                    deletion.result = .failure(error)
-                } else {
-                    do { try carryOut([deletion]) } catch { deletion.result = .failure(error) }
-                }
-            }
+        for (deletion, failure) in zip(deletions, Self.inBatch(deletions, carryOut)) {
+            if let failure { deletion.result = .failure(failure) }
         }
         return deletions.map { $0.outcome }
     }
@@ -28,9 +19,9 @@ extension RecordObjects {
         core.deliveries.begin()
         defer { core.deliveries.end() }
         let items = try records.items()
-        // Where there is nothing, nothing need be locked or made.
+        // An empty collection need not be locked or created.
         if items.isEmpty { return [] }
-        // Here and below: this thread waits while another one carries out what it has asked for.
+        // Unsafe here and below because another thread may run the closures, while this one waits for it.
         nonisolated(unsafe) let decoded = DecodedRecords(items, self)
         nonisolated(unsafe) var outcomes: [Outcome<Object>] = []
         nonisolated(unsafe) var removed: [SQLiteEffect] = []
@@ -39,12 +30,12 @@ extension RecordObjects {
             (outcomes, removed) = ([], [])
             var indices: [CacheKey: Int] = [:]
             return try contents.allItems().compactMap { key, data in
-                // What can't be decoded can't be told, so it stays.
+                // An undecodable record could not be reported to observers, so it stays.
                 guard case .success(let object) = decoded.object(key, data, this) else { return nil }
                 let outcome = Outcome(identifier: object.codableStoreID, result: .success(object))
                 let own = this.ownKey(of: object) ?? key
                 if let index = indices[own] {
-                    // Of several records of one object, its own counts.
+                    // If several records hold one object, the one under the object's own key is reported.
                     if own == key { (outcomes[index], removed[index]) = (outcome, .removed(key, data)) }
                 } else {
                     indices[own] = outcomes.count
@@ -54,7 +45,7 @@ extension RecordObjects {
                 return .remove(key: key)
             }
         } committed: {
-            for (outcome, effect) in zip(outcomes, removed) { this.tell(outcome, effect) }
+            for (outcome, effect) in zip(outcomes, removed) { this.enqueue(outcome, effect) }
         }
         return outcomes
     }
@@ -75,7 +66,7 @@ extension RecordObjects {
             return try deletions.flatMap { deletion -> [StorageOperation] in
                 deletion.begin()
                 guard let key = deletion.key, !removed.contains(key) else { return [] }
-                // The object's own record counts; others of the same object go with it.
+                // The record under the object's own key is reported. Other records of the object are removed with it.
                 let records = try ([key] + (strays[key]?.keys ?? [])).compactMap { key in
                     try contents.data(of: key).map { (key: key, data: $0) }
                 }
@@ -88,22 +79,22 @@ extension RecordObjects {
             }
         } committed: {
             for deletion in deletions {
-                if let effect = deletion.effect { this.tell(deletion.outcome, effect) }
+                if let effect = deletion.effect { this.enqueue(deletion.outcome, effect) }
             }
         }
     }
 
-    private func tell(_ outcome: Outcome<Object>, _ effect: SQLiteEffect) {
+    private func enqueue(_ outcome: Outcome<Object>, _ effect: SQLiteEffect) {
         if case .success(let object) = outcome.result { observers.enqueue(.deleted(object), effect) }
     }
 }
 
-/// One object of a deletion.
+/// The deletion of one object.
 private final class Deletion<Object: BaseCodableStoreable> {
     let identifier: Object.ID
     let key: CacheKey?
     var result: Result<Object, any Error>
-    /// What is removed, if there is something.
+    /// The removal of the object's record, `nil` if there is no such record.
     var effect: SQLiteEffect?
     private let initial: Result<Object, any Error>
 
@@ -120,21 +111,20 @@ private final class Deletion<Object: BaseCodableStoreable> {
         result = initial
     }
 
-    /// Forgets what an attempt has come to.
+    /// Resets the outcome before another attempt.
     func begin() { (result, effect) = (initial, nil) }
 
     var outcome: Outcome<Object> { Outcome(identifier: identifier, result: result) }
 }
 
-/// Records that were decoded before they are locked, so that no object is decoded by whoever holds the lock, unless it
-/// has changed since.
+/// Records that were decoded before they are locked. Under the lock, only those that have changed since are decoded again.
 private struct DecodedRecords<Object: BaseCodableStoreable> {
     private let known: [CacheKey: (data: Data, result: Result<Object, any Error>)]
 
     init(_ items: [(key: CacheKey, data: Data)], _ objects: RecordObjects<Object>) {
         known = Dictionary(
             zip(items, Codec<Object>().decode(items)).map { item, result in
-                (item.key, (item.data, result.mapError { objects.placed($0) }))
+                (item.key, (item.data, result.mapError { objects.noted($0) }))
             },
             uniquingKeysWith: { $1 }
         )

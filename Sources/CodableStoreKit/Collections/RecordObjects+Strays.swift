@@ -1,8 +1,8 @@
 import Bodega
 import Foundation
 
-/// An object in records whose keys are not its identifier's: files that another program has put there, or what an earlier
-/// version of this one has written.
+/// An object in records whose keys are not its identifier's: files that another program has added, or records of an earlier
+/// version of this package.
 struct Stray<Object> {
     let object: Object
     var keys: [CacheKey]
@@ -10,16 +10,16 @@ struct Stray<Object> {
 
 extension RecordObjects {
 
-    /// Whether objects can be under keys that are not their identifiers'. An identifier without a static type had another
-    /// text in earlier versions.
+    /// Whether objects can be under keys that are not their identifiers'. Earlier versions used other keys for identifiers
+    /// without a static type.
     var canHoldStrays: Bool { records.canHoldStrays || hasErasedIdentifiers }
 
     private var hasErasedIdentifiers: Bool { Object.ID.self == AnyHashable.self }
 
-    /// The objects in files of other names, by the keys of their identifiers.
+    /// Returns the stray objects by the keys of their identifiers.
     ///
-    /// The files are looked through once; if there are none, they are looked through again only after reading the
-    /// collection has come by one.
+    /// The records are searched once. If there are no strays, they are searched again only after a read of the collection
+    /// has found one.
     func strays() throws -> [CacheKey: Stray<Object>] {
         if core.hasStrays == false || !canHoldStrays { return [:] }
         let items = try hasErasedIdentifiers ? records.items() : records.strays()
@@ -32,7 +32,7 @@ extension RecordObjects {
         return strays
     }
 
-    /// Leaves out objects in files of other names where there is one in a file of its own, or another one before.
+    /// Removes each stray whose object is also stored under its own key, or in an earlier stray.
     func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
         if !canHoldStrays { return found }
         let strayIndices = found.objectsAndKeys.indices.filter { index in
@@ -54,14 +54,14 @@ extension RecordObjects {
         )
     }
 
-    /// Whether an object is under another key than the one that it belongs under.
+    /// Returns whether a key is not the object's own.
     func isStray(_ object: Object, under key: CacheKey) -> Bool {
         guard let own = ownKey(of: object) else { return false }
         return own != key
     }
 
-    /// What removes the files of other names that hold objects which are saved in files of their own. They would show again
-    /// in the place of these otherwise.
+    /// Returns the operations that remove the strays of objects that are saved under their own keys. Such a stray would
+    /// reappear when the object is deleted.
     func removing(
         _ strays: [CacheKey: Stray<Object>],
         replacedBy operations: [StorageOperation],
@@ -71,7 +71,7 @@ extension RecordObjects {
         let written = Set(operations.compactMap(\.writtenKey))
         return try written.flatMap { own in
             try (strays[own]?.keys ?? []).filter { key in
-                // Something else may be there by now, or be about to be.
+                // The record may have been replaced since the strays were read, or be replaced by this batch.
                 guard !written.contains(key), let data = try contents.data(of: key) else { return false }
                 guard case .success(let object) = Codec<Object>().decode([(key, data)])[0] else { return false }
                 return ownKey(of: object) == own
@@ -80,12 +80,12 @@ extension RecordObjects {
         .map { .remove(key: $0) }
     }
 
-    /// The key that an object belongs under.
+    /// Returns the key of an object's identifier, or `nil` if it has none.
     func ownKey(of object: Object) -> CacheKey? {
         do {
             return try key(of: object.codableStoreID)
         } catch {
-            // An object that can't be saved can be read all the same.
+            // The object cannot be saved again, but it can be read.
             return nil
         }
     }

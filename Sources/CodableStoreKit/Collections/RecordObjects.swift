@@ -15,7 +15,7 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         observers = core.observers(of: Object.self)
     }
 
-    /// The key of the object with an identifier.
+    /// Returns the key of the object with an identifier.
     func key(of identifier: Object.ID) throws -> CacheKey {
         records.key(try IdentifierText.text(of: identifier))
     }
@@ -38,19 +38,19 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         do {
             return try Codec<Object>().decode(data, key)
         } catch {
-            throw placed(error)
+            throw noted(error)
         }
     }
 
-    /// Takes note of a record that can't be decoded, and adds to the error which file it is about. If that can't be found
-    /// out, the error is told all the same.
-    func placed(_ error: StorageError) -> StorageError {
+    /// Remembers that a record cannot be decoded, and adds the record's file to the error. If the file cannot be found, the
+    /// error is returned without it.
+    func noted(_ error: StorageError) -> StorageError {
         var error = error
         if let key = error.key { core.noteUndecodable(key) }
         do {
             if let key = error.key { error.file = try records.file(of: key) }
         } catch let failure {
-            codableStoreLogger.debug("A file could not be found.", metadata: ["error": "\(failure)"])
+            codableStoreLogger.debug("The file of a record could not be found.", metadata: ["error": "\(failure)"])
         }
         return error
     }
@@ -60,56 +60,49 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
     func save(_ objects: [Object]) -> [Outcome<Object>] {
         core.deliveries.begin()
         defer { core.deliveries.end() }
-        var results: [Result<StorageOperation, any Error>] = []
-        results.reserveCapacity(objects.count)
-        let encoded = Codec<Object>().encode(objects)
-        for (object, data) in zip(objects, encoded) {
-            results.append(Result { .write(key: try key(of: object.codableStoreID), data: try data.get()) })
+        var writes: [Result<StorageOperation, any Error>] = []
+        writes.reserveCapacity(objects.count)
+        for (object, data) in zip(objects, Codec<Object>().encode(objects)) {
+            writes.append(Result { .write(key: try key(of: object.codableStoreID), data: try data.get()) })
         }
-        let failures = write(objects, results)
-        return zip(objects, zip(results, failures)).map { object, outcome in
-            let (result, failure) = outcome
-            return Outcome(
-                identifier: object.codableStoreID,
-                result: result.flatMap { _ in failure.map { .failure($0) } ?? .success(object) }
-            )
+        let ready = writes.indices.filter { if case .success = writes[$0] { true } else { false } }
+        let failures = Self.inBatch(ready) { try write($0, objects, writes) }
+        for case (let index, let failure?) in zip(ready, failures) { writes[index] = .failure(failure) }
+        return zip(objects, writes).map { object, result in
+            Outcome(identifier: object.codableStoreID, result: result.map { _ in object })
         }
     }
 
-    /// Writes those of the objects that could be encoded, together if possible.
+    /// Runs an operation on all items as one batch. If it fails, each item is tried alone, because a single one may be the
+    /// cause.
     ///
-    /// - Returns: For each object in its place, why it could not be written.
-    private func write(_ objects: [Object], _ prepared: [Result<StorageOperation, any Error>]) -> [(any Error)?] {
-        var failures = [(any Error)?](repeating: nil, count: objects.count)
-        let ready = prepared.indices.filter { if case .success = prepared[$0] { true } else { false } }
-        do {
-            try write(ready, objects, prepared)
-        } catch {
-            // One may be to blame, and the others need not suffer. Not so when the medium is locked: then each would wait
-            // in vain for as long as all did.
-            let isLocked = (error as? StorageError)?.code == .locked
-            for index in ready {
-                failures[index] = error
-                if ready.count == 1 || isLocked { continue }
-                do {
-                    try write([index], objects, prepared)
-                    failures[index] = nil
-                } catch {
-                    failures[index] = error
-                }
+    /// When the records are locked, the items are not tried again: each attempt would time out like the first.
+    ///
+    /// - Returns: For each item in order, the error, or `nil` if the operation succeeded.
+    static func inBatch<Item>(_ items: [Item], _ operation: ([Item]) throws -> Void) -> [(any Error)?] {
+        func failure(_ items: [Item]) -> (any Error)? {
+            do {
+                try operation(items)
+                return nil
+            } catch {
+                return error
             }
         }
-        return failures
+        let failed = failure(items)
+        if failed == nil || items.count == 1 || (failed as? StorageError)?.code == .locked {
+            return items.map { _ in failed }
+        }
+        return items.map { failure([$0]) }
     }
 
     private func write(
         _ indices: [Int],
         _ objects: [Object],
-        _ prepared: [Result<StorageOperation, any Error>]
+        _ writes: [Result<StorageOperation, any Error>]
     ) throws {
         if indices.isEmpty { return }
-        let operations = try indices.map { try prepared[$0].get() }
-        // Only looked at by this thread, or by the one that commits while this one waits.
+        let operations = try indices.map { try writes[$0].get() }
+        // Used only by this thread, and by the thread that commits while this one waits.
         nonisolated(unsafe) let written = indices.map { objects[$0] }
         let suspects = core.undecodable(among: operations.lazy.compactMap(\.writtenKey))
         nonisolated(unsafe) let strays = try strays()
@@ -125,9 +118,8 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         }
     }
 
-    /// What keeps a record that can't be decoded, before another takes its place.
-    ///
-    /// - Returns: The operation, `nil` if it can be decoded by now or is gone.
+    /// Returns the operation that copies an undecodable record to another key before it is replaced, or `nil` if the record
+    /// has become decodable or is gone.
     private func keepingAside(_ key: CacheKey, _ contents: any RecordContents) throws -> StorageOperation? {
         guard let data = try contents.data(of: key) else { return nil }
         do {
@@ -136,7 +128,7 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         } catch {
             let aside = records.key("\(key.rawValue) (kept aside, \(UUID().uuidString))")
             codableStoreLogger.error(
-                "An object is saved in place of a record that can't be decoded. That was kept.",
+                "A saved object replaces a record that cannot be decoded. The old record is kept under another key.",
                 metadata: ["key": "\(key)", "aside": "\(aside)", "error": "\(error)"]
             )
             return .write(key: aside, data: data)
@@ -145,7 +137,7 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
 }
 
 extension StorageOperation {
-    /// The key of a write.
+    /// The key of a write, `nil` for other operations.
     var writtenKey: CacheKey? {
         if case .write(let key, _) = self { key } else { nil }
     }

@@ -1,7 +1,7 @@
 import Bodega
 
-/// The observers of collections that could not be opened yet, of all stores of the process. They begin when any store has
-/// opened the collection: a store that only exists for a call can't keep them.
+/// The observers of collections that could not be opened yet, of all stores of the process. They begin when any store opens
+/// the collection. The stores cannot retain them, because a store may exist only for one call.
 enum PendingObservers {
 
     /// The identity of a collection that could not be opened.
@@ -13,12 +13,12 @@ enum PendingObservers {
 
     private static let waiting = Locked<[Place: [any AnyObject & Sendable]]>([:])
 
-    /// Lets an observer begin when the collection is opened.
+    /// Adds an observer that begins when the collection is opened.
     static func add<Object>(_ observer: PendingObserver<Object>, at place: Place) {
         waiting.withLock { $0[place, default: []].append(observer) }
     }
 
-    /// Forgets an observer that has ended.
+    /// Removes an observer that has begun or ended.
     static func remove<Object>(_ observer: PendingObserver<Object>, at place: Place) {
         waiting.withLock { waiting in
             waiting[place]?.removeAll { $0 === observer }
@@ -26,9 +26,9 @@ enum PendingObservers {
         }
     }
 
-    /// Begins the observers that wait for a collection.
+    /// Begins the pending observers of a collection.
     static func begin<Object>(at place: @autoclosure () -> Place, with observers: Observers<Object>) {
-        // Nearly always no observer waits, so the place is not needed.
+        // The place is rarely needed, and takes time to create.
         if waiting.withLock({ $0.isEmpty }) { return }
         let place = place()
         let ready = waiting.withLock { $0.removeValue(forKey: place) }

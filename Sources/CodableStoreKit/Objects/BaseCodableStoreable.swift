@@ -1,10 +1,10 @@
 import Foundation
 import RecordCoder
 
-/// A type whose objects a ``CodableStore`` can keep, without the conveniences of ``CodableStoreable`` on the type itself.
+/// A type whose objects a ``CodableStore`` can store, without the methods of ``CodableStoreable`` on the type itself.
 ///
-/// Many objects are decoded on several threads at once, unless they are of a class. An `init(from:)` and an identifier of your
-/// own must bear that.
+/// A store decodes many objects on several threads simultaneously, unless the type is a class. A custom `init(from:)` and a
+/// custom identifier type must be safe to use on several threads.
 ///
 /// ```swift
 /// struct User: BaseCodableStoreable {
@@ -16,35 +16,38 @@ import RecordCoder
 /// ```
 public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
 
-    /// What identifies an object in its collection.
+    /// The type of the value that identifies an object in its collection.
     ///
-    /// Beyond being `Hashable`, it needs a form that is the same in every process: a string, a number, a `UUID`, a `URL`,
-    /// anything else that is `LosslessStringConvertible`, `RawRepresentable` by one of these, or `Encodable`. Objects are
-    /// distinguished by the bytes of that form; in an `AnyHashable` by their types, too. An identifier without such a form,
-    /// or one that contains a `Set` or an unordered dictionary, is an error with
-    /// ``Bodega/StorageError/Code/unsupportedIdentifier`` at the first save.
+    /// An identifier must be `Hashable` and have a representation that is the same in every process: it is a string, a
+    /// number, a `UUID`, a `URL`, another `LosslessStringConvertible` type, `RawRepresentable` by one of these, or
+    /// `Encodable`. Stores compare the bytes of that representation, and for an `AnyHashable` also the type of its value.
+    /// Saving an object whose identifier has no such representation, or contains a `Set` or an unordered dictionary, throws
+    /// an error with the code ``Bodega/StorageError/Code/unsupportedIdentifier``.
     associatedtype ID: Hashable
 
-    /// Where an object's identifier is.
+    /// The key path of an object's identifier.
     static var codableStoreIdentifier: KeyPath<Self, ID> { get }
 
     /// The name of the type's collection.
     ///
-    /// By default it is the type's name and `.Type`. Then the collection is found by the type's full name, so that types
-    /// that share the short name don't share the collection. A name of your own is used as it is: types with the same
-    /// name share a collection. Choose one if the type or its module may be renamed some day. A private or local type needs
-    /// one: without it, using a store is an error with ``Bodega/StorageError/Code/ambiguousCollection``.
+    /// The default is the type's name followed by `.Type`. In that case, the collection is identified by the type's full
+    /// name, so types with equal short names have different collections. A custom name is used as it is: types with equal
+    /// custom names share a collection. Choose a custom name if the type or its module may be renamed later.
+    ///
+    /// A private or local type must choose a name. Otherwise, operations throw an error with the code
+    /// ``Bodega/StorageError/Code/ambiguousCollection``.
     static var codableStoreCollectionName: String { get }
 
-    /// How the type's objects become bytes and back. By default they are JSON as `JSONEncoder` and `JSONDecoder` know it.
+    /// The encoder and decoder of the type's objects. The default reads and writes JSON like `JSONEncoder` and
+    /// `JSONDecoder`.
     static var codableStoreCoder: Coder { get }
 }
 
 #if compiler(>=6.2)
-/// A type that can be used as a value on any thread: its conformances are not bound to an actor.
+/// A type whose conformances are not isolated to an actor, so that its metatype can be used on any thread.
 public typealias ThreadIndependentType = SendableMetatype
 #else
-/// A type that can be used as a value on any thread.
+/// A type whose metatype can be used on any thread.
 public typealias ThreadIndependentType = Any
 #endif
 
@@ -59,6 +62,6 @@ extension BaseCodableStoreable {
 }
 
 extension BaseCodableStoreable {
-    /// What identifies the object.
+    /// The object's identifier.
     var codableStoreID: ID { self[keyPath: Self.codableStoreIdentifier] }
 }

@@ -3,58 +3,58 @@ import Dispatch
 import Foundation
 import RecordCoder
 
-/// What became of records that were decoded together.
+/// The result of decoding many records.
 struct DecodedObjects<Object> {
     /// The objects, in the order of their records.
     let objects: [Object]
-    /// The places of the records that could not be decoded, in order, and why.
-    let failures: [(place: Int, error: any Error)]
+    /// The indices of the undecodable records, in order, and the errors.
+    let failures: [(index: Int, error: any Error)]
 }
 
 extension Codec {
 
-    /// How many records are worth a thread.
-    private static var smallestPart: Int { 256 }
+    /// The minimum number of records that a thread decodes.
+    private static var minimumPart: Int { 256 }
 
-    /// Decodes records; many of them on all cores, unless the objects are of a class.
+    /// Decodes records. If there are many, and `Object` is not a class, all cores share the work.
     ///
     /// - Parameters:
     ///   - records: The records.
-    ///   - inspect: Is called with each object and its place, on any thread.
+    ///   - inspect: Called with each object and the index of its record, on any thread.
     static func decode(
         all records: [Data],
         inspect: (Int, Object) -> Void = { _, _ in }
     ) -> DecodedObjects<Object> {
-        let failures = Locked<[(place: Int, error: any Error)]>([])
-        // Each part writes into its own places, so that no object need be moved, unless one is missing.
+        let failures = Locked<[(index: Int, error: any Error)]>([])
+        // Each part initializes its own slice of the buffer, so objects are moved only if a record is undecodable.
         let objects = [Object](unsafeUninitializedCapacity: records.count) { buffer, initializedCount in
             nonisolated(unsafe) let (buffer, inspect) = (buffer, inspect)
-            concurrently(records.count) { places in
-                var place = places.lowerBound
-                // In bounds, and nothing has been there: a part has as many results as records, and no other has these.
-                Codec().decode(records[places]) { object in
-                    inspect(place, object)
-                    buffer.initializeElement(at: place, to: object)
-                    place += 1
+            concurrently(records.count) { indices in
+                var index = indices.lowerBound
+                // In bounds and uninitialized: a part has one result per record, and the parts do not overlap.
+                Codec().decode(records[indices]) { object in
+                    inspect(index, object)
+                    buffer.initializeElement(at: index, to: object)
+                    index += 1
                 } failure: { error in
-                    failures.withLock { [place] in $0.append((place, error)) }
-                    place += 1
+                    failures.withLock { [index] in $0.append((index, error)) }
+                    index += 1
                 }
             }
-            initializedCount = buffer.closeGaps(failures.withLock { $0.map(\.place).sorted() }, among: records.count)
+            initializedCount = buffer.closeGaps(failures.withLock { $0.map(\.index).sorted() }, among: records.count)
         }
-        return DecodedObjects(objects: objects, failures: failures.withLock { $0.sorted { $0.place < $1.place } })
+        return DecodedObjects(objects: objects, failures: failures.withLock { $0.sorted { $0.index < $1.index } })
     }
 
-    /// Does something for places from 0, in parts.
+    /// Runs a closure for the parts of `0..<count`, concurrently if that is worthwhile.
     private static func concurrently(_ count: Int, _ body: (Range<Int>) -> Void) {
-        // Objects of a class may share more with the thread that asks for them than values do.
-        if count < smallestPart * 2 || Object.self is AnyObject.Type { return body(0..<count) }
+        // Decoding instances of a class may touch state that belongs to the calling thread.
+        if count < minimumPart * 2 || Object.self is AnyObject.Type { return body(0..<count) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         if cores == 1 { return body(0..<count) }
-        // Several parts a core, so that none waits long for the others at the end.
-        let size = max(smallestPart, count / (cores * 4) + 1)
-        // All parts have ended when this returns.
+        // Several parts per core, so that no core idles for long at the end.
+        let size = max(minimumPart, count / (cores * 4) + 1)
+        // Unsafe, but all parts have ended when this method returns.
         nonisolated(unsafe) let body = body
         DispatchQueue.concurrentPerform(iterations: (count + size - 1) / size) { part in
             body(part * size..<min((part + 1) * size, count))
@@ -63,18 +63,18 @@ extension Codec {
 }
 
 extension UnsafeMutableBufferPointer {
-    /// Moves elements together.
+    /// Moves the elements to the front of the buffer.
     ///
     /// - Parameters:
-    ///   - gaps: The places without an element, in order.
-    ///   - count: How many places there are, with and without one.
-    /// - Returns: How many elements there are. They are at the first places.
+    ///   - gaps: The indices without an element, in order.
+    ///   - count: The number of indices, with and without an element.
+    /// - Returns: The number of elements.
     fileprivate func closeGaps(_ gaps: [Int], among count: Int) -> Int {
         guard let start = baseAddress else { return 0 }
         var end = gaps.first ?? count
         for (index, gap) in gaps.enumerated() {
             let next = index + 1 < gaps.count ? gaps[index + 1] : count
-            // In bounds: what is behind a gap moves to where the elements so far end, which is at the gap or before it.
+            // In bounds: the elements after a gap move to the end of those before it, which is at the gap or before it.
             (start + end).moveInitialize(from: start + gap + 1, count: next - gap - 1)
             end += next - gap - 1
         }

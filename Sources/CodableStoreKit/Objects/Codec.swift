@@ -2,19 +2,20 @@ import Bodega
 import Foundation
 import RecordCoder
 
-/// Encodes and decodes objects with their type's coder, and says in storage errors what failed.
+/// Encodes and decodes objects with their type's coder, and reports failures as storage errors.
 struct Codec<Object: BaseCodableStoreable> {
 
-    // Taken anew for each operation and each thread, so that a coder that can't bear many threads can be made anew for each.
+    // Accessed again for each operation and each thread, so that a type can create a coder each time that need not be
+    // thread-safe.
     private let coder = Object.codableStoreCoder
 
     /// Encodes objects.
     ///
-    /// - Returns: For each object in its place, its bytes, or a ``Bodega/StorageError``.
+    /// - Returns: For each object in order, its record or an error.
     func encode(_ objects: [Object]) -> [Result<Data, StorageError>] {
         let results: [Result<Data, any Error>] =
             if objects.count > 1, let encoder = coder.encoder as? RecordEncoder {
-                // Many at once take less time than one after the other.
+                // Faster than encoding them one by one.
                 encoder.encode(each: objects)
             } else {
                 objects.map { object in Result { try coder.encoder.encode(object) } }
@@ -23,7 +24,7 @@ struct Codec<Object: BaseCodableStoreable> {
             result.mapError { error in
                 StorageError(
                     .encodingFailed,
-                    "The \(Object.self) could not be encoded; nothing was saved.",
+                    "The \(Object.self) could not be encoded, so it was not saved.",
                     key: IdentifierText.looseKey(of: object.codableStoreID),
                     cause: error
                 )
@@ -40,18 +41,18 @@ struct Codec<Object: BaseCodableStoreable> {
         }
     }
 
-    /// Decodes records, one after the other.
+    /// Decodes records in order, and calls one of the closures for each.
     ///
     /// - Parameters:
-    ///   - receive: For each record in order, either this is called with the object,
-    ///   - failure: or this with what the decoder has thrown.
+    ///   - receive: Called with the decoded object.
+    ///   - failure: Called with the decoder's error.
     func decode(
         _ records: some Sequence<Data>,
         receive: (consuming Object) -> Void,
         failure: (any Error) -> Void
     ) {
         if let decoder = coder.decoder as? RecordDecoder {
-            // Many at once take less time than one after the other.
+            // Faster than decoding them one by one.
             return decoder.decode(Object.self, fromEach: records, receive: receive, failure: failure)
         }
         for record in records {
@@ -61,7 +62,7 @@ struct Codec<Object: BaseCodableStoreable> {
 
     /// Decodes records.
     ///
-    /// - Returns: For each record in its place, the object, or a ``Bodega/StorageError`` with the key.
+    /// - Returns: For each record in order, the object, or an error with the key.
     func decode(_ items: [(key: CacheKey, data: Data)]) -> [Result<Object, StorageError>] {
         var results: [Result<Object, StorageError>] = []
         results.reserveCapacity(items.count)
@@ -73,11 +74,11 @@ struct Codec<Object: BaseCodableStoreable> {
         return results
     }
 
-    /// What to throw for a record that can't be decoded.
+    /// Returns the error for a record that cannot be decoded.
     static func undecodable(_ key: CacheKey, _ cause: any Error) -> StorageError {
         StorageError(
             .decodingFailed,
-            "The record is not a \(Object.self) that could be decoded. It stays stored.",
+            "The record could not be decoded as \(Object.self). It stays stored.",
             key: key,
             cause: cause
         )

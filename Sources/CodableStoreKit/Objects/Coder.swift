@@ -1,37 +1,39 @@
 public import Foundation
 public import RecordCoder
 
-/// Something that encodes objects: what a type can use instead of a `JSONEncoder`.
+/// An encoder of objects, such as `JSONEncoder`.
 ///
-/// An encoder that a type keeps is used from many threads at once. One that is made at each use need not bear that.
+/// Stores use an encoder on several threads simultaneously if a type returns the same instance each time. An encoder that
+/// is created on each access to ``BaseCodableStoreable/codableStoreCoder`` need not be thread-safe.
 public protocol Encoderable {
-    /// What the names of files in its format usually end with, without the dot; by default `data`. The names of a store's
-    /// files do not depend on it.
+    /// The usual file extension of the format, without the dot. The default is `data`. The names of a store's files do not
+    /// depend on it.
     var fileExtension: String { get }
 
     /// Encodes a value.
     ///
     /// - Parameter value: The value.
-    /// - Returns: Bytes from which the ``Decoderable`` of the same ``Coder`` makes an equal value.
-    /// - Throws: What the value or the format objects to.
+    /// - Returns: The encoded value, which the ``Decoderable`` of the same ``Coder`` can decode.
+    /// - Throws: An error if the value cannot be encoded in this format.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
-/// Something that decodes objects: what a type can use instead of a `JSONDecoder`.
+/// A decoder of objects, such as `JSONDecoder`.
 ///
-/// A decoder that a type keeps is used from many threads at once, also by one operation. One that is made at each use need
-/// not bear that.
+/// Stores use a decoder on several threads simultaneously, even within one operation, if a type returns the same instance
+/// each time. A decoder that is created on each access to ``BaseCodableStoreable/codableStoreCoder`` need not be
+/// thread-safe.
 public protocol Decoderable {
     /// Decodes a value.
     ///
     /// - Parameters:
     ///   - type: The value's type.
-    ///   - data: What the ``Encoderable`` of the same ``Coder`` has written.
-    /// - Throws: What the bytes lack to be such a value.
+    ///   - data: The output of the ``Encoderable`` of the same ``Coder``.
+    /// - Throws: An error if the data is not a valid value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
-/// An encoder and a decoder that understand each other.
+/// An encoder, and a decoder of the same format.
 public typealias Coder = (encoder: any Encoderable, decoder: any Decoderable)
 
 extension Encoderable {
@@ -39,17 +41,17 @@ extension Encoderable {
 }
 
 extension JSONEncoder: Encoderable {
-    /// The ending `json`.
+    /// The file extension `json`.
     public var fileExtension: String { "json" }
 }
 
 extension PropertyListEncoder: Encoderable {
-    /// The ending `plist`.
+    /// The file extension `plist`.
     public var fileExtension: String { "plist" }
 }
 
 extension RecordEncoder: Encoderable {
-    /// The ending `json`.
+    /// The file extension `json`.
     public var fileExtension: String { "json" }
 }
 

@@ -3,13 +3,13 @@ import Foundation
 
 extension IdentifierText {
 
-    /// The identifier of a type that has a text; `nil` if none is known to have it.
+    /// Returns the identifier with a text, or `nil` if the text cannot be parsed.
     static func identifier<ID: Hashable>(of text: String, as type: ID.Type = ID.self) -> ID? {
         guard let found = candidate(text, type) as? ID, Identity(found) == .text(ExactText(text)) else { return nil }
         return found
     }
 
-    /// What is likely to have a text.
+    /// Parses a text. The text of the result may differ.
     private static func candidate(_ text: String, _ type: Any.Type) -> Any? {
         switch type {
         case is UUID.Type: UUID(uuidString: text)
@@ -29,7 +29,7 @@ extension IdentifierText {
         do {
             return try JSONDecoder().decode(type, from: Data(text.utf8))
         } catch {
-            // It is not of this type.
+            // The text is not a value of this type.
             return nil
         }
     }

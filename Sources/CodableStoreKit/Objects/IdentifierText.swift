@@ -1,14 +1,14 @@
 import Bodega
 import Foundation
 
-/// The form of an identifier that is the same in every process.
+/// The text representation of an identifier, which is the same in every process.
 enum IdentifierText {
 
-    /// The text of an identifier.
+    /// Returns the text of an identifier.
     ///
-    /// - Throws: ``Bodega/StorageError/Code/unsupportedIdentifier`` if it has none.
+    /// - Throws: ``Bodega/StorageError/Code/unsupportedIdentifier`` if there is none.
     static func text<ID: Hashable>(of identifier: ID) throws -> String {
-        // The common ones first, because this is asked for each object.
+        // The common types come first, because this runs for each object.
         if ID.self == String.self, let text = identifier as? String { return text }
         if ID.self == UUID.self, let identifier = identifier as? UUID { return identifier.uuidString }
         if ID.self == Int.self, let identifier = identifier as? Int { return identifier.description }
@@ -16,14 +16,14 @@ enum IdentifierText {
         throw StorageError(
             .unsupportedIdentifier,
             """
-            Identifiers of the type \(String(reflecting: type(of: identifier))) have no form that is the same in every \
-            process. Use a string, a number, a UUID or a URL, or make the type Codable, without a Set or an unordered \
-            dictionary inside.
+            An identifier of type \(String(reflecting: type(of: identifier))) has no representation that is the same in \
+            every process. Use a string, a number, a UUID or a URL, or make the type Codable, without a Set or an \
+            unordered dictionary inside.
             """
         )
     }
 
-    /// A key to report an identifier by that need not be found again.
+    /// Returns a key for use in an error. It need not be the key of a record.
     static func looseKey(of identifier: some Hashable) -> CacheKey {
         do {
             return CacheKey(try text(of: identifier))
@@ -37,7 +37,7 @@ enum IdentifierText {
             return try stableText(ofErased: erased.base)
         }
         switch value {
-        // The cases after it would take an optional for what is in it, and none for a word.
+        // The other cases would match the value inside an optional, and describe `nil` as a word.
         case let value as any Encodable where isOptional:
             return hasUnstableOrder(value) ? nil : try canonicalJSON(of: value)
         case let value as UUID: return value.uuidString
@@ -53,8 +53,8 @@ enum IdentifierText {
         try stableText(of: value.rawValue)
     }
 
-    /// The text of an identifier without a static type, which begins with its type: "1" and 1 are two. Numbers are equal
-    /// whatever their types, so they have one text.
+    /// Returns the text of an identifier without a static type. The text begins with the type, so "1" and 1 differ. Equal
+    /// numbers of different types have the same text.
     private static func stableText(ofErased base: Any) throws -> String? {
         switch base {
         case let number as any BinaryInteger: return "Number:\(number.description)"
@@ -62,9 +62,9 @@ enum IdentifierText {
         case let number as Float: return "Number:\(text(of: Double(number)))"
         default: break
         }
-        // The module of a type of Foundation depends on the platform.
+        // On some platforms, Foundation types are in the module FoundationEssentials.
         let name = String(reflecting: type(of: base)).replacing("FoundationEssentials.", with: "Foundation.")
-        // It holds an address, which differs from process to process.
+        // The name of a private or local type contains an address, which differs from process to process.
         if name.contains("(unknown context at ") { return nil }
         return try stableText(of: base, isOptional: type(of: base) is any OptionalType.Type).map { "\(name):\($0)" }
     }
@@ -73,7 +73,7 @@ enum IdentifierText {
         Int64(exactly: number)?.description ?? UInt64(exactly: number)?.description ?? number.description
     }
 
-    /// Whether there is something inside that is encoded in an order which differs from process to process.
+    /// Returns whether a value contains a collection whose order differs from process to process.
     private static func hasUnstableOrder(_ value: Any) -> Bool {
         let mirror = Mirror(reflecting: value)
         if mirror.displayStyle == .set || mirror.displayStyle == .dictionary && !(value is [String: Any]) {
@@ -97,7 +97,7 @@ enum IdentifierText {
     }
 }
 
-/// What tells optional types from others.
+/// A marker of optional types.
 private protocol OptionalType {}
 
 extension Optional: OptionalType {}

@@ -1,10 +1,10 @@
 import Bodega
 
-/// What tells an object from others of its collection, wherever that is asked: the bytes of its identifier's text, as it is
-/// with what is stored. Swift's `==` takes two spellings of one text to be equal.
+/// The identity of an object in its collection: the bytes of its identifier's text, as in the stored key. Swift's `==`
+/// compares strings by canonical equivalence instead.
 enum Identity<ID: Hashable>: Hashable {
     case text(ExactText)
-    /// An identifier without a text, which only a custom engine can keep.
+    /// An identifier without a text. Only a custom engine can store it.
     case value(ID)
 
     init(_ identifier: ID) {
@@ -17,6 +17,6 @@ enum Identity<ID: Hashable>: Hashable {
 }
 
 extension BaseCodableStoreable {
-    /// What tells the object from others.
+    /// The object's identity.
     var codableStoreIdentity: Identity<ID> { Identity(codableStoreID) }
 }

@@ -1,18 +1,18 @@
 import Bodega
 import Foundation
 
-/// Records in a folder, one file each. A folder that is missing is an empty one; it is made when something is saved.
+/// Records in a folder, one file per record. A missing folder counts as empty, and is created by the first write.
 final class FileCollection: RecordCollection {
 
     private let folder: DiskFolder
-    // Held while something is changed and its observers are noted, so that they are noted in the order of the changes.
+    // Held during a change and its `committed` call, so that these calls are in the order of the changes.
     private let order = NSLock()
 
     init(_ url: URL) {
         folder = DiskFolder(url: url, durability: .full)
     }
 
-    /// Files are named after the identifiers, as far as files can be.
+    /// Returns a key whose file is named after the identifier, as far as the file system permits.
     func key(_ text: String) -> CacheKey { CacheKey(verbatim: text) }
 
     func data(of key: CacheKey) throws -> Data? {
@@ -52,7 +52,7 @@ final class FileCollection: RecordCollection {
             return try body(folder)
         } catch {
             if try !folder.exists() { return absent }
-            // It may not have been there yet when it was looked for.
+            // The folder may have been created since the first attempt.
             return try body(folder)
         }
     }

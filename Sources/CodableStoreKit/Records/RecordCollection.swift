@@ -1,56 +1,58 @@
 import Bodega
 import Foundation
 
-/// The records of one collection in one medium, on top of the medium's synchronous core in Bodega.
+/// The records of one collection, stored by one of Bodega's synchronous cores.
 protocol RecordCollection: AnyObject, Sendable {
 
-    /// The key of the object with an identifier of this text.
+    /// Returns the key for the text of an identifier.
     func key(_ text: String) -> CacheKey
 
-    /// The record under a key.
+    /// Returns the record under a key, or `nil` if there is none.
     func data(of key: CacheKey) throws -> Data?
 
-    /// Whether there is a record under a key.
+    /// Returns whether there is a record under a key.
     func contains(_ key: CacheKey) throws -> Bool
 
-    /// All records in insertion order.
+    /// Returns all records in insertion order.
     func items() throws -> [(key: CacheKey, data: Data)]
 
-    /// The same without the keys.
+    /// Returns the same without the keys.
     func values() throws -> [Data]
 
-    /// Whether others can put records there under keys of their own choice.
+    /// Whether other programs can add records under keys that are not their objects' own.
     var canHoldStrays: Bool { get }
 
-    /// The records that others have put there under keys of their own choice.
+    /// Returns the records that other programs may have added.
     func strays() throws -> [(key: CacheKey, data: Data)]
 
-    /// The file that holds the record under a key, for errors.
+    /// Returns the file that contains the record under a key, for use in errors.
     func file(of key: CacheKey) throws -> URL?
 
-    /// Reads records and applies what follows from them, all or nothing, without a change by others in between.
+    /// Reads and changes records atomically.
     ///
     /// - Parameters:
-    ///   - body: Finds out what is to be done. It may run more than once.
-    ///   - committed: Is called once when it is done, in the order of the changes. It must only take note.
+    ///   - body: Reads the records and returns the operations to apply. It may run more than once.
+    ///   - committed: Called once after the commit, in the order of the commits, while a lock is held. It must return
+    ///     quickly and use no store.
     func update(
         _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws
 
-    /// Follows what others change, if the medium tells.
+    /// Follows foreign changes, if the records can report them.
     ///
-    /// - Parameter tell: Is told in the order of the changes, `update`'s `committed` included. It must only take note.
-    /// - Returns: What ends it, `nil` if the medium doesn't tell.
-    func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)?
+    /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return quickly
+    ///   and use no store.
+    /// - Returns: A closure that ends the following, or `nil` if foreign changes cannot be followed.
+    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)?
 }
 
-/// Records while they are being changed.
+/// The records during an update.
 protocol RecordContents {
-    /// The record under a key.
+    /// Returns the record under a key, or `nil` if there is none.
     func data(of key: CacheKey) throws -> Data?
 
-    /// All records in insertion order.
+    /// Returns all records in insertion order.
     func allItems() throws -> [(key: CacheKey, data: Data)]
 }
 
@@ -64,5 +66,5 @@ extension RecordCollection {
 
     func strays() throws -> [(key: CacheKey, data: Data)] { [] }
 
-    func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
+    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
 }

@@ -1,10 +1,17 @@
 import Bodega
 import Foundation
 
-/// Records in a collection of an SQLite file.
+/// Records in a collection of an SQLite file, which can be replaced while it is in use.
+///
+/// 1. An operation uses the current collection.
+/// 2. If it throws, `replacement` is asked for another collection. If there is one, it becomes the current one.
+/// 3. The follower moves to the new collection, and the operation runs again.
+///
+/// `current` and `follower` have a lock each, and neither is held while the collection is used or `replacement` runs. If
+/// two threads find a replacement simultaneously, the first one is used by both.
 final class SQLiteRecords: RecordCollection {
 
-    /// Finds the collection to use instead of one that an operation has failed on; `nil` if that was not to blame.
+    /// Returns the collection to use after an operation has failed on another, or `nil` if the collection was not the cause.
     typealias Replacement = @Sendable (SQLiteCollection, StorageError) throws -> SQLiteCollection?
 
     private let current: Locked<SQLiteCollection>
@@ -16,7 +23,7 @@ final class SQLiteRecords: RecordCollection {
         self.replacement = replacement
     }
 
-    /// The keys of a Boutique store whose items have these identifiers.
+    /// Returns the key that a Boutique store uses for the same identifier.
     func key(_ text: String) -> CacheKey { CacheKey(text) }
 
     func data(of key: CacheKey) throws -> Data? { try using { try $0.data(of: key) } }
@@ -46,23 +53,24 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
-    func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
+    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
         let replace: SQLiteFollower.Replace = { [weak self] collection, error in
-            // A file that somebody has removed is not made anew for those who only observe.
+            // A removed file is not created again just to observe it.
             guard FileManager.default.fileExists(atPath: collection.url.path) else { throw error }
             return try self?.replace(collection, after: error) != nil
         }
-        let new = SQLiteFollower(current.withLock { $0 }, replace: replace, tell)
+        let new = SQLiteFollower(current.withLock { $0 }, replace: replace, receive)
         follower.withLock { $0 = new }
         new.begin()
         return { [follower] in
             new.end()
-            // Another may have taken its place. It is released after the lock.
+            // Another follower may have taken its place. The follower is released after the lock.
             _ = follower.withLock { $0 === new ? $0.take() : nil }
         }
     }
 
-    /// Uses the collection, once more if it had to be replaced: nothing was changed then.
+    /// Runs a closure with the collection, and again if the collection had to be replaced, because then the first attempt
+    /// changed nothing.
     private func using<Value>(_ body: (SQLiteCollection) throws -> Value) throws -> Value {
         let collection = current.withLock { $0 }
         do {
@@ -73,13 +81,13 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
-    /// Uses another collection from now on instead of one that has failed.
+    /// Replaces a collection that has failed.
     ///
-    /// - Returns: The other, `nil` if the collection was not to blame.
+    /// - Returns: The collection to use instead, or `nil` if the collection was not the cause.
     private func replace(_ collection: SQLiteCollection, after error: StorageError) throws -> SQLiteCollection? {
         guard let found = try replacement(collection, error) else { return nil }
         let other = current.withLock { current in
-            // Somebody else may have found it to have failed at the same time.
+            // Another thread may have replaced it already.
             if current === collection { current = found }
             return current
         }

@@ -2,18 +2,18 @@ import Logging
 
 extension CodableStore {
 
-    /// What is called with each event.
+    /// A closure that receives events.
     public typealias Observer = @Sendable (ObserveEvent) -> Void
 
-    /// Observes the object with the identifier of this one.
+    /// Observes the object with the same identifier.
     ///
-    /// See ``observeCollection(on:_:)`` for when and where the observer is called.
+    /// ``observeCollection(on:_:)`` documents when and where the observer is called.
     ///
     /// - Parameters:
-    ///   - object: The object. It need not be stored.
+    ///   - object: An object with the identifier. It need not be stored.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -26,13 +26,13 @@ extension CodableStore {
 
     /// Observes the object with an identifier.
     ///
-    /// See ``observeCollection(on:_:)`` for when and where the observer is called.
+    /// ``observeCollection(on:_:)`` documents when and where the observer is called.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies it. No object need have it.
+    ///   - identifier: The object's identifier. The object need not be stored.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -44,16 +44,16 @@ extension CodableStore {
         return subscribe(where: { $0.codableStoreIdentity == identity }, on: scheduler, observer)
     }
 
-    /// Observes the objects that meet a condition.
+    /// Observes the objects that satisfy a condition.
     ///
-    /// See ``observeCollection(on:_:)`` for when and where the observer is called.
+    /// ``observeCollection(on:_:)`` documents when and where the observer is called.
     ///
     /// - Parameters:
-    ///   - predicate: The condition, asked of an object as it was saved, or as it was stored before it was deleted. It is asked
-    ///     on the thread that would call the observer if its scheduler were ``ObserverScheduler/immediate``.
+    ///   - predicate: The condition. It receives an object as it was saved, or as it was stored before it was deleted. It is
+    ///     evaluated on the thread that would call an observer with the scheduler ``ObserverScheduler/immediate``.
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when such an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after a matching object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -66,25 +66,25 @@ extension CodableStore {
 
     /// Observes all objects of the collection.
     ///
-    /// The observer is called for changes by any store of the process on the same engine and container: after the change
-    /// is durable, once, in the order of the changes, one call at a time, outside of any lock: it may use stores and
-    /// subscriptions as it likes. Where it is called is up to the scheduler.
+    /// The observer is called after each change made by any store of the process on the same engine and container. It is
+    /// called once per change, after the change is durable, in the order of the changes, and one call at a time. No lock is
+    /// held during a call, so the observer may use any store and subscription. The scheduler determines the thread or queue.
     ///
     /// When a save returns, its observers with the scheduler ``ObserverScheduler/immediate`` have been called, unless another
-    /// thread was calling observers just then: that thread calls them, or leaves it to one whose own change is under way.
-    /// No thread is kept longer than by what waited when it began, as long as others go on changing things; when all have
-    /// returned, all of these observers have been called.
+    /// thread was calling observers at that time. Then that thread calls them, or a third thread whose own change is in
+    /// progress does. While other threads continue to make changes, a thread makes only the calls that were waiting when it
+    /// began. When the operations of all threads have returned, all of these observers have been called.
     ///
-    /// Objects of a class are told as copies, made by the type's coder from what is stored, one for each observer: they are
-    /// not the objects that were saved or deleted. A custom engine's are told as it has returned them.
+    /// If `Object` is a class, each observer receives its own copy of the object, decoded from the record by the type's
+    /// coder, not the saved or deleted instance. Objects of a custom engine are passed on as the engine returned them.
     ///
-    /// If the collection can't be opened, that is logged, and the observation begins as soon as any store of the process
-    /// has opened it.
+    /// If the collection cannot be opened, the error is logged, and the observation begins when any store of the process
+    /// opens the collection.
     ///
     /// - Parameters:
     ///   - scheduler: Where the observer is called.
-    ///   - observer: What is called when an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - observer: A closure called after an object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observeCollection(
@@ -110,7 +110,7 @@ extension CodableStore {
         }
         if let failure {
             codableStoreLogger.error(
-                "A collection can't be observed before an operation of the store has opened it.",
+                "A collection could not be opened. It is observed once a store has opened it.",
                 metadata: ["error": "\(failure)"]
             )
         }

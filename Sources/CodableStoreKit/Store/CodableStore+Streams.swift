@@ -1,30 +1,31 @@
-// An event is handed over to one reader, so the objects need to be safe to hand over.
+// The stream passes the objects to another task, so they must be Sendable.
 extension CodableStore where Object: Sendable {
 
-    /// What happens to the objects of the collection from now on.
+    /// Returns a stream of future changes of all objects of the collection.
     ///
-    /// Events that wait for their reader are kept. The observation ends with the loop or task that reads the stream.
+    /// The stream buffers events until they are read. The observation ends with the loop or task that reads the stream.
     public func events() -> AsyncStream<ObserveEvent> {
         stream { self.observeCollection(on: .immediate, $0) }
     }
 
-    /// What happens from now on to the object with the identifier of this one.
+    /// Returns a stream of future changes of the object with the same identifier.
     ///
-    /// - Parameter object: The object. It need not be stored.
+    /// - Parameter object: An object with the identifier. It need not be stored.
     public func events(of object: Object) -> AsyncStream<ObserveEvent> {
         stream { self.observe(object, on: .immediate, $0) }
     }
 
-    /// What happens from now on to the object with an identifier.
+    /// Returns a stream of future changes of the object with an identifier.
     ///
-    /// - Parameter identifier: What identifies it. No object need have it.
+    /// - Parameter identifier: The object's identifier. The object need not be stored.
     public func events(identifier: Object.ID) -> AsyncStream<ObserveEvent> {
         stream { self.observe(identifier: identifier, on: .immediate, $0) }
     }
 
-    /// What happens from now on to the objects that meet a condition.
+    /// Returns a stream of future changes of the objects that satisfy a condition.
     ///
-    /// - Parameter predicate: The condition, asked of an object as it was saved, or as it was stored before it was deleted.
+    /// - Parameter predicate: The condition. It receives an object as it was saved, or as it was stored before it was
+    ///   deleted.
     public func events(where predicate: @escaping @Sendable (Object) -> Bool) -> AsyncStream<ObserveEvent> {
         stream { self.observe(where: predicate, on: .immediate, $0) }
     }

@@ -3,22 +3,22 @@ import Foundation
 
 extension CodableStore.Engine {
 
-    /// Opens the collection of the store's type.
+    /// Opens the collection of `Object`.
     func open(in container: CodableStoreContainer) throws -> any ObjectCollection<Object> {
         switch home {
         case .collection(let collection):
-            collection.observers.setPlace(container, self)
+            collection.observers.setTypeObservers(TypeObservers.calls(in: container, of: self))
             return collection
         case .medium(let medium):
             let core = try CollectionRegistry.core(of: Object.self, in: container, on: medium)
             let collection = RecordObjects<Object>(core)
-            collection.observers.setPlace(container, self)
+            collection.observers.setTypeObservers(TypeObservers.calls(in: container, of: self))
             PendingObservers.begin(at: place(in: container, on: medium), with: collection.observers)
             return collection
         }
     }
 
-    /// Where the collection of the store's type is, `nil` if a custom engine has it, which need not be opened.
+    /// Returns the identity of the collection of `Object`, or `nil` for a custom engine, which need not be opened.
     func place(in container: CodableStoreContainer) -> PendingObservers.Place? {
         if case .medium(let medium) = home { place(in: container, on: medium) } else { nil }
     }
@@ -27,7 +27,8 @@ extension CodableStore.Engine {
         PendingObservers.Place(medium: medium.resolved, container: container, type: ObjectIdentifier(Object.self))
     }
 
-    /// The engine as long as it is there, for a collection that it may keep, which therefore must not keep it.
+    /// A closure that returns the engine while it exists. A collection must not retain its engine, because the engine may
+    /// retain the collection.
     var unretained: () -> CodableStore<Object>.Engine? {
         switch self {
         case .fileSystem, .inMemory, .sqlite: { self }
@@ -58,12 +59,12 @@ extension CodableStore.Engine {
 }
 
 extension FileManager.Directory {
-    /// Where stores keep their objects unless they are told otherwise.
+    /// The default folder of stores.
     fileprivate static var codableStoreKit: FileManager.Directory {
         #if canImport(Darwin)
         .documents(appendingPath: "CodableStoreKit")
         #else
-        // Programs share the folder for their data, and must not share their collections without knowing.
+        // All programs share this folder, but must not share their collections by accident.
         .applicationSupport(appendingPath: ProcessInfo.processInfo.processName + "/CodableStoreKit")
         #endif
     }

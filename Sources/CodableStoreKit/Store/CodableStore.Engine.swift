@@ -3,27 +3,27 @@ public import Foundation
 
 extension CodableStore {
 
-    /// What keeps a store's objects.
+    /// The engine that stores the objects of a store.
     public enum Engine {
 
-        /// One file an object.
+        /// Each object is a file.
         ///
-        /// The files are in `CodableStoreKit/<container>/<collection>` in the user's documents folder; on Linux in a
-        /// folder named after the program in `$XDG_DATA_HOME`, by default `~/.local/share`.
+        /// The files are in `CodableStoreKit/<container>/<collection>` in the user's documents folder. On Linux, they are in
+        /// a folder named after the program in `$XDG_DATA_HOME`, which defaults to `~/.local/share`.
         case fileSystem
 
-        /// Memory, shared by all stores of the process and gone with it.
+        /// The objects are in memory, which all stores of the process share. They are discarded when the process ends.
         case inMemory
 
-        /// One SQLite file for all containers and collections, for many objects.
+        /// The objects of all containers and collections are in one SQLite file, which suits many objects.
         ///
-        /// It is `CodableStoreKit.sqlite3`, in the folder of ``fileSystem``.
+        /// The file is `CodableStoreKit.sqlite3` in the folder of ``fileSystem``.
         case sqlite
 
-        /// An engine of your own.
+        /// A custom engine.
         case custom(AnyCodableStoreEngine<Object>)
 
-        /// A medium at a place of your choice.
+        /// A storage location of your choice.
         case at(CodableStoreMedium)
     }
 }
@@ -32,36 +32,37 @@ extension CodableStore.Engine: Sendable where Object: Sendable {}
 
 extension CodableStore.Engine {
 
-    /// One file an object, in `<container>/<collection>` below a folder.
+    /// Stores each object in a file, in `<container>/<collection>` below a folder.
     ///
-    /// - Parameter directory: The folder. It is created when something is saved.
+    /// - Parameter directory: The folder. It is created by the first save.
     public static func fileSystem(in directory: FileManager.Directory) -> Self {
         .at(.fileSystem(in: directory))
     }
 
-    /// One SQLite file for all containers and collections, `CodableStoreKit.sqlite3` in a folder.
+    /// Stores the objects of all containers and collections in one SQLite file, `CodableStoreKit.sqlite3` in a folder.
     ///
-    /// - Parameter directory: The folder. It is created with the first operation.
+    /// - Parameter directory: The folder. It is created by the first operation.
     public static func sqlite(in directory: FileManager.Directory) -> Self {
         .at(.sqlite(in: directory))
     }
 
-    /// The collection of an SQLite engine, which it shares with whatever else uses that engine: a Boutique store, say.
+    /// Stores the objects in the collection of an SQLite engine, which other code can use as well, for example a Boutique
+    /// store.
     ///
     /// ```swift
     /// let engine = try SQLiteStorageEngine(opening: .documents(appendingPath: "Users"))
     /// let users = CodableStore<User>(engine: .sqlite(engine))
-    /// let store = try await Store<User>(storage: engine)   // sees what is saved in `users`, and the other way round
+    /// let store = try await Store<User>(storage: engine)   // shares the objects with `users`
     /// ```
     ///
-    /// The container with the name "Default" is the engine's own collection, so an engine is for objects of one
-    /// type; take ``Bodega/SQLiteStorageEngine/collection(named:)`` for others. Other containers are collections of their
-    /// own in the same file.
+    /// The container named "Default" is the engine's own collection, so the engine stores objects of one type. For other
+    /// types, use ``Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in the same
+    /// file.
     ///
-    /// The two see the same objects if they go by the same identifiers and the same form of the records: JSON and strings
-    /// or UUIDs, which is what both do by default. They see each other's changes, in one process or in several.
+    /// Both stores find the same objects if they use the same identifiers and the same record format. By default, both use
+    /// JSON, and identifiers that are strings or UUIDs. Each observes the changes of the other, in one process or in several.
     ///
-    /// The engine is not opened anew when somebody has removed or replaced its file; operations then throw
+    /// If the engine's file is removed or replaced, it is not opened again. Operations throw an error with the code
     /// ``Bodega/StorageError/Code/placeRemoved``.
     ///
     /// - Parameter engine: The engine.

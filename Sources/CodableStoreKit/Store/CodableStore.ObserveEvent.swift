@@ -1,10 +1,10 @@
 extension CodableStore {
 
-    /// What happened to an object.
+    /// A change of an object.
     public enum ObserveEvent {
-        /// It was saved: for the first time or again.
+        /// The object was saved, for the first time or again.
         case saved(object: Object, container: CodableStoreContainer, engine: Engine)
-        /// It was deleted. The object is as it was stored.
+        /// The object was deleted. It is as it was stored.
         case deleted(object: Object, container: CodableStoreContainer, engine: Engine)
     }
 }
@@ -17,14 +17,14 @@ extension CodableStore.ObserveEvent {
         }
     }
 
-    /// The container in which it happened.
+    /// The container of the object.
     public var container: CodableStoreContainer {
         switch self {
         case .saved(_, let container, _), .deleted(_, let container, _): container
         }
     }
 
-    /// The engine in which it happened.
+    /// The engine of the object.
     public var engine: CodableStore<Object>.Engine {
         switch self {
         case .saved(_, _, let engine), .deleted(_, _, let engine): engine

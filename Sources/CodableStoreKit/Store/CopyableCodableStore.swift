@@ -3,7 +3,7 @@ public protocol CopyableCodableStore<Object> {
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// Copies objects into another container, as ``CodableStore/copy(toContainer:engine:where:)``.
+    /// Copies objects into another container. See ``CodableStore/copy(toContainer:engine:where:)``.
     @discardableResult
     func copy(
         toContainer container: CodableStoreContainer,
@@ -11,7 +11,7 @@ public protocol CopyableCodableStore<Object> {
         where predicate: ((Object) -> Bool)?
     ) throws -> [CodableStore<Object>.Result]
 
-    /// Copies objects into another store, as ``CodableStore/copy(toStore:where:)``.
+    /// Copies objects into another store. See ``CodableStore/copy(toStore:where:)``.
     @discardableResult
     func copy(
         toStore store: CodableStore<Object>,
@@ -19,13 +19,34 @@ public protocol CopyableCodableStore<Object> {
     ) throws -> [CodableStore<Object>.Result]
 }
 
+extension CopyableCodableStore {
+
+    /// Copies objects into another container. The form with the label `inEngine:` of the original CodableStoreKit,
+    /// equivalent to ``copy(toContainer:engine:where:)``.
+    ///
+    /// - Parameters:
+    ///   - container: The destination container.
+    ///   - engine: The destination engine.
+    ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
+    /// - Returns: One result per object.
+    /// - Throws: A ``Bodega/StorageError``. See ``CodableStore/copy(toStore:where:)``.
+    @discardableResult
+    public func copy(
+        toContainer container: CodableStoreContainer,
+        inEngine engine: CodableStore<Object>.Engine,
+        where predicate: ((Object) -> Bool)? = nil
+    ) throws -> [CodableStore<Object>.Result] {
+        try copy(toContainer: container, engine: engine, where: predicate)
+    }
+}
+
 extension CodableStore: CopyableCodableStore {}
 
-/// A view of a store that only copies.
+/// A copy-only view of a store.
 public struct AnyCopyableCodableStore<Object: BaseCodableStoreable>: CopyableCodableStore {
     private let store: CodableStore<Object>
 
-    /// Narrows a store.
+    /// Creates a view of a store.
     ///
     /// - Parameter store: The store.
     public init(_ store: CodableStore<Object>) {

@@ -1,16 +1,16 @@
-// The forms with the label `handler:`, as CodableStoreKit has them. With a trailing closure the others are chosen.
+// The forms with the label `handler:` of the original CodableStoreKit. A trailing closure selects the other forms.
 
 extension ObserverableCodableStore {
 
-    /// What is called with each event. Code in Swift 6 takes ``CodableStore/Observer``.
+    /// A closure that receives events. In Swift 6 code, use ``CodableStore/Observer``.
     public typealias ObserveHandler = (CodableStore<Object>.ObserveEvent) -> Void
 
-    /// Observes an object; the same as ``observe(_:_:)``.
+    /// Observes the object with the same identifier. Equivalent to ``observe(_:_:)``.
     ///
     /// - Parameters:
-    ///   - object: The object. It need not be stored.
-    ///   - handler: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - object: An object with the identifier. It need not be stored.
+    ///   - handler: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -21,12 +21,12 @@ extension ObserverableCodableStore {
         observe(object, handler)
     }
 
-    /// Observes the object with an identifier; the same as ``observe(identifier:_:)``.
+    /// Observes the object with an identifier. Equivalent to ``observe(identifier:_:)``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies it. No object need have it.
-    ///   - handler: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - identifier: The object's identifier. The object need not be stored.
+    ///   - handler: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -37,12 +37,12 @@ extension ObserverableCodableStore {
         observe(identifier: identifier, handler)
     }
 
-    /// Observes the objects that meet a condition; the same as ``observe(where:_:)``.
+    /// Observes the objects that satisfy a condition. Equivalent to ``observe(where:_:)``.
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - handler: What is called when such an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - handler: A closure called after a matching object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -53,10 +53,10 @@ extension ObserverableCodableStore {
         observe(where: predicate, handler)
     }
 
-    /// Observes all objects; the same as ``observeCollection(_:)``.
+    /// Observes all objects. Equivalent to ``observeCollection(_:)``.
     ///
-    /// - Parameter handler: What is called when an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    /// - Parameter handler: A closure called after an object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult

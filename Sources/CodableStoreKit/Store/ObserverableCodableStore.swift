@@ -3,7 +3,7 @@ public protocol ObserverableCodableStore<Object> {
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// Observes an object, as ``CodableStore/observe(_:on:_:)``.
+    /// Observes the object with the same identifier. See ``CodableStore/observe(_:on:_:)``.
     @preconcurrency
     @discardableResult
     func observe(
@@ -12,7 +12,7 @@ public protocol ObserverableCodableStore<Object> {
         _ observer: @escaping CodableStore<Object>.Observer
     ) -> ObservableCodableStoreSubscription
 
-    /// Observes the object with an identifier, as ``CodableStore/observe(identifier:on:_:)``.
+    /// Observes the object with an identifier. See ``CodableStore/observe(identifier:on:_:)``.
     @preconcurrency
     @discardableResult
     func observe(
@@ -21,7 +21,7 @@ public protocol ObserverableCodableStore<Object> {
         _ observer: @escaping CodableStore<Object>.Observer
     ) -> ObservableCodableStoreSubscription
 
-    /// Observes the objects that meet a condition, as ``CodableStore/observe(where:on:_:)``.
+    /// Observes the objects that satisfy a condition. See ``CodableStore/observe(where:on:_:)``.
     @preconcurrency
     @discardableResult
     func observe(
@@ -30,7 +30,7 @@ public protocol ObserverableCodableStore<Object> {
         _ observer: @escaping CodableStore<Object>.Observer
     ) -> ObservableCodableStoreSubscription
 
-    /// Observes all objects, as ``CodableStore/observeCollection(on:_:)``.
+    /// Observes all objects. See ``CodableStore/observeCollection(on:_:)``.
     @preconcurrency
     @discardableResult
     func observeCollection(
@@ -39,15 +39,15 @@ public protocol ObserverableCodableStore<Object> {
     ) -> ObservableCodableStoreSubscription
 }
 
-// The scheduler that an app needs, and any other program can live with.
+// The forms without a scheduler.
 extension ObserverableCodableStore {
 
-    /// Observes the object with the identifier of this one, on the scheduler ``ObserverScheduler/automatic``.
+    /// Observes the object with the same identifier, on the scheduler ``ObserverScheduler/automatic``.
     ///
     /// - Parameters:
-    ///   - object: The object. It need not be stored.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - object: An object with the identifier. It need not be stored.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -60,9 +60,9 @@ extension ObserverableCodableStore {
     /// Observes the object with an identifier, on the scheduler ``ObserverScheduler/automatic``.
     ///
     /// - Parameters:
-    ///   - identifier: What identifies it. No object need have it.
-    ///   - observer: What is called when it was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - identifier: The object's identifier. The object need not be stored.
+    ///   - observer: A closure called after the object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -72,12 +72,12 @@ extension ObserverableCodableStore {
         observe(identifier: identifier, on: .automatic, observer)
     }
 
-    /// Observes the objects that meet a condition, on the scheduler ``ObserverScheduler/automatic``.
+    /// Observes the objects that satisfy a condition, on the scheduler ``ObserverScheduler/automatic``.
     ///
     /// - Parameters:
-    ///   - predicate: The condition, asked of an object as it was saved, or as it was stored before it was deleted.
-    ///   - observer: What is called when such an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    ///   - predicate: The condition. It receives an object as it was saved, or as it was stored before it was deleted.
+    ///   - observer: A closure called after a matching object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observe(
@@ -89,8 +89,8 @@ extension ObserverableCodableStore {
 
     /// Observes all objects of the collection, on the scheduler ``ObserverScheduler/automatic``.
     ///
-    /// - Parameter observer: What is called when an object was saved or deleted.
-    /// - Returns: What ends the observation. It goes on also if this is not kept.
+    /// - Parameter observer: A closure called after an object is saved or deleted.
+    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @discardableResult
     public func observeCollection(
@@ -102,11 +102,11 @@ extension ObserverableCodableStore {
 
 extension CodableStore: ObserverableCodableStore {}
 
-/// A view of a store that only observes.
+/// An observe-only view of a store.
 public struct AnyObserverableCodableStore<Object: BaseCodableStoreable>: ObserverableCodableStore {
     private let store: CodableStore<Object>
 
-    /// Narrows a store.
+    /// Creates a view of a store.
     ///
     /// - Parameter store: The store.
     public init(_ store: CodableStore<Object>) {
@@ -154,7 +154,7 @@ public struct AnyObserverableCodableStore<Object: BaseCodableStoreable>: Observe
 }
 
 extension AnyObserverableCodableStore where Object: Sendable {
-    /// What happens to the objects of the collection from now on, as ``CodableStore/events()``.
+    /// Returns a stream of future changes of all objects of the collection. See ``CodableStore/events()``.
     public func events() -> AsyncStream<CodableStore<Object>.ObserveEvent> {
         store.events()
     }

@@ -5,38 +5,38 @@ public protocol ReadableCodableStore<Object> {
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// Finds an object, as ``CodableStore/get(identifier:)``.
+    /// Returns an object. See ``CodableStore/get(identifier:)``.
     func get(identifier: Object.ID) throws -> Object
 
-    /// All objects, as ``CodableStore/getCollection()``.
+    /// Returns all objects. See ``CodableStore/getCollection()``.
     func getCollection() throws -> [Object]
 
-    /// All objects and the undecodable ones, as ``CodableStore/fetchCollection()``.
+    /// Returns all objects, and the errors of those that cannot be decoded. See ``CodableStore/fetchCollection()``.
     func fetchCollection() throws -> FetchedObjects<Object>
 
-    /// The objects that meet a condition, as ``CodableStore/get(where:)``.
+    /// Returns the objects that satisfy a condition. See ``CodableStore/get(where:)``.
     func get(where predicate: (Object) throws -> Bool) throws -> [Object]
 
-    /// The first object that meets a condition, as ``CodableStore/first(where:)``.
+    /// Returns the first object that satisfies a condition. See ``CodableStore/first(where:)``.
     func first(where predicate: (Object) throws -> Bool) throws -> Object?
 
-    /// Whether an object is stored, as ``CodableStore/exists(identifier:)``.
+    /// Returns whether an object is stored. See ``CodableStore/exists(identifier:)``.
     func exists(identifier: Object.ID) -> Bool
 
-    /// Whether an object is stored, as ``CodableStore/exists(_:)``.
+    /// Returns whether an object is stored. See ``CodableStore/exists(_:)``.
     func exists(_ object: Object) -> Bool
 
-    /// Whether an object is stored, as ``CodableStore/fetchExistence(identifier:)``.
+    /// Returns whether an object is stored. See ``CodableStore/fetchExistence(identifier:)``.
     func fetchExistence(identifier: Object.ID) throws -> Bool
 }
 
 extension CodableStore: ReadableCodableStore {}
 
-/// A view of a store that only reads.
+/// A read-only view of a store.
 public struct AnyReadableCodableStore<Object: BaseCodableStoreable>: ReadableCodableStore {
     private let store: CodableStore<Object>
 
-    /// Narrows a store.
+    /// Creates a view of a store.
     ///
     /// - Parameter store: The store.
     public init(_ store: CodableStore<Object>) {

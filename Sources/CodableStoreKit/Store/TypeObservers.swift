@@ -5,13 +5,13 @@ enum TypeObservers {
 
     private static let observers = Locked<[ObjectIdentifier: [any AnyObject & Sendable]]>([:])
 
-    /// Adds an observer of the changes from now on.
+    /// Adds an observer of future changes.
     static func add<Object>(
         where predicate: @escaping (Object) -> Bool,
         on scheduler: ObserverScheduler,
         _ call: @escaping CodableStore<Object>.Observer
     ) -> ObservableCodableStoreSubscription {
-        // Changes of several collections come at the same time.
+        // Several collections may report changes simultaneously.
         let inbox = ObserverInbox(scheduler, call)
         let observer = TypeObserver<Object> { event in
             if predicate(event.object) { inbox.add(event) }
@@ -27,15 +27,26 @@ enum TypeObservers {
         }
     }
 
-    /// The observers of a type.
-    static func all<Object>(of type: Object.Type) -> [TypeObserver<Object>] {
-        observers.withLock { $0[ObjectIdentifier(type)] }?.compactMap { $0 as? TypeObserver<Object> } ?? []
+    /// Returns a closure that returns the calls of the current observers for a change in a container of an engine. It does
+    /// not retain the engine.
+    static func calls<Object>(
+        in container: CodableStoreContainer,
+        of engine: CodableStore<Object>.Engine
+    ) -> () -> [Observers<Object>.Call] {
+        let engine = engine.unretained
+        return {
+            let observers = observers.withLock { $0[ObjectIdentifier(Object.self)] } ?? []
+            guard !observers.isEmpty, let engine = engine() else { return [] }
+            return observers.compactMap { $0 as? TypeObserver<Object> }.map { observer in
+                { observer.call(CodableStore<Object>.ObserveEvent($0, container, engine)) }
+            }
+        }
     }
 }
 
 /// An observer of all objects of a type.
-final class TypeObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
-    // @unchecked because of the call, which `ObserverInbox` answers for.
+private final class TypeObserver<Object: BaseCodableStoreable>: @unchecked Sendable {
+    // @unchecked because of the call; see `ObserverInbox`.
 
     let call: (CodableStore<Object>.ObserveEvent) -> Void
 

@@ -1,44 +1,44 @@
-/// A store that can be written.
+/// A store that can be written to.
 public protocol WriteableCodableStore<Object> {
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// Saves an object, as ``CodableStore/save(_:)-(Object)``.
+    /// Saves an object. See ``CodableStore/save(_:)-(Object)``.
     @discardableResult
     func save(_ object: Object) throws -> Object
 
-    /// Saves objects, as ``CodableStore/save(_:)-([Object])``.
+    /// Saves objects. See ``CodableStore/save(_:)-([Object])``.
     @discardableResult
     func save(_ objects: [Object]) -> [CodableStore<Object>.Result]
 
-    /// Deletes an object, as ``CodableStore/delete(_:)-(Object)``.
+    /// Deletes an object. See ``CodableStore/delete(_:)-(Object)``.
     @discardableResult
     func delete(_ object: Object) throws -> Object
 
-    /// Deletes an object, as ``CodableStore/delete(identifier:)``.
+    /// Deletes an object. See ``CodableStore/delete(identifier:)``.
     @discardableResult
     func delete(identifier: Object.ID) throws -> Object
 
-    /// Deletes objects, as ``CodableStore/delete(_:)-([Object])``.
+    /// Deletes objects. See ``CodableStore/delete(_:)-([Object])``.
     @discardableResult
     func delete(_ objects: [Object]) -> [CodableStore<Object>.Result]
 
-    /// Deletes objects, as ``CodableStore/delete(identifiers:)``.
+    /// Deletes objects. See ``CodableStore/delete(identifiers:)``.
     @discardableResult
     func delete(identifiers: [Object.ID]) -> [CodableStore<Object>.Result]
 
-    /// Deletes all objects, as ``CodableStore/deleteCollection()``.
+    /// Deletes all objects. See ``CodableStore/deleteCollection()``.
     @discardableResult
     func deleteCollection() throws -> [CodableStore<Object>.Result]
 }
 
 extension CodableStore: WriteableCodableStore {}
 
-/// A view of a store that only writes.
+/// A write-only view of a store.
 public struct AnyWriteableCodableStore<Object: BaseCodableStoreable>: WriteableCodableStore {
     private let store: CodableStore<Object>
 
-    /// Narrows a store.
+    /// Creates a view of a store.
     ///
     /// - Parameter store: The store.
     public init(_ store: CodableStore<Object>) {

@@ -4,19 +4,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A medium that the same tests run on.
-enum Medium: String, CaseIterable, Sendable, CustomTestStringConvertible {
+/// An engine that the same tests run on.
+enum EngineKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case files, memory, sqlite, sharedSQLite, custom
 
     var testDescription: String { rawValue }
 
-    /// Those that keep records, which can be shared by types and containers.
-    static let ofRecords: [Medium] = [.files, .memory, .sqlite]
-    /// Those that survive the process.
-    static let onDisk: [Medium] = [.files, .sqlite]
+    /// The engines that store records, which types and containers can share.
+    static let ofRecords: [EngineKind] = [.files, .memory, .sqlite]
+    /// The engines whose objects survive the process.
+    static let onDisk: [EngineKind] = [.files, .sqlite]
 
-    /// An engine of this medium in a folder. Engines of one medium are the same place if they share the folder, except for
-    /// memory, a shared SQLite engine and a custom one, which are made anew.
+    /// Returns an engine of this kind. Engines in the same folder share their objects, except for memory, a shared SQLite
+    /// engine and a custom engine, which are created on each call.
     func engine<Object: BaseCodableStoreable>(in folder: TemporaryFolder, for type: Object.Type = Object.self) throws
         -> CodableStore<Object>.Engine
     {
@@ -30,13 +30,13 @@ enum Medium: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// An engine as users write it, without a lock. It tells identifiers apart as the store does.
+/// A custom engine without a lock. It compares identifiers like the store.
 class DictionaryEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
     private var objects: [(id: Object.ID, object: Object)] = []
 
     func get(identifier: Object.ID) throws -> Object {
         guard let found = objects.first(where: { Self.isSame($0.id, identifier) }) else {
-            throw StorageError(.notFound, "There is none.")
+            throw StorageError(.notFound, "There is no such object.")
         }
         return found.object
     }
