@@ -1,7 +1,7 @@
 import CodableStoreKit
 
-/// The section "Usage". Its `case .saved(let object, let container)` binds two values, which does not compile, because the
-/// case has three, as in the section "Observation". The code is otherwise unchanged.
+/// The section "Usage". Its `case .saved(let object, let container)` binds two values, which does not compile, because
+/// the case has three, as in the section "Observation". The code is otherwise unchanged.
 func useStore() throws {
     // Initialize a User CodableStore
     let codableStore = CodableStore<User>()

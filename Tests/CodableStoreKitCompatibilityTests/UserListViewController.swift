@@ -1,4 +1,5 @@
-// The section "CodableStoreController". It is compiled on platforms with UIKit, and against stub declarations elsewhere.
+// The section "CodableStoreController". It is compiled on platforms with UIKit, and against stub declarations
+// elsewhere.
 #if canImport(UIKit)
 import CodableStoreKit
 import UIKit

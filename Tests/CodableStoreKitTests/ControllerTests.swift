@@ -50,7 +50,9 @@ private final class PlainController: CodableStoreControllerable {
 
     private let folder = TemporaryFolder()
 
-    @Test("A controller shows the objects, and its hooks are called before and after each change", arguments: EngineKind.allCases)
+    @Test(
+        "A controller shows the objects, and its hooks are called before and after each change",
+        arguments: EngineKind.allCases)
     func hooks(kind: EngineKind) throws {
         let store = CodableStore<User>(engine: try kind.engine(in: folder))
         try store.save(User(1))

@@ -68,8 +68,8 @@ import Testing
         store.observeCollection { event in
             events.add(event)
             guard event.object.id == 1 else { return }
-            // While this thread calls an observer, one save ends and leaves its observers to this thread. Another save is
-            // in progress.
+            // While this thread calls an observer, one save ends and leaves its observers to this thread. Another save
+            // is in progress.
             Self.wait(for: Self.elsewhere { store.save([Message(id: 2)]) })
             if othersContinue {
                 let other = Self.elsewhere { store.save([Message(id: 3, gate: gate)]) }

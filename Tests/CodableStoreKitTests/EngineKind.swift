@@ -15,8 +15,8 @@ enum EngineKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// The engines whose objects survive the process.
     static let onDisk: [EngineKind] = [.files, .sqlite]
 
-    /// Returns an engine of this kind. Engines in the same folder share their objects, except for memory, a shared SQLite
-    /// engine and a custom engine, which are created on each call.
+    /// Returns an engine of this kind. Engines in the same folder share their objects, except for memory, a shared
+    /// SQLite engine and a custom engine, which are created on each call.
     func engine<Object: BaseCodableStoreable>(in folder: TemporaryFolder, for type: Object.Type = Object.self) throws
         -> CodableStore<Object>.Engine
     {

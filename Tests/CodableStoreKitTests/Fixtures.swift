@@ -34,7 +34,8 @@ struct Picky: CodableStoreable, Sendable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         guard isWritable else {
-            throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "The object is not writable."))
+            throw EncodingError.invalidValue(
+                self, .init(codingPath: [], debugDescription: "The object is not writable."))
         }
         try container.encode(id, forKey: .id)
         try container.encode(isWritable, forKey: .isWritable)

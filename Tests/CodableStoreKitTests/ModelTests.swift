@@ -35,7 +35,7 @@ import Testing
         var description: String { if case .differs(let text) = self { text } else { "" } }
     }
 
-    @Test("Several threads make random changes concurrently, and each finds what a dictionary would contain", arguments: EngineKind.allCases)
+    @Test("Concurrent random changes have the same effect as on a dictionary", arguments: EngineKind.allCases)
     func model(kind: EngineKind) throws {
         print("model test of a CodableStore in \(kind): EMPORIUM_SEED=\(Seed.current)")
         let engine: CodableStore<Note>.Engine = try kind.engine(in: folder)

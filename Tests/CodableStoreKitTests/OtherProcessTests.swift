@@ -65,7 +65,8 @@ import Testing
             let old = place.appendingPathComponent(name + suffix)
             if FileManager.default.fileExists(atPath: old.path) { try FileManager.default.removeItem(at: old) }
         }
-        // The database itself comes last, because a process that waits for it opens it together with its companion files.
+        // The database itself comes last, because a process that waits for it opens it together with its companion
+        // files.
         for suffix in ["-wal", ""] {
             let new = aside.appendingPathComponent(name + suffix)
             if FileManager.default.fileExists(atPath: new.path) {

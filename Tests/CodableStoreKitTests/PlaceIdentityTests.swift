@@ -37,7 +37,8 @@ import Testing
         return link.path
     }
 
-    @Test("Observers of a folder are notified of objects saved through another path of it", arguments: EngineKind.onDisk)
+    @Test(
+        "Observers of a folder are notified of objects saved through another path of it", arguments: EngineKind.onDisk)
     func observers(kind: EngineKind) throws {
         let data = folder.file("data").path
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
@@ -56,7 +57,7 @@ import Testing
         #expect(events.all == paths.indices.flatMap { ["saved \($0)", "deleted \($0)"] })
     }
 
-    @Test("Observers of a folder that does not exist yet are notified of objects saved through another path of it", arguments: EngineKind.onDisk)
+    @Test("The same holds for a folder that does not exist before the first save", arguments: EngineKind.onDisk)
     func missingFolder(kind: EngineKind) throws {
         let store = CodableStore<User>(engine: engine(kind, folder.path + "/data"))
         let other = CodableStore<User>(engine: engine(kind, try link(in: "links") + "/data"))

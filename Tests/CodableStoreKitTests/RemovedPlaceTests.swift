@@ -11,7 +11,8 @@ import Testing
     private var place: FileManager.Directory { FileManager.Directory(url: folder.file("place")) }
     private var database: URL { place.url.appendingPathComponent("CodableStoreKit.sqlite3") }
 
-    private func engine<Object>(_ kind: EngineKind, for type: Object.Type = Object.self) -> CodableStore<Object>.Engine {
+    private func engine<Object>(_ kind: EngineKind, for type: Object.Type = Object.self) -> CodableStore<Object>.Engine
+    {
         kind == .sqlite ? .sqlite(in: place) : .fileSystem(in: place)
     }
 

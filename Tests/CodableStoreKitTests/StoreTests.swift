@@ -7,7 +7,9 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    @Test("A saved object is found by its identifier, by a condition and in the collection", arguments: EngineKind.allCases)
+    @Test(
+        "A saved object is found by its identifier, by a condition and in the collection",
+        arguments: EngineKind.allCases)
     func savingAndFinding(kind: EngineKind) throws {
         let store = CodableStore<User>(engine: try kind.engine(in: folder))
         #expect(try store.getCollection().isEmpty)
@@ -58,7 +60,9 @@ import Testing
             let saved = store.save(objects)
             #expect(saved.map { $0.object?.id } == [1, nil, 3])
             #expect((saved[1].error as? StorageError)?.code == .encodingFailed)
-            guard case .failure(2, _) = saved[1] else { return #expect(Bool(false), "the failure has another identifier") }
+            guard case .failure(2, _) = saved[1] else {
+                return #expect(Bool(false), "the failure has another identifier")
+            }
         } else {
             #expect(store.save([objects[0], objects[2]]).map { $0.object?.id } == [1, 3])
         }

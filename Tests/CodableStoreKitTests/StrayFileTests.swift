@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that another program, such as one with the original library, has added to a collection's folder under other names.
+/// Files that another program, such as one with the original library, has added to a collection's folder under other
+/// names.
 @Suite struct StrayFileTests {
 
     private let folder = TemporaryFolder()

@@ -36,7 +36,8 @@ private struct Ring: CodableStoreable, Sendable {
 
     @Test func `receive events of all containers and engines, with the container and engine`() throws {
         let engines: [CodableStore<Planet>.Engine] = [
-            .inMemory, .at(.memory()), try EngineKind.files.engine(in: folder), try EngineKind.sqlite.engine(in: folder),
+            .inMemory, .at(.memory()), try EngineKind.files.engine(in: folder),
+            try EngineKind.sqlite.engine(in: folder),
             .custom(AnyCodableStoreEngine(DictionaryEngine<Planet>())),
         ]
         let seen = Locked<[String]>([])

@@ -42,8 +42,8 @@ extension CodableStoreable {
         CodableStore(container: container, engine: engine).exists(self)
     }
 
-    /// Saves the object in another container. The form with the label `inEngine:` of the original CodableStoreKit, equivalent
-    /// to ``save(container:engine:)``.
+    /// Saves the object in another container. The form with the label `inEngine:` of the original CodableStoreKit,
+    /// equivalent to ``save(container:engine:)``.
     ///
     /// - Parameters:
     ///   - container: The destination container.

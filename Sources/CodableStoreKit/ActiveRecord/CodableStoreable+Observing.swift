@@ -4,8 +4,8 @@ extension CodableStoreable {
     ///
     /// - Parameters:
     ///   - identifier: The object's identifier.
-    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines of the
-    ///     process are observed. See ``observeCollection(container:engine:on:_:)``.
+    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines
+    ///     of the process are observed. See ``observeCollection(container:engine:on:_:)``.
     ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
     ///   - observer: A closure called after the object is saved or deleted.
@@ -30,8 +30,8 @@ extension CodableStoreable {
     ///
     /// - Parameters:
     ///   - predicate: The condition.
-    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines of the
-    ///     process are observed. See ``observeCollection(container:engine:on:_:)``.
+    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines
+    ///     of the process are observed. See ``observeCollection(container:engine:on:_:)``.
     ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
     ///   - observer: A closure called after the object is saved or deleted.
@@ -53,9 +53,10 @@ extension CodableStoreable {
 
     /// Observes all objects. See ``CodableStore/observeCollection(on:_:)``.
     ///
-    /// If both the container and the engine are `nil`, the observer is called for the changes of all stores of this process,
-    /// one call at a time. The event has the container and the engine. Foreign changes of an SQLite file are included while
-    /// the collection of a store on the file is observed, too. If only one of the two is `nil`, its default is used.
+    /// If both the container and the engine are `nil`, the observer is called for the changes of all stores of this
+    /// process, one call at a time. The event has the container and the engine. Foreign changes of an SQLite file are
+    /// included while the collection of a store on the file is observed, too. If only one of the two is `nil`, its
+    /// default is used.
     ///
     /// - Parameters:
     ///   - container: The container within the engine.
@@ -80,8 +81,8 @@ extension CodableStoreable {
     /// Observes the object with the same identifier. See ``CodableStore/observe(_:on:_:)``.
     ///
     /// - Parameters:
-    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines of the
-    ///     process are observed. See ``observeCollection(container:engine:on:_:)``.
+    ///   - container: The container within the engine. If both it and the engine are `nil`, all containers and engines
+    ///     of the process are observed. See ``observeCollection(container:engine:on:_:)``.
     ///   - engine: The engine that stores the objects.
     ///   - scheduler: Where the observer is called.
     ///   - observer: A closure called after the object is saved or deleted.

@@ -9,6 +9,6 @@
 /// let users = try User.getCollection()
 /// ```
 ///
-/// Each of these methods calls the method of the same name on a ``CodableStore`` with the given container and engine. A type
-/// without them conforms to ``BaseCodableStoreable``.
+/// Each of these methods calls the method of the same name on a ``CodableStore`` with the given container and engine. A
+/// type without them conforms to ``BaseCodableStoreable``.
 public protocol CodableStoreable: BaseCodableStoreable {}

@@ -2,20 +2,21 @@ import Bodega
 import Dispatch
 import Foundation
 
-/// One open collection of this process, shared by all stores on it: its records, its observers, and the type it belongs to.
+/// One open collection of this process, shared by all stores on it: its records, its observers, and the type it belongs
+/// to.
 ///
 /// A change takes these steps:
 ///
-/// 1. A writer calls `begin` of `deliveries` and then `update` of `records`, which plans and commits the change under the
-///    lock or transaction of the records.
-/// 2. Still under it, `committed` hands the change to the ``Observers``, so changes are enqueued in the order in which they
-///    are committed.
+/// 1. A writer calls `begin` of `deliveries` and then `update` of `records`, which plans and commits the change under
+///    the lock or transaction of the records.
+/// 2. Still under it, `committed` hands the change to the ``Observers``, so changes are enqueued in the order in which
+///    they are committed.
 /// 3. The writer calls `end` of `deliveries`, holding no lock, and the observers are called.
-/// 4. Foreign changes arrive at `note`, also in order, on the thread that follows them. It enqueues them and ends the delivery on
-///    another thread.
+/// 4. Foreign changes arrive at `note`, also in order, on the thread that follows them. It enqueues them and ends the
+///    delivery on another thread.
 ///
-/// Each piece of state has its own lock. `following` is the only one that is held while other code runs: `records.follow`,
-/// and the closure that ends it. Neither uses this lock.
+/// Each piece of state has its own lock. `following` is the only one that is held while other code runs:
+/// `records.follow`, and the closure that ends it. Neither uses this lock.
 final class CollectionCore: Sendable {
 
     let records: any RecordCollection
@@ -94,8 +95,8 @@ final class CollectionCore: Sendable {
 
     /// Claims the collection for a type.
     ///
-    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if another type has claimed it, unless both types chose
-    ///   its name.
+    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if another type has claimed it, unless both types
+    ///   chose its name.
     func claim(by type: Any.Type, _ name: CollectionName) throws {
         try claim.withLock { claim in
             guard let known = claim else {
@@ -107,8 +108,9 @@ final class CollectionCore: Sendable {
             throw StorageError(
                 .ambiguousCollection,
                 """
-                The collection of \(String(reflecting: type)) already holds objects of another type. Give each type its \
-                own codableStoreCollectionName, and its own SQLite engine if the engine is shared with a Boutique store.
+                The collection of \(String(reflecting: type)) already holds objects of another type. Give each type \
+                its own codableStoreCollectionName, and its own SQLite engine if the engine is shared with a Boutique \
+                store.
                 """
             )
         }
@@ -127,8 +129,8 @@ final class CollectionCore: Sendable {
 
     /// Balances ``beginObservation()``.
     func endObservation() {
-        // The follower ends under the lock, so that an observation that begins concurrently does not start a second one. It
-        // is released after the lock.
+        // The follower ends under the lock, so that an observation that begins concurrently does not start a second
+        // one. It is released after the lock.
         let ended = following.withLock { following in
             following.observers -= 1
             if following.observers > 0 { return nil as (@Sendable () -> Void)? }

@@ -6,16 +6,16 @@ import Logging
 ///
 /// A change reaches an observer in these steps:
 ///
-/// 1. A writer commits, or the follower of foreign changes reads them. While the lock that orders the collection's changes
-///    is held, it calls `enqueue`, which copies the list of observers and hands a call to `deliveries`.
+/// 1. A writer commits, or the follower of foreign changes reads them. While the lock that orders the collection's
+///    changes is held, it calls `enqueue`, which copies the list of observers and hands a call to `deliveries`.
 /// 2. A thread that ends an operation makes that call, holding no lock; see ``DeliveryQueue``.
 /// 3. The call passes the change to each of the copied observers that is still active.
 ///
-/// The lock of `observers` guards the list and the `isActive` of each observer. Unsubscribing sets `isActive` under that
-/// lock, so no call of the observer begins afterwards.
+/// The lock of `observers` guards the list and the `isActive` of each observer. Unsubscribing sets `isActive` under
+/// that lock, so no call of the observer begins afterwards.
 final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
-    // @unchecked because the calls take objects that may not be Sendable. The thread that saves such an object hands it in,
-    // and one thread passes it to the observers after that. Of an instance of a class, each observer gets a copy.
+    // @unchecked because the calls take objects that may not be Sendable. The thread that saves such an object hands it
+    // in, and one thread passes it to the observers after that. Of an instance of a class, each observer gets a copy.
 
     typealias Call = (ObjectChange<Object>) -> Void
 
@@ -62,8 +62,8 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     /// Enqueues a change made by this process.
     ///
-    /// The caller that saved or deleted an instance of a class still has it. So each observer gets a copy, decoded from the
-    /// record.
+    /// The caller that saved or deleted an instance of a class still has it. So each observer gets a copy, decoded from
+    /// the record.
     ///
     /// - Parameters:
     ///   - change: The change.
@@ -74,8 +74,8 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
 
     /// Enqueues a change for the current observers. Those that are still active when it is delivered are called.
     ///
-    /// - Parameter change: Returns the change, or `nil` if there is nothing to report. It is called upon delivery, and once
-    ///   for each observer if `Object` is a class.
+    /// - Parameter change: Returns the change, or `nil` if there is nothing to report. It is called upon delivery, and
+    ///   once for each observer if `Object` is a class.
     func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
         let ofType = typeObservers.withLock { $0 }?() ?? []
         let observers = observers.withLock { $0 } + ofType.map(Observer.init)

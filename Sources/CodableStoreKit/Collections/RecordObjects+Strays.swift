@@ -1,8 +1,8 @@
 import Bodega
 import Foundation
 
-/// An object in records whose keys are not its identifier's: files that another program has added, or records of an earlier
-/// version of this package.
+/// An object in records whose keys are not its identifier's: files that another program has added, or records of an
+/// earlier version of this package.
 struct Stray<Object> {
     let object: Object
     var keys: [CacheKey]
@@ -10,16 +10,16 @@ struct Stray<Object> {
 
 extension RecordObjects {
 
-    /// Whether objects can be under keys that are not their identifiers'. Earlier versions used other keys for identifiers
-    /// without a static type.
+    /// Whether objects can be under keys that are not their identifiers'. Earlier versions used other keys for
+    /// identifiers without a static type.
     var canHoldStrays: Bool { records.canHoldStrays || hasErasedIdentifiers }
 
     private var hasErasedIdentifiers: Bool { Object.ID.self == AnyHashable.self }
 
     /// Returns the stray objects by the keys of their identifiers.
     ///
-    /// The records are searched once. If there are no strays, they are searched again only after a read of the collection
-    /// has found one.
+    /// The records are searched once. If there are no strays, they are searched again only after a read of the
+    /// collection has found one.
     func strays() throws -> [CacheKey: Stray<Object>] {
         if core.hasStrays == false || !canHoldStrays { return [:] }
         let items = try hasErasedIdentifiers ? records.items() : records.strays()

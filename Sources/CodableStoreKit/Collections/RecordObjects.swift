@@ -42,8 +42,8 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         }
     }
 
-    /// Remembers that a record cannot be decoded, and adds the record's file to the error. If the file cannot be found, the
-    /// error is returned without it.
+    /// Remembers that a record cannot be decoded, and adds the record's file to the error. If the file cannot be found,
+    /// the error is returned without it.
     func noted(_ error: StorageError) -> StorageError {
         var error = error
         if let key = error.key { core.noteUndecodable(key) }
@@ -73,8 +73,8 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         }
     }
 
-    /// Runs an operation on all items as one batch. If it fails, each item is tried alone, because a single one may be the
-    /// cause.
+    /// Runs an operation on all items as one batch. If it fails, each item is tried alone, because a single one may be
+    /// the cause.
     ///
     /// When the records are locked, the items are not tried again: each attempt would time out like the first.
     ///
@@ -118,8 +118,8 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
         }
     }
 
-    /// Returns the operation that copies an undecodable record to another key before it is replaced, or `nil` if the record
-    /// has become decodable or is gone.
+    /// Returns the operation that copies an undecodable record to another key before it is replaced, or `nil` if the
+    /// record has become decodable or is gone.
     private func keepingAside(_ key: CacheKey, _ contents: any RecordContents) throws -> StorageOperation? {
         guard let data = try contents.data(of: key) else { return nil }
         do {

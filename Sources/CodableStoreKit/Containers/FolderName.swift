@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// An encoding of arbitrary names as folder names. Common names stay readable, each result is valid on every volume, and
-/// different names have different results, even on volumes that ignore case.
+/// An encoding of arbitrary names as folder names. Common names stay readable, each result is valid on every volume,
+/// and different names have different results, even on volumes that ignore case.
 ///
-/// - ASCII letters, digits, spaces, `-`, `_` and `.` are kept, except for a dot or space at either end. Each other byte of
-///   the name's UTF-8 becomes `%` and two hexadecimal digits.
+/// - ASCII letters, digits, spaces, `-`, `_` and `.` are kept, except for a dot or space at either end. Each other byte
+///   of the name's UTF-8 becomes `%` and two hexadecimal digits.
 /// - By default, the first letter of a word is uppercase and the others are lowercase. A name with letters that deviate
 ///   ends in `~` and a bit field that marks them: one hexadecimal digit per four letters, with the first letter in the
 ///   lowest bit.

@@ -17,10 +17,10 @@ import Logging
 /// }
 /// ```
 ///
-/// A controller is isolated to the main actor. A change made on the main thread is shown before the operation returns. A
-/// change made on another thread is shown when the main actor is free. Changes are always shown in the order in which they
-/// are made. In a program whose main thread neither runs a run loop nor awaits, the changes of other threads are shown
-/// together with the next change of the main thread.
+/// A controller is isolated to the main actor. A change made on the main thread is shown before the operation returns.
+/// A change made on another thread is shown when the main actor is free. Changes are always shown in the order in which
+/// they are made. In a program whose main thread neither runs a run loop nor awaits, the changes of other threads are
+/// shown together with the next change of the main thread.
 ///
 /// The observation ends when the ``subscriptionBag`` is released, usually with the controller.
 @preconcurrency
@@ -35,15 +35,15 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
 
     /// All objects, in the order in which they were first saved.
     ///
-    /// The default implementation reads the objects on first use and keeps them up to date. A change does not read the store
-    /// and does not access other objects. A deletion moves the later objects in memory. The array is copied by the next
-    /// change if the controller retains it, and when it is used in
+    /// The default implementation reads the objects on first use and keeps them up to date. A change does not read the
+    /// store and does not access other objects. A deletion moves the later objects in memory. The array is copied by
+    /// the next change if the controller retains it, and when it is used in
     /// ``codableStoreablesWillUpdate(event:codableStoreables:)``. If the objects cannot be read, the array is empty,
     /// ``codableStoreablesDidFail(_:)`` is called, and the next use reads again.
     var codableStoreables: [Object] { get }
 
-    /// The bag that ends the observation when it is released. Return the same bag each time, and do not share it with other
-    /// controllers.
+    /// The bag that ends the observation when it is released. Return the same bag each time, and do not share it with
+    /// other controllers.
     var subscriptionBag: ObserverableCodableStoreSubscriptionBag { get }
 
     /// Returns the object at an index of ``codableStoreables``, or `nil` if the index is out of bounds.
@@ -51,7 +51,8 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
     /// - Parameter index: The index.
     func codableStoreable(at index: Int) -> Object?
 
-    /// Called before a change is shown. ``codableStoreables`` does not include it yet. The default implementation does nothing.
+    /// Called before a change is shown. ``codableStoreables`` does not include it yet. The default implementation does
+    /// nothing.
     ///
     /// - Parameters:
     ///   - event: The change, which is already stored.

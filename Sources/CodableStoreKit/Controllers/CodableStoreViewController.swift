@@ -6,7 +6,8 @@ public import UIKit
 ///
 /// The alias makes the subclass conform to ``CodableStoreControllerable``, so it can implement hooks such as
 /// ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)`` without `override`. A controller
-/// observes the collection from its initialization until it is released. A hook can be called before the view is loaded.
+/// observes the collection from its initialization until it is released. A hook can be called before the view is
+/// loaded.
 ///
 /// A protocol composition has no initializers. ``CodableStoreViewControllerBase`` declares them.
 public typealias CodableStoreViewController<Object: BaseCodableStoreable> = CodableStoreViewControllerBase<Object>

@@ -2,12 +2,12 @@ import Bodega
 
 /// The objects that a controller shows.
 ///
-/// 1. An observer on the scheduler `immediate` adds each event to `inbox`, on the thread that delivers it, and schedules
-///    `applyEvents` on the main actor. On the main thread, that runs immediately.
-/// 2. `applyEvents` removes the events in order and applies them to `list`, calling the hooks of the controller. An event
-///    that arrives during a hook waits until the hook has returned.
-/// 3. The first use reads all objects, after noting the number of the last event in the inbox. Events up to that number are
-///    included in the objects read. They are reported to the hooks but not applied to the list.
+/// 1. An observer on the scheduler `immediate` adds each event to `inbox`, on the thread that delivers it, and
+///    schedules `applyEvents` on the main actor. On the main thread, that runs immediately.
+/// 2. `applyEvents` removes the events in order and applies them to `list`, calling the hooks of the controller. An
+///    event that arrives during a hook waits until the hook has returned.
+/// 3. The first use reads all objects, after noting the number of the last event in the inbox. Events up to that number
+///    are included in the objects read. They are reported to the hooks but not applied to the list.
 ///
 /// The main actor guards all state except `inbox`, which has a lock.
 @MainActor
@@ -19,8 +19,9 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private var subscription: ObservableCodableStoreSubscription?
     private let inbox = EventInbox<Object>()
     private var list: ObjectList<Object>?
-    // Set while the controller's will-update hook runs: the change, and, once the hook has used them, a copy of the objects
-    // before it. At other times, the list has the only reference to its array, so that a change does not copy the array.
+    // Set while the controller's will-update hook runs: the change, and, once the hook has used them, a copy of the
+    // objects before it. At other times, the list has the only reference to its array, so that a change does not copy
+    // the array.
     private var upcoming: (change: ObjectList<Object>.Change, objectsBefore: [Object]?)?
     // The last event that was certainly included in the objects when they were read.
     private var includedNumber = 0
@@ -60,8 +61,8 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
         // A collection that could not be opened may not be observed either.
         if hasFailed, let bag { follow(until: bag) }
         do {
-            // Changes are durable before their events arrive, so those in the inbox are included. Later ones may be included,
-            // but applying all of them again leads to the same objects.
+            // Changes are durable before their events arrive, so those in the inbox are included. Later ones may be
+            // included, but applying all of them again leads to the same objects.
             let number = inbox.lastNumber
             list = ObjectList(try store.getCollection())
             includedNumber = number

@@ -3,8 +3,8 @@ import DequeModule
 
 /// A numbered queue of events for the main actor.
 final class EventInbox<Object: BaseCodableStoreable>: @unchecked Sendable {
-    // @unchecked because the objects may not be Sendable. They are transferred: an observer adds an object, and only the
-    // main actor removes it.
+    // @unchecked because the objects may not be Sendable. They are transferred: an observer adds an object, and only
+    // the main actor removes it.
 
     private struct State {
         var events = Deque<CodableStore<Object>.ObserveEvent>()

@@ -2,11 +2,11 @@ import DequeModule
 
 /// Objects in the order in which they were first saved, with a lookup by identity.
 ///
-/// Each object gets an increasing rank when it is added. The ranks are in ascending order, so a binary search finds the index
-/// of an object, and a deletion need not update the entries of later objects.
+/// Each object gets an increasing rank when it is added. The ranks are in ascending order, so a binary search finds the
+/// index of an object, and a deletion need not update the entries of later objects.
 ///
-/// A deletion moves the later objects in memory, because each hook of a controller receives all objects as an array. The
-/// ranks are in a deque, which moves the shorter side.
+/// A deletion moves the later objects in memory, because each hook of a controller receives all objects as an array.
+/// The ranks are in a deque, which moves the shorter side.
 struct ObjectList<Object: BaseCodableStoreable> {
 
     private(set) var objects: [Object]

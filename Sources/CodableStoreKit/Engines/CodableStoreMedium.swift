@@ -3,9 +3,9 @@ public import Foundation
 
 /// A storage location with containers and collections of any types: a folder, an SQLite file, or memory.
 ///
-/// Stores on equal locations share their objects and observe each other's changes. So do stores on locations that name one
-/// folder by different paths, for example through a symbolic link. Folder names are compared byte by byte, unless the volume
-/// considers them equal.
+/// Stores on equal locations share their objects and observe each other's changes. So do stores on locations that name
+/// one folder by different paths, for example through a symbolic link. Folder names are compared byte by byte, unless
+/// the volume considers them equal.
 public struct CodableStoreMedium: Sendable, Hashable {
 
     enum Place: Sendable, Hashable {
@@ -54,8 +54,8 @@ public struct CodableStoreMedium: Sendable, Hashable {
         CodableStoreMedium(place: .sqliteEngine(SharedEngine(engine: engine)))
     }
 
-    /// Creates a separate in-memory location, for example for a test or a preview. Its objects are discarded with its last
-    /// copy.
+    /// Creates a separate in-memory location, for example for a test or a preview. Its objects are discarded with its
+    /// last copy.
     public static func memory() -> CodableStoreMedium {
         CodableStoreMedium(place: .memory(MemoryPlace()))
     }
@@ -69,8 +69,8 @@ public struct CodableStoreMedium: Sendable, Hashable {
         }
     }
 
-    /// Returns the standardized path of a folder. URLs with and without a trailing slash are not equal, but have the same
-    /// path.
+    /// Returns the standardized path of a folder. URLs with and without a trailing slash are not equal, but have the
+    /// same path.
     private static func path(of directory: FileManager.Directory) -> String {
         directory.url.standardizedFileURL.path
     }

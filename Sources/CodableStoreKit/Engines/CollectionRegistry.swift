@@ -1,11 +1,12 @@
 import Bodega
 import Foundation
 
-/// The open collections of this process. All stores on a collection share its core, even if they name it by different paths.
+/// The open collections of this process. All stores on a collection share its core, even if they name it by different
+/// paths.
 ///
-/// Collections in folders and SQLite files stay open until the process ends, because a store is often created for a single
-/// operation. A shared SQLite engine belongs to its owner, so its collections stay open only while there are stores on them
-/// or observers of them.
+/// Collections in folders and SQLite files stay open until the process ends, because a store is often created for a
+/// single operation. A shared SQLite engine belongs to its owner, so its collections stay open only while there are
+/// stores on them or observers of them.
 enum CollectionRegistry {
 
     private struct State: Sendable {

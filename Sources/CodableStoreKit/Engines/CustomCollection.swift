@@ -5,8 +5,8 @@ import Foundation
 ///
 /// 1. An operation calls `begin` of `deliveries`, and then the engine, holding `lock`.
 /// 2. Still holding it, it enqueues the change, so changes are enqueued in the order of the engine's calls.
-/// 3. If the engine uses a store on itself, that operation runs on the same thread within the first, at a greater `depth`.
-///    Its end leaves its observers to the outer operation.
+/// 3. If the engine uses a store on itself, that operation runs on the same thread within the first, at a greater
+///    `depth`. Its end leaves its observers to the outer operation.
 /// 4. The outermost operation releases the lock and calls `end` of `deliveries`, which calls the observers.
 ///
 /// `lock` guards the engine and `depth`.
@@ -47,8 +47,8 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         return try body(engine)
     }
 
-    /// Ends an operation and calls observers, unless this thread is within a call of the engine. Then the operation that made
-    /// that call does so at its end.
+    /// Ends an operation and calls observers, unless this thread is within a call of the engine. Then the operation
+    /// that made that call does so at its end.
     private func end() {
         lock.lock()
         let isInside = depth > 0

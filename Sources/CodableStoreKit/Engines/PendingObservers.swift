@@ -1,7 +1,7 @@
 import Bodega
 
-/// The observers of collections that could not be opened yet, of all stores of the process. They begin when any store opens
-/// the collection. The stores cannot retain them, because a store may exist only for one call.
+/// The observers of collections that could not be opened yet, of all stores of the process. They begin when any store
+/// opens the collection. The stores cannot retain them, because a store may exist only for one call.
 enum PendingObservers {
 
     /// The identity of a collection that could not be opened.

@@ -8,12 +8,12 @@ import Logging
 ///
 /// 1. An operation fails because the file was removed, replaced, or closed.
 /// 2. ``SQLiteRecords`` asks for a replacement of its collection.
-/// 3. The first request closes the open engine, unless that has been done, and opens the file at the path, or creates it.
-///    Later requests get a collection of that engine.
+/// 3. The first request closes the open engine, unless that has been done, and opens the file at the path, or creates
+///    it. Later requests get a collection of that engine.
 /// 4. The collections and their observers stay.
 ///
-/// The lock of `state` guards the engine and the collections. Each file has its own, so a file that is slow to open does not
-/// block the others.
+/// The lock of `state` guards the engine and the collections. Each file has its own, so a file that is slow to open
+/// does not block the others.
 final class SQLitePlace: Sendable {
 
     private struct State: Sendable {
@@ -56,7 +56,8 @@ final class SQLitePlace: Sendable {
         _ name: String,
         after error: StorageError
     ) throws -> SQLiteCollection? {
-        // `cannotOpen` is thrown by a new connection to a removed file, and by an engine that another thread has closed.
+        // `cannotOpen` is thrown by a new connection to a removed file, and by an engine that another thread has
+        // closed.
         guard error.code == .placeRemoved || error.code == .cannotOpen else { return nil }
         return try state.withLock { state in
             if let engine = state.engine, SQLiteCollection(of: engine).isInFile(of: collection) {
@@ -67,8 +68,8 @@ final class SQLitePlace: Sendable {
         }
     }
 
-    /// Closes a file that was removed or replaced. It must not stay open when the new file is opened, because the two would
-    /// share the companion files at the path.
+    /// Closes a file that was removed or replaced. It must not stay open when the new file is opened, because the two
+    /// would share the companion files at the path.
     private func close(_ state: inout State) throws {
         guard let engine = state.engine else { return }
         codableStoreLogger.notice(

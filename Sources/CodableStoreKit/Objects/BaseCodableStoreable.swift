@@ -3,8 +3,8 @@ import RecordCoder
 
 /// A type whose objects a ``CodableStore`` can store, without the methods of ``CodableStoreable`` on the type itself.
 ///
-/// A store decodes many objects on several threads simultaneously, unless the type is a class. A custom `init(from:)` and a
-/// custom identifier type must be safe to use on several threads.
+/// A store decodes many objects on several threads simultaneously, unless the type is a class. A custom `init(from:)`
+/// and a custom identifier type must be safe to use on several threads.
 ///
 /// ```swift
 /// struct User: BaseCodableStoreable {
@@ -20,9 +20,9 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     ///
     /// An identifier must be `Hashable` and have a representation that is the same in every process: it is a string, a
     /// number, a `UUID`, a `URL`, another `LosslessStringConvertible` type, `RawRepresentable` by one of these, or
-    /// `Encodable`. Stores compare the bytes of that representation, and for an `AnyHashable` also the type of its value.
-    /// Saving an object whose identifier has no such representation, or contains a `Set` or an unordered dictionary, throws
-    /// an error with the code ``Bodega/StorageError/Code/unsupportedIdentifier``.
+    /// `Encodable`. Stores compare the bytes of that representation, and for an `AnyHashable` also the type of its
+    /// value. Saving an object whose identifier has no such representation, or contains a `Set` or an unordered
+    /// dictionary, throws an error with the code ``Bodega/StorageError/Code/unsupportedIdentifier``.
     associatedtype ID: Hashable
 
     /// The key path of an object's identifier.
@@ -30,9 +30,9 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
 
     /// The name of the type's collection.
     ///
-    /// The default is the type's name followed by `.Type`. In that case, the collection is identified by the type's full
-    /// name, so types with equal short names have different collections. A custom name is used as it is: types with equal
-    /// custom names share a collection. Choose a custom name if the type or its module may be renamed later.
+    /// The default is the type's name followed by `.Type`. In that case, the collection is identified by the type's
+    /// full name, so types with equal short names have different collections. A custom name is used as it is: types
+    /// with equal custom names share a collection. Choose a custom name if the type or its module may be renamed later.
     ///
     /// A private or local type must choose a name. Otherwise, operations throw an error with the code
     /// ``Bodega/StorageError/Code/ambiguousCollection``.

@@ -16,8 +16,8 @@ enum IdentifierText {
         throw StorageError(
             .unsupportedIdentifier,
             """
-            An identifier of type \(String(reflecting: type(of: identifier))) has no representation that is the same in \
-            every process. Use a string, a number, a UUID or a URL, or make the type Codable, without a Set or an \
+            An identifier of type \(String(reflecting: type(of: identifier))) has no representation that is the same \
+            in every process. Use a string, a number, a UUID or a URL, or make the type Codable, without a Set or an \
             unordered dictionary inside.
             """
         )
@@ -53,8 +53,8 @@ enum IdentifierText {
         try stableText(of: value.rawValue)
     }
 
-    /// Returns the text of an identifier without a static type. The text begins with the type, so "1" and 1 differ. Equal
-    /// numbers of different types have the same text.
+    /// Returns the text of an identifier without a static type. The text begins with the type, so "1" and 1 differ.
+    /// Equal numbers of different types have the same text.
     private static func stableText(ofErased base: Any) throws -> String? {
         switch base {
         case let number as any BinaryInteger: return "Number:\(number.description)"

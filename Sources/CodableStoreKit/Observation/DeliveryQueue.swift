@@ -5,8 +5,8 @@ import DequeModule
 ///
 /// 1. Before a change, a writer calls ``begin()``, which counts its operation.
 /// 2. While it holds the lock that orders the changes, it calls ``enqueue(_:)``.
-/// 3. After releasing that lock, it calls ``end(delivers:)``. If no thread is delivering, this one becomes the delivering
-///    thread. Otherwise it returns, and leaves its calls to that thread.
+/// 3. After releasing that lock, it calls ``end(delivers:)``. If no thread is delivering, this one becomes the
+///    delivering thread. Otherwise it returns, and leaves its calls to that thread.
 /// 4. The delivering thread makes as many calls as were waiting when it began, its own among them.
 /// 5. After these, it continues only while no operation is in progress. Otherwise it leaves the remaining calls to the
 ///    ends of those operations.
@@ -36,10 +36,11 @@ final class DeliveryQueue: Sendable {
         state.withLock { $0.calls.append(call) }
     }
 
-    /// Ends an operation announced with ``begin()``, and makes the waiting calls, unless another thread or a caller of this
-    /// method is already doing so.
+    /// Ends an operation announced with ``begin()``, and makes the waiting calls, unless another thread or a caller of
+    /// this method is already doing so.
     ///
-    /// - Parameter delivers: Whether to make calls. Pass `false` only if another operation is in progress on this thread.
+    /// - Parameter delivers: Whether to make calls. Pass `false` only if another operation is in progress on this
+    ///   thread.
     func end(delivers: Bool = true) {
         var bound = state.withLock { state -> Int? in
             state.operations -= 1

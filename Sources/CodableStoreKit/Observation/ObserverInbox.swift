@@ -12,8 +12,8 @@ import Dispatch
 ///
 /// The lock of `state` guards the events and both flags. It is not held during a call.
 final class ObserverInbox<Event>: @unchecked Sendable {
-    // @unchecked because the events hold objects that may not be Sendable. Such an object is transferred: the thread that
-    // delivers it adds it, and the thread that calls the observer removes it.
+    // @unchecked because the events hold objects that may not be Sendable. Such an object is transferred: the thread
+    // that delivers it adds it, and the thread that calls the observer removes it.
 
     private struct State {
         var events = Deque<Event>()
@@ -58,7 +58,8 @@ final class ObserverInbox<Event>: @unchecked Sendable {
         }
     }
 
-    /// Calls the observer with all pending events, unless another thread or a caller of this method is already doing so.
+    /// Calls the observer with all pending events, unless another thread or a caller of this method is already doing
+    /// so.
     ///
     /// - Parameter isScheduled: Whether this is the scheduler's queue.
     private func callObserver(isScheduled: Bool) {

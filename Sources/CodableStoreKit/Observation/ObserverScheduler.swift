@@ -7,17 +7,17 @@ public enum ObserverScheduler: Sendable {
     /// Calls the observer on the main queue while the main run loop is running, as in an app, and otherwise like
     /// ``immediate``.
     ///
-    /// So an app can update its views in an observer, while a program that has no main run loop, or that blocks its main
-    /// thread, still receives events. If a change is made on the main thread, the observer is called before the save
-    /// returns. If it is made on another thread, the save does not wait for the main queue.
+    /// So an app can update its views in an observer, while a program that has no main run loop, or that blocks its
+    /// main thread, still receives events. If a change is made on the main thread, the observer is called before the
+    /// save returns. If it is made on another thread, the save does not wait for the main queue.
     case automatic
 
     /// Calls the observer on the thread that made the change, before the save returns, or on a thread that made another
     /// change at the same time.
     case immediate
 
-    /// Calls the observer on a queue. The save does not wait for it. Even on a concurrent queue, one thread at a time calls
-    /// the observer.
+    /// Calls the observer on a queue. The save does not wait for it. Even on a concurrent queue, one thread at a time
+    /// calls the observer.
     case queue(DispatchQueue)
 
     /// The queue to dispatch a call to, `nil` to call the observer on the current thread.

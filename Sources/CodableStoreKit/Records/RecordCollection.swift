@@ -41,8 +41,8 @@ protocol RecordCollection: AnyObject, Sendable {
 
     /// Follows foreign changes, if the records can report them.
     ///
-    /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return quickly
-    ///   and use no store.
+    /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return
+    ///   quickly and use no store.
     /// - Returns: A closure that ends the following, or `nil` if foreign changes cannot be followed.
     func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)?
 }

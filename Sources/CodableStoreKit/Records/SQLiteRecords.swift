@@ -7,11 +7,12 @@ import Foundation
 /// 2. If it throws, `replacement` is asked for another collection. If there is one, it becomes the current one.
 /// 3. The follower moves to the new collection, and the operation runs again.
 ///
-/// `current` and `follower` have a lock each, and neither is held while the collection is used or `replacement` runs. If
-/// two threads find a replacement simultaneously, the first one is used by both.
+/// `current` and `follower` have a lock each, and neither is held while the collection is used or `replacement` runs.
+/// If two threads find a replacement simultaneously, the first one is used by both.
 final class SQLiteRecords: RecordCollection {
 
-    /// Returns the collection to use after an operation has failed on another, or `nil` if the collection was not the cause.
+    /// Returns the collection to use after an operation has failed on another, or `nil` if the collection was not the
+    /// cause.
     typealias Replacement = @Sendable (SQLiteCollection, StorageError) throws -> SQLiteCollection?
 
     private let current: Locked<SQLiteCollection>
@@ -69,8 +70,8 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
-    /// Runs a closure with the collection, and again if the collection had to be replaced, because then the first attempt
-    /// changed nothing.
+    /// Runs a closure with the collection, and again if the collection had to be replaced, because then the first
+    /// attempt changed nothing.
     private func using<Value>(_ body: (SQLiteCollection) throws -> Value) throws -> Value {
         let collection = current.withLock { $0 }
         do {

@@ -24,11 +24,11 @@ extension CodableStore {
     /// - Parameters:
     ///   - store: The destination.
     ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
-    /// - Returns: One result per object. Objects that cannot be decoded are not copied. Their failures come last, regardless
-    ///   of the predicate.
+    /// - Returns: One result per object. Objects that cannot be decoded are not copied. Their failures come last,
+    ///   regardless of the predicate.
     /// - Throws: A ``Bodega/StorageError`` if the objects could not be read. The code is
-    ///   ``Bodega/StorageError/Code/decodingFailed`` if a record cannot be decoded and its name is not a valid identifier,
-    ///   for example because another program has added the file. In that case, the objects were copied.
+    ///   ``Bodega/StorageError/Code/decodingFailed`` if a record cannot be decoded and its name is not a valid
+    ///   identifier, for example because another program has added the file. In that case, the objects were copied.
     @discardableResult
     public func copy(toStore store: CodableStore<Object>, where predicate: ((Object) -> Bool)? = nil) throws -> [Result]
     {

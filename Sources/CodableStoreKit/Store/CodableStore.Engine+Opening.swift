@@ -27,8 +27,8 @@ extension CodableStore.Engine {
         PendingObservers.Place(medium: medium.resolved, container: container, type: ObjectIdentifier(Object.self))
     }
 
-    /// A closure that returns the engine while it exists. A collection must not retain its engine, because the engine may
-    /// retain the collection.
+    /// A closure that returns the engine while it exists. A collection must not retain its engine, because the engine
+    /// may retain the collection.
     var unretained: () -> CodableStore<Object>.Engine? {
         switch self {
         case .fileSystem, .inMemory, .sqlite: { self }

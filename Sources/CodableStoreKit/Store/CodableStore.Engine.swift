@@ -8,8 +8,8 @@ extension CodableStore {
 
         /// Each object is a file.
         ///
-        /// The files are in `CodableStoreKit/<container>/<collection>` in the user's documents folder. On Linux, they are in
-        /// a folder named after the program in `$XDG_DATA_HOME`, which defaults to `~/.local/share`.
+        /// The files are in `CodableStoreKit/<container>/<collection>` in the user's documents folder. On Linux, they
+        /// are in a folder named after the program in `$XDG_DATA_HOME`, which defaults to `~/.local/share`.
         case fileSystem
 
         /// The objects are in memory, which all stores of the process share. They are discarded when the process ends.
@@ -46,8 +46,8 @@ extension CodableStore.Engine {
         .at(.sqlite(in: directory))
     }
 
-    /// Stores the objects in the collection of an SQLite engine, which other code can use as well, for example a Boutique
-    /// store.
+    /// Stores the objects in the collection of an SQLite engine, which other code can use as well, for example a
+    /// Boutique store.
     ///
     /// ```swift
     /// let engine = try SQLiteStorageEngine(opening: .documents(appendingPath: "Users"))
@@ -55,12 +55,13 @@ extension CodableStore.Engine {
     /// let store = try await Store<User>(storage: engine)   // shares the objects with `users`
     /// ```
     ///
-    /// The container named "Default" is the engine's own collection, so the engine stores objects of one type. For other
-    /// types, use ``Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in the same
-    /// file.
+    /// The container named "Default" is the engine's own collection, so the engine stores objects of one type. For
+    /// other types, use ``Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in
+    /// the same file.
     ///
-    /// Both stores find the same objects if they use the same identifiers and the same record format. By default, both use
-    /// JSON, and identifiers that are strings or UUIDs. Each observes the changes of the other, in one process or in several.
+    /// Both stores find the same objects if they use the same identifiers and the same record format. By default, both
+    /// use JSON, and identifiers that are strings or UUIDs. Each observes the changes of the other, in one process or
+    /// in several.
     ///
     /// If the engine's file is removed or replaced, it is not opened again. Operations throw an error with the code
     /// ``Bodega/StorageError/Code/placeRemoved``.

@@ -1,7 +1,7 @@
 import Bodega
 
-/// A store of the objects of one type. It saves, deletes, finds, observes and copies them synchronously, on the caller's
-/// thread.
+/// A store of the objects of one type. It saves, deletes, finds, observes and copies them synchronously, on the
+/// caller's thread.
 ///
 /// ```swift
 /// let users = CodableStore<User>()
@@ -61,8 +61,8 @@ open class CodableStore<Object: BaseCodableStoreable> {
         }
     }
 
-    /// Adds an observer of future changes. If the collection cannot be opened, the observation begins when any store opens
-    /// it.
+    /// Adds an observer of future changes. If the collection cannot be opened, the observation begins when any store
+    /// opens it.
     ///
     /// - Parameter call: The closure to call with each change.
     /// - Returns: The subscription, and the error if the collection could not be opened.

@@ -27,8 +27,8 @@ enum TypeObservers {
         }
     }
 
-    /// Returns a closure that returns the calls of the current observers for a change in a container of an engine. It does
-    /// not retain the engine.
+    /// Returns a closure that returns the calls of the current observers for a change in a container of an engine. It
+    /// does not retain the engine.
     static func calls<Object>(
         in container: CodableStoreContainer,
         of engine: CodableStore<Object>.Engine
