@@ -37,14 +37,6 @@ private final class Controller<Object: BaseCodableStoreable>: CodableStoreContro
     }
 }
 
-/// A controller without hooks.
-private final class PlainController: CodableStoreControllerable {
-    let codableStore: CodableStore<User>
-    let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
-
-    init(_ store: CodableStore<User>) { codableStore = store }
-}
-
 @MainActor
 @Suite struct ControllerTests {
 

@@ -212,17 +212,3 @@ import Testing
         #expect(Set(ids).count == ids.count)
     }
 }
-
-/// The object that the other process saves.
-struct Letter: CodableStoreable, Sendable {
-    static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
-    let id: String
-    var text: String
-
-    static var codableStoreCollectionName: String { "Letters" }
-
-    init(id: String) {
-        self.id = id
-        text = String(repeating: id, count: 50)
-    }
-}

@@ -52,6 +52,28 @@ struct Listed: CodableStoreable, Equatable, Sendable {
     static var codableStoreCoder: Coder { (PropertyListEncoder(), PropertyListDecoder()) }
 }
 
+/// The object that other processes save.
+struct Letter: CodableStoreable, Equatable, Sendable {
+    static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
+    let id: String
+    var text: String
+
+    static var codableStoreCollectionName: String { "Letters" }
+
+    init(id: String, text: String? = nil) {
+        self.id = id
+        self.text = text ?? String(repeating: id, count: 50)
+    }
+}
+
+/// A controller without hooks.
+final class PlainController: CodableStoreControllerable {
+    let codableStore: CodableStore<User>
+    let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
+
+    init(_ store: CodableStore<User>) { codableStore = store }
+}
+
 /// The events that observers received, in order.
 final class Events<Object: BaseCodableStoreable>: Sendable {
     private let received = Locked<[String]>([])

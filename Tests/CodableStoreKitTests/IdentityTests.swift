@@ -57,7 +57,7 @@ import Testing
     @Test("A controller distinguishes objects whose identifiers differ in any byte", arguments: ofRecords)
     func controllers(kind: EngineKind) throws {
         let store = CodableStore<User>(engine: try kind.engine(in: folder))
-        let controller = UserController(store)
+        let controller = PlainController(store)
         #expect(controller.codableStoreables.isEmpty)
         for text in Self.texts { try store.save(User(id: text, firstName: text, lastName: "")) }
         #expect(bytes(controller.codableStoreables.map(\.firstName)) == bytes(Self.texts))
@@ -155,14 +155,6 @@ import Testing
     }
 
     private func bytes(_ texts: [String]) -> [[UInt8]] { texts.map { Array($0.utf8) } }
-}
-
-/// A controller without hooks.
-private final class UserController: CodableStoreControllerable {
-    let codableStore: CodableStore<User>
-    let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
-
-    init(_ store: CodableStore<User>) { codableStore = store }
 }
 
 private let noUUID: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

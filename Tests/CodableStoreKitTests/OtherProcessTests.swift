@@ -8,15 +8,6 @@ import Testing
 /// Observers of an SQLite file that another process changes.
 @Suite(.timeLimit(.minutes(10))) struct OtherProcessTests {
 
-    /// The object that the other process uses.
-    private struct Letter: CodableStoreable, Sendable, Equatable {
-        var id: String
-        var text = ""
-
-        static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
-        static var codableStoreCollectionName: String { "Letters" }
-    }
-
     private let folder = TemporaryFolder()
 
     private var store: CodableStore<Letter> { CodableStore(engine: .sqlite(in: folder.directory)) }

@@ -19,11 +19,8 @@ extension CodableStoreable {
         on scheduler: ObserverScheduler = .automatic,
         _ observer: @escaping CodableStore<Self>.Observer
     ) -> ObservableCodableStoreSubscription {
-        guard let store = CodableStore<Self>(in: container, of: engine) else {
-            let identity = Identity(identifier)
-            return TypeObservers.add(where: { $0.codableStoreIdentity == identity }, on: scheduler, observer)
-        }
-        return store.observe(identifier: identifier, on: scheduler, observer)
+        let identity = Identity(identifier)
+        return subscribe(where: { $0.codableStoreIdentity == identity }, container, engine, scheduler, observer)
     }
 
     /// Observes the objects that satisfy a condition. See ``CodableStore/observe(where:on:_:)``.
@@ -45,10 +42,7 @@ extension CodableStoreable {
         on scheduler: ObserverScheduler = .automatic,
         _ observer: @escaping CodableStore<Self>.Observer
     ) -> ObservableCodableStoreSubscription {
-        guard let store = CodableStore<Self>(in: container, of: engine) else {
-            return TypeObservers.add(where: predicate, on: scheduler, observer)
-        }
-        return store.observe(where: predicate, on: scheduler, observer)
+        subscribe(where: predicate, container, engine, scheduler, observer)
     }
 
     /// Observes all objects. See ``CodableStore/observeCollection(on:_:)``.
@@ -72,10 +66,7 @@ extension CodableStoreable {
         on scheduler: ObserverScheduler = .automatic,
         _ observer: @escaping CodableStore<Self>.Observer
     ) -> ObservableCodableStoreSubscription {
-        guard let store = CodableStore<Self>(in: container, of: engine) else {
-            return TypeObservers.add(where: { _ in true }, on: scheduler, observer)
-        }
-        return store.observeCollection(on: scheduler, observer)
+        subscribe(where: { _ in true }, container, engine, scheduler, observer)
     }
 
     /// Observes the object with the same identifier. See ``CodableStore/observe(_:on:_:)``.
@@ -97,12 +88,16 @@ extension CodableStoreable {
     ) -> ObservableCodableStoreSubscription {
         Self.observe(identifier: codableStoreID, container: container, engine: engine, on: scheduler, observer)
     }
-}
 
-extension CodableStore {
-    /// Creates a store, or returns `nil` if both the container and the engine are `nil`.
-    fileprivate convenience init?(in container: CodableStoreContainer?, of engine: Engine?) {
-        if container == nil, engine == nil { return nil }
-        self.init(container: container ?? .default, engine: engine ?? .fileSystem)
+    private static func subscribe(
+        where predicate: @escaping (Self) -> Bool,
+        _ container: CodableStoreContainer?,
+        _ engine: CodableStore<Self>.Engine?,
+        _ scheduler: ObserverScheduler,
+        _ observer: @escaping CodableStore<Self>.Observer
+    ) -> ObservableCodableStoreSubscription {
+        if container == nil, engine == nil { return TypeObservers.add(where: predicate, on: scheduler, observer) }
+        let store = CodableStore<Self>(container: container ?? .default, engine: engine ?? .fileSystem)
+        return store.subscribe(where: predicate, on: scheduler, observer)
     }
 }

@@ -97,7 +97,7 @@ extension CodableStore {
         subscribe(where: { _ in true }, on: scheduler, observer)
     }
 
-    private func subscribe(
+    func subscribe(
         where predicate: @escaping (Object) -> Bool,
         on scheduler: ObserverScheduler,
         _ observer: @escaping Observer
