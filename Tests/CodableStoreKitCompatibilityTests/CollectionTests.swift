@@ -94,7 +94,8 @@ struct Setting: CodableStoreable {
     }
 
     @Test func `A type without the conveniences can be used with a store`() throws {
-        // But both CodableStoreable and BaseCodableStoreable can be used with a CodableStore 👌
+        // But both CodableStoreable and BaseCodableStoreable
+        // can be used with a CodableStore 👌
         let codableStore = CodableStore<Downgraded.User>(engine: .inMemory)
 
         let user = Downgraded.User()
