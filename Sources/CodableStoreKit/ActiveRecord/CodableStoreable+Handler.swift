@@ -6,9 +6,6 @@ extension CodableStoreable {
     public typealias ObserveHandler = (CodableStore<Self>.ObserveEvent) -> Void
 
     /// Observes the object with the same identifier. Equivalent to ``observe(container:engine:on:_:)``.
-    ///
-    /// - Parameter handler: A closure called after the object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -19,11 +16,6 @@ extension CodableStoreable {
     }
 
     /// Observes the object with an identifier. Equivalent to ``observe(identifier:container:engine:on:_:)``.
-    ///
-    /// - Parameters:
-    ///   - identifier: The object's identifier.
-    ///   - handler: A closure called after the object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -35,11 +27,6 @@ extension CodableStoreable {
     }
 
     /// Observes the objects that satisfy a condition. Equivalent to ``observe(where:container:engine:on:_:)``.
-    ///
-    /// - Parameters:
-    ///   - predicate: The condition.
-    ///   - handler: A closure called after a matching object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -51,9 +38,6 @@ extension CodableStoreable {
     }
 
     /// Observes all objects. Equivalent to ``observeCollection(container:engine:on:_:)``.
-    ///
-    /// - Parameter handler: A closure called after an object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult

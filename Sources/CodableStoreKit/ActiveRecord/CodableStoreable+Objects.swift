@@ -44,12 +44,6 @@ extension CodableStoreable {
 
     /// Saves the object in another container. The form with the label `inEngine:` of the original CodableStoreKit,
     /// equivalent to ``save(container:engine:)``.
-    ///
-    /// - Parameters:
-    ///   - container: The destination container.
-    ///   - engine: The destination engine.
-    /// - Returns: The saved object.
-    /// - Throws: A ``Bodega/StorageError``.
     @discardableResult
     public func copy(
         toContainer container: CodableStoreContainer,

@@ -23,13 +23,6 @@ extension CopyableCodableStore {
 
     /// Copies objects into another container. The form with the label `inEngine:` of the original CodableStoreKit,
     /// equivalent to ``copy(toContainer:engine:where:)``.
-    ///
-    /// - Parameters:
-    ///   - container: The destination container.
-    ///   - engine: The destination engine.
-    ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
-    /// - Returns: One result per object.
-    /// - Throws: A ``Bodega/StorageError``. See ``CodableStore/copy(toStore:where:)``.
     @discardableResult
     public func copy(
         toContainer container: CodableStoreContainer,

@@ -6,11 +6,6 @@ extension ObserverableCodableStore {
     public typealias ObserveHandler = (CodableStore<Object>.ObserveEvent) -> Void
 
     /// Observes the object with the same identifier. Equivalent to ``observe(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - object: An object with the identifier. It need not be stored.
-    ///   - handler: A closure called after the object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -22,11 +17,6 @@ extension ObserverableCodableStore {
     }
 
     /// Observes the object with an identifier. Equivalent to ``observe(identifier:_:)``.
-    ///
-    /// - Parameters:
-    ///   - identifier: The object's identifier. The object need not be stored.
-    ///   - handler: A closure called after the object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -38,11 +28,6 @@ extension ObserverableCodableStore {
     }
 
     /// Observes the objects that satisfy a condition. Equivalent to ``observe(where:_:)``.
-    ///
-    /// - Parameters:
-    ///   - predicate: The condition.
-    ///   - handler: A closure called after a matching object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
@@ -54,9 +39,6 @@ extension ObserverableCodableStore {
     }
 
     /// Observes all objects. Equivalent to ``observeCollection(_:)``.
-    ///
-    /// - Parameter handler: A closure called after an object is saved or deleted.
-    /// - Returns: A subscription. Discarding it does not end the observation.
     @preconcurrency
     @_disfavoredOverload
     @discardableResult
