@@ -3,44 +3,51 @@ import Dispatch
 import Foundation
 import Logging
 
-/// Follows on behalf of observers what others change in a collection of an SQLite file.
+/// Reports changes of other writers in a collection of an SQLite file to observers.
 ///
-/// What is changed through the same file is told when it is committed, what others change when they have committed, both in
-/// the order of the changes. Of a removed object, the observers are told what it was; nobody but this process knows that,
-/// so all records are kept in memory meanwhile.
+/// 1. ``begin()`` registers an observer of commits through the same file, and starts a task that waits for signals.
+/// 2. A commit through the same file is reported by that observer, on the writing connection.
+/// 3. After a signal, ``catchUp(with:)`` reads the changes after the cursor on the writing connection, so that none of
+///    step 2 comes in between, and reports those that step 2 has not reported. If that fails, it is retried.
+/// 4. When the file was removed, replaced or closed, the follower moves to the collection that takes its place.
+///
+/// So all changes are reported in the order of the commits. Observers of a removed object receive the object. The file
+/// doesn't contain it any more, so all records are kept in memory while there are observers.
+///
+/// `state` guards the collection, the cursor and the known records. It is not locked while observers are called.
 final class SQLiteFollower: Sendable {
 
     private struct State: Sendable {
         var collection: SQLiteCollection
-        /// The place in the history up to which everything is told, `nil` if the history can't be read yet.
+        /// The position in the log up to which all changes are reported, `nil` if the log can't be read yet.
         var cursor: StorageCursor?
         var known = KnownRecords()
         var endsOfFollowing: [@Sendable () -> Void] = []
         var hasEnded = false
-        /// Why the changes could not be read the last time.
+        /// The last error of reading the changes.
         var failure: StorageError.Code?
     }
 
-    /// Follows another collection instead of one that can't be used any more.
+    /// Replaces a collection that can't be used any more.
     ///
-    /// - Returns: Whether there is another. If it throws, there may be one later.
+    /// - Returns: Whether there is a replacement. If it throws, there may be one later.
     typealias Replace = @Sendable (SQLiteCollection, StorageError) throws -> Bool
 
     private let state: Locked<State>
     private let replace: Replace
-    private let tell: @Sendable ([SQLiteEffect]) -> Void
+    private let report: @Sendable ([SQLiteEffect]) -> Void
 
     init(
         _ collection: SQLiteCollection,
         replace: @escaping Replace,
-        _ tell: @escaping @Sendable ([SQLiteEffect]) -> Void
+        _ report: @escaping @Sendable ([SQLiteEffect]) -> Void
     ) {
         state = Locked(State(collection: collection))
         self.replace = replace
-        self.tell = tell
+        self.report = report
     }
 
-    /// Begins to follow the changes from now on.
+    /// Begins to report changes from now on.
     func begin() {
         begin(with: state.withLock { $0.collection })
     }
@@ -52,24 +59,24 @@ final class SQLiteFollower: Sendable {
                 for effect in effects { state.known.note(effect) }
                 return true
             }
-            if isFollowed { tell(effects) }
+            if isFollowed { report(effects) }
         }
         do {
             _ = try cursor(of: collection)
         } catch {
             codableStoreLogger.notice(
-                "What other processes change can't be told yet.",
+                "Changes of other processes can't be followed yet. Retrying…",
                 metadata: ["file": "\(collection.url.path)", "error": "\(error)"]
             )
         }
         let signals = collection.changeSignals()
         let task = Task { [weak self] in
             for await _ in signals { await retryUntilDone { await self?.catchUp(with: collection) } }
-            // Somebody has closed the file, unless nobody follows it any more.
+            // The file was closed, unless the follower has ended.
             await retryUntilDone { await self?.moveOn(from: collection) }
         }
         let isOver = state.withLock { state in
-            // Another may have taken its place meanwhile.
+            // The collection may have been replaced in the meantime.
             guard state.collection === collection, !state.hasEnded else { return true }
             state.endsOfFollowing += [endOfEffects, { task.cancel() }]
             return false
@@ -80,7 +87,7 @@ final class SQLiteFollower: Sendable {
         }
     }
 
-    /// Ends it.
+    /// Ends the reports.
     func end() {
         let ends = state.withLock { state in
             defer { state.endsOfFollowing = [] }
@@ -90,8 +97,7 @@ final class SQLiteFollower: Sendable {
         for end in ends { end() }
     }
 
-    /// Follows another collection instead, which has taken the place of one. If that is not followed any more, it has been
-    /// replaced already.
+    /// Follows another collection, which replaces one. Does nothing if that one has been replaced already.
     func move(from old: SQLiteCollection, to collection: SQLiteCollection) {
         let ends = state.withLock { state -> [@Sendable () -> Void]? in
             guard state.collection === old, !state.hasEnded else { return nil }
@@ -103,27 +109,27 @@ final class SQLiteFollower: Sendable {
         begin(with: collection)
     }
 
-    /// Notes what observers are told of by who has done it, when it is committed.
+    /// Notes committed operations of this collection, which their caller reports to the observers.
     func note(_ operations: [StorageOperation]) {
         state.withLock { state in for operation in operations { state.known.note(operation) } }
     }
 
-    /// Tells what others have changed.
+    /// Reports changes of other writers.
     ///
-    /// - Returns: Whether that is done. Otherwise it can be tried again.
+    /// - Returns: Whether that is done. Otherwise it can be retried.
     private func catchUp(with collection: SQLiteCollection) async -> Bool {
         await attempt(with: collection) { [self] in
             do {
-                try tellNews(of: collection)
+                try reportUpdate(of: collection)
             } catch let error as StorageError where error.code == .placeRemoved || error.code == .cannotOpen {
                 guard try replace(collection, error) else { throw error }
             }
         }
     }
 
-    /// Follows what has taken the place of a collection whose file is closed.
+    /// Follows the replacement of a collection whose file is closed.
     ///
-    /// - Returns: Whether that is done, or nothing has. Otherwise it can be tried again.
+    /// - Returns: Whether that is done, or there is no replacement. Otherwise it can be retried.
     private func moveOn(from collection: SQLiteCollection) async -> Bool {
         await attempt(with: collection) { [self] in
             guard state.withLock({ $0.collection === collection && !$0.hasEnded }) else { return }
@@ -142,7 +148,7 @@ final class SQLiteFollower: Sendable {
                     state.withLock { $0.failure = nil }
                     continuation.resume(returning: true)
                 } catch {
-                    // Once for each cause, because it is tried again as long as somebody observes.
+                    // One warning for each cause, because this is retried while there are observers.
                     let code = (error as? StorageError)?.code ?? .inputOutput
                     let isKnown = state.withLock { state in
                         defer { state.failure = code }
@@ -150,18 +156,18 @@ final class SQLiteFollower: Sendable {
                     }
                     codableStoreLogger.log(
                         level: isKnown ? .debug : .warning,
-                        "What others have changed could not be read. It is tried again.",
+                        "The changes of other writers could not be read. Retrying…",
                         metadata: ["file": "\(collection.url.path)", "error": "\(error)"]
                     )
-                    // Who can only read waits until others begin a history, and they signal.
+                    // A reader waits until another process creates the log, which causes a signal.
                     continuation.resume(returning: code == .readOnly)
                 }
             }
         }
     }
 
-    private func tellNews(of collection: SQLiteCollection) throws {
-        // What was removed or replaced can be read as before by whoever has it open.
+    private func reportUpdate(of collection: SQLiteCollection) throws {
+        // A removed or replaced file is readable through connections that are open.
         try collection.checkPlace()
         guard let cursor = try cursor(of: collection) else { return }
         if !state.withLock({ $0.known.areRead }) {
@@ -170,20 +176,20 @@ final class SQLiteFollower: Sendable {
                 if state.collection === collection { state.known.read(items, changed: changed) }
             }
         }
-        try collection.readNews(since: cursor) { news in
+        try collection.readUpdate(since: cursor) { update in
             let effects = state.withLock { state -> [SQLiteEffect] in
                 guard state.collection === collection else { return [] }
-                state.cursor = news.cursor
-                return state.known.apply(news)
+                state.cursor = update.cursor
+                return state.known.apply(update)
             }
-            if !effects.isEmpty { tell(effects) }
+            if !effects.isEmpty { report(effects) }
         }
     }
 
-    /// The place up to which everything is told. If there is none yet, it is where the history is now, and stays so when what
-    /// follows fails.
+    /// The position up to which all changes are reported. If there is none yet, it is the end of the log, and remains so if
+    /// a later step fails.
     ///
-    /// - Returns: `nil` if another collection is followed by now.
+    /// - Returns: `nil` if the collection was replaced in the meantime.
     private func cursor(of collection: SQLiteCollection) throws -> StorageCursor? {
         if let cursor = state.withLock({ $0.collection === collection ? $0.cursor : nil }) { return cursor }
         let now = try collection.cursor()

@@ -1,23 +1,23 @@
 package import Foundation
 import GRDB
 
-/// A change of a collection, for those who follow it.
+/// A change of a collection.
 struct SQLiteChange: Sendable {
     let table: SQLiteTable
 
-    /// Who makes it. Those who leave out their own changes are told apart by this.
-    let origin: ObjectIdentifier
+    /// The engine or collection that makes the change, which is not notified of it.
+    let writer: ObjectIdentifier
 
-    /// Who it is to others who read the history.
-    let author: StorageOrigin
+    /// The origin to record in the log.
+    let origin: StorageOrigin
 
-    /// What is done, asked for only if somebody follows, after it was done.
+    /// The operations of the change. They are needed only if the collection is observed.
     let operations: @Sendable () -> [StorageOperation]
 
-    /// What the operations come to, found out before they are applied.
+    /// The effects of the operations, determined before they are applied.
     func effects(in db: Database) throws -> [SQLiteEffect] {
         var effects: [SQLiteEffect] = []
-        // What the operations so far have made of the items, `nil` for a removed one.
+        // The data after the operations so far, `nil` for a removed item.
         var written: [CacheKey: Data?] = [:]
         for operation in operations() {
             switch operation {
@@ -44,10 +44,10 @@ struct SQLiteChange: Sendable {
     }
 }
 
-/// What happened to an item.
+/// The effect of a change on an item.
 package enum SQLiteEffect: Sendable {
-    /// It was written, with this data.
+    /// The item was written, with this data.
     case written(CacheKey, Data)
-    /// It was removed, and this was its data.
+    /// The item with this data was removed.
     case removed(CacheKey, Data)
 }

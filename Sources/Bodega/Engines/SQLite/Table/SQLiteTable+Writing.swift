@@ -4,9 +4,14 @@ import GRDB
 extension SQLiteTable {
 
     /// Applies operations in order, inside of a transaction.
-    func apply(_ operations: [StorageOperation], at date: Date, in db: Database) throws {
+    ///
+    /// - Parameters:
+    ///   - operations: The operations.
+    ///   - date: The date of all writes.
+    ///   - origin: The origin of the changes, for batches that write the log without triggers.
+    func apply(_ operations: [StorageOperation], at date: Date, by origin: StorageOrigin?, in db: Database) throws {
         let removesAll = operations.contains { if case .removeAll = $0 { true } else { false } }
-        try writing(removesAll ? .max : operations.count, at: date, in: db) { writer in
+        try writing(removesAll ? .max : operations.count, at: date, by: origin, in: db) { writer in
             for operation in operations {
                 switch operation {
                 case .write(let key, let data): try writer.write(data, key: key)
@@ -17,37 +22,41 @@ extension SQLiteTable {
         }
     }
 
-    /// Writes items in order, inside of a transaction.
-    func write(_ items: [(key: CacheKey, data: Data)], at date: Date, in db: Database) throws {
-        try writing(items.count, at: date, in: db) { writer in
+    /// Writes items in order, inside of a transaction. See ``apply(_:at:by:in:)``.
+    func write(
+        _ items: [(key: CacheKey, data: Data)], at date: Date, by origin: StorageOrigin?, in db: Database
+    ) throws {
+        try writing(items.count, at: date, by: origin, in: db) { writer in
             for (key, data) in items { try writer.write(data, key: key) }
         }
     }
 
-    /// Writes an item, inside of a transaction.
+    /// Writes an item, inside of a transaction. See ``apply(_:at:by:in:)``.
     func write(_ data: Data, key: CacheKey, at date: Date, in db: Database) throws {
-        try writing(1, at: date, in: db) { try $0.write(data, key: key) }
+        try writing(1, at: date, by: nil, in: db) { try $0.write(data, key: key) }
     }
 
-    /// Writes items with their dates in order, inside of a transaction.
-    func write(_ items: [StorageItem], in db: Database) throws {
-        try writing(items.count, at: nil, in: db) { writer in
+    /// Writes items with their dates in order, inside of a transaction. See ``apply(_:at:by:in:)``.
+    func write(_ items: [StorageItem], by origin: StorageOrigin?, in db: Database) throws {
+        try writing(items.count, at: nil, by: origin, in: db) { writer in
             for item in items { try writer.write(item) }
         }
     }
 
-    /// Changes the table, which nothing else does, because every change must go to the log.
+    /// Changes the table. Nothing else does, because every change must reach the log.
     ///
     /// - Parameters:
-    ///   - count: About how many rows are changed.
+    ///   - count: The approximate number of rows that are changed.
     ///   - date: The date of all writes, `nil` if each item has its own.
+    ///   - origin: The origin of the changes, for batches that write the log without triggers.
     private func writing(
         _ count: Int,
         at date: Date?,
+        by origin: StorageOrigin?,
         in db: Database,
         _ body: (inout Writer) throws -> Void
     ) throws {
-        try SQLiteLogWriter.replacingTriggers(of: self, ifWorthFor: count, in: db) { log in
+        try SQLiteLogWriter.replacingTriggers(of: log, ifWorthFor: count, origin: origin, in: db) { log in
             var writer = try Writer(table: self, db: db, log: log, date: date)
             try body(&writer)
         }
@@ -55,7 +64,7 @@ extension SQLiteTable {
 
     /// The prepared statements for the operations of one transaction.
     ///
-    /// Where it is given a log, no triggers run, and each statement is logged here as they would do it.
+    /// With a log writer, no triggers run, and this logs each change as the triggers would.
     private struct Writer {
         private let table: SQLiteTable
         private let db: Database
@@ -68,7 +77,7 @@ extension SQLiteTable {
             self.db = db
             self.log = log
             self.upsert = try SQLiteStatement(date == nil ? table.datedUpsert : table.upsert, in: db)
-            // What all rows have in common is bound once.
+            // The value that all rows share is bound once.
             if let date { try upsert.bindCopy(of: SQLiteDate.text(of: date), at: 3) }
         }
 
@@ -79,7 +88,7 @@ extension SQLiteTable {
             try write(item.data, key: item.key)
         }
 
-        /// Writes an item at its home or, if that is not to be had, at its detour; see ``SQLiteKey``.
+        /// Writes an item at its home or, if another item is there, at its detour; see ``SQLiteKey``.
         mutating func write(_ data: Data, key: CacheKey) throws {
             let position = SQLiteKey(key)
             if let original = position.original {
@@ -126,7 +135,7 @@ extension SQLiteTable {
                 try upsert.bind(kind, at: 4)
                 boundKind = kind
             }
-            // A row of Bodega becomes another item if it gets a kind that it did not stand for.
+            // A row of Bodega turns into another item if it gets a kind other than hashed.
             if kind != 0 { try log?.addRemoval(of: text, where: "kind IS NULL") }
             defer { upsert.reset() }
             let isWritten = try upsert.bind(text, at: 1) {
@@ -141,13 +150,14 @@ extension SQLiteTable {
 
         private mutating func write(_ data: Data, text: String, kind: Int, orThrowFor key: CacheKey) throws {
             guard try upsert(data, text: text, kind: kind) else {
-                throw StorageError(.damaged, "The item's row belongs to a key that cannot stand there.", key: key)
+                throw StorageError(.damaged, "The item's row belongs to a key of another kind.", key: key)
             }
         }
 
-        /// Makes one row of a URL's own and of Bodega's original one, whose place in the order stays if it is the only one.
+        /// Merges the row of a URL and Bodega's original row for it. If only the original row exists, it keeps its place in
+        /// the order.
         ///
-        /// - Returns: The text under which the row stands or is to stand.
+        /// - Returns: The text of the row, which may not exist yet.
         private func settle(_ position: SQLiteKey, _ original: String) throws -> String {
             let detour = position.detour
             var own: String?
@@ -174,17 +184,17 @@ extension SQLiteTable {
             return place
         }
 
-        /// Moves the key that is not hashed from its home to its detour. Its place in the order stays.
+        /// Moves a key that is not hashed from its home to its detour. It keeps its place in the order.
         private func clear(home: String) throws {
             let key = SQLiteKey.key(text: home, kind: try kind(at: home))
             let occupant = SQLiteKey(key)
-            // An item of a kind that only a newer version knows, which is another one at the detour, as far as we know.
+            // The item has a kind that only a newer version knows. At the detour it is another item to this version.
             if key.kind == .hashed { try log?.addRemoval(of: home, where: "1") }
             try move(home, to: occupant.detour)
             if key.kind == .hashed { try log?.addWrite(at: occupant.detour) }
         }
 
-        /// - Parameter kind: The kind that the row gets; `nil` if it has one.
+        /// - Parameter kind: The kind to set; `nil` to keep the row's kind.
         private func move(_ text: String, to place: String, kind: Int? = nil) throws {
             let setting = kind.map { ", kind = \($0)" } ?? ""
             let statement = try SQLiteStatement("UPDATE \(table.name) SET key = ?2\(setting) WHERE key = ?1", in: db)
@@ -194,7 +204,7 @@ extension SQLiteTable {
             }
         }
 
-        /// The rows that stand under three texts.
+        /// The rows under three texts.
         private func rows(among texts: [String]) throws -> [(text: String, kind: Int?)] {
             let statement = try SQLiteStatement("SELECT key, kind FROM \(table.name) WHERE key IN (?1, ?2, ?3)", in: db)
             defer { statement.reset() }

@@ -56,7 +56,7 @@ final class SQLiteReader: Sendable {
             // SQLite looks whether somebody holds the lock for writing, and then into the journal. Who begins a write in
             // between looks like who was stopped in the midst of one; see `hasHotJournal` in its pager.c.
             var looks = 0
-            return try SQLiteFile.retryingWhileLocked(path, for: lockTimeout) {
+            return try DatabaseError.retryingWhileLocked(path, for: lockTimeout) {
                 while true {
                     do {
                         let current = try session.current ?? open()

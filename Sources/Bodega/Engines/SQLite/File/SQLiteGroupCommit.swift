@@ -3,12 +3,23 @@ import Foundation
 import GRDB
 import Logging
 
-/// Lets concurrent writers share a transaction, and with it the wait for the medium.
+/// Lets concurrent writers share a transaction, and with it the wait for the disk.
 ///
-/// Writers hand in their work and wait. Whoever comes while a commit is under way waits for the next one, which takes
-/// all that has come meanwhile: the busier it gets, the fewer syncs there are per write. Works are applied in the order
-/// in which they came. This is group commit as in DeWitt et al., "Implementation Techniques for Main Memory Database
-/// Systems", SIGMOD 1984.
+/// 1. Writers append their jobs to `waiting`, on any thread, and wait.
+/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous writer
+///    always waits for the connection.
+/// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them in
+///    their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file is, the
+///    fewer syncs there are per write.
+/// 4. After the commit, it calls `committed` of each job, in their order, still on the connection and before the next
+///    transaction.
+/// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
+///    others can use the connection in between.
+/// 6. If a shared transaction fails, it is rolled back, and each job gets a transaction of its own.
+///
+/// `waiting` guards the jobs and whether a commit is scheduled. The writing connection serialises steps 3 to 6.
+///
+/// This is group commit as in DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984.
 final class SQLiteGroupCommit: Sendable {
 
     /// Changes the database inside of a transaction that is already open.
@@ -16,7 +27,7 @@ final class SQLiteGroupCommit: Sendable {
 
     private struct Job {
         let work: Work
-        /// Called at once when it is committed, in the order of the commits.
+        /// Called when the job is committed, in the order of the commits.
         let committed: @Sendable () -> Void
         let finish: @Sendable (Result<Void, any Error>) -> Void
     }
@@ -36,18 +47,18 @@ final class SQLiteGroupCommit: Sendable {
     /// Applies a work and returns when it is committed. A work that throws changes nothing.
     ///
     /// - Parameters:
-    ///   - work: The work.
-    ///   - committed: Is called when it is committed, before the next commit. It must not use the file.
+    ///   - work: The work. It may run more than once.
+    ///   - committed: Called when the work is committed, before the next commit. It must not use the file.
     func commit(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             submit(Job(work: work, committed: committed) { continuation.resume(with: $0) })
         }
     }
 
-    /// The same on the caller's thread, which waits.
+    /// The blocking form of ``commit(_:committed:)``.
     ///
-    /// Every caller takes the writing connection in its turn. Whoever has it works for all that have come, so that most
-    /// find their work done when it is theirs.
+    /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that most
+    /// of them find their work done when they get it.
     func commitHere(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         waiting.withLock { waiting in
@@ -68,8 +79,8 @@ final class SQLiteGroupCommit: Sendable {
         if mustSchedule { schedule() }
     }
 
-    /// Commits the next group when the writing connection is free. Each group queues anew, so that others who need the
-    /// connection get their turn.
+    /// Commits the next group when the writing connection is free. Each group waits for the connection again, so that
+    /// other users of the connection get it in between.
     private func schedule() {
         pool.asyncWriteWithoutTransaction { db in
             self.runWaiting(in: db)
@@ -81,21 +92,21 @@ final class SQLiteGroupCommit: Sendable {
         }
     }
 
-    /// How many writes wait for the next commit.
+    /// The number of writes that wait for the next commit.
     var waitingCount: Int { waiting.withLock { $0.jobs.count } }
 
-    /// Commits on the caller's thread all that was handed in before.
+    /// Commits all waiting jobs, blocking the caller.
     func commitWaiting() {
         pool.writeWithoutTransaction { db in runWaiting(in: db) }
     }
 
-    /// Commits all that waits.
+    /// Commits all waiting jobs.
     private func runWaiting(in db: Database) {
         let group = waiting.withLock { waiting in
             defer { waiting.jobs = [] }
             return waiting.jobs
         }
-        // Somebody who waits for it himself may have been here.
+        // A synchronous writer may have committed them.
         if !group.isEmpty { Self.run(group, in: db) }
     }
 
@@ -108,16 +119,16 @@ final class SQLiteGroupCommit: Sendable {
                 try db.commit()
             } catch {
                 let limit = StorageError.limitReached(error)
-                // SQLite has ended the transaction by itself after some errors.
+                // SQLite rolls back by itself after some errors.
                 if db.isInsideTransaction { try db.rollback() }
                 throw limit ?? error
             }
         }
         if case .failure(let error) = outcome, jobs.count > 1, (error as? DatabaseError)?.resultCode != .SQLITE_BUSY {
-            // Nothing of the group is committed now. One after the other, each gets its own outcome. Not so when the
-            // database is locked: then each of them would wait in vain for as long as the group did.
+            // Nothing of the group is committed. Each job gets an outcome of its own, but not when the database is
+            // locked: then each of them would wait as long as the group did, and fail.
             bodegaLogger.debug(
-                "A shared commit failed, so each write gets one of its own.",
+                "A shared commit failed. Committing each write by itself.",
                 metadata: ["writes": "\(jobs.count)", "error": "\(error)"]
             )
             for job in jobs { run([job], in: db) }

@@ -4,9 +4,9 @@ import GRDBSQLite
 
 /// A prepared statement of a connection, driven through SQLite's own interface.
 ///
-/// GRDB prepares and caches it; binding and stepping go past GRDB because the product is measured against SQLite's own
-/// speed here. Texts and blobs are bound without a copy, for the time of a closure; whoever steps the statement resets it
-/// before that closure ends, or at least before the next one.
+/// GRDB prepares and caches the statement. Binding and stepping bypass GRDB, because this package compares its speed with
+/// that of SQLite's own interface. Texts and blobs are bound without a copy while a closure runs; the caller resets the
+/// statement before that closure ends, or at least before the next one.
 struct SQLiteStatement {
     private let statement: Statement
     private let connection: OpaquePointer
@@ -14,7 +14,7 @@ struct SQLiteStatement {
     /// The statement in SQLite's interface.
     var raw: OpaquePointer { statement.sqliteStatement }
 
-    /// Prepares a statement, or takes it from the connection's cache.
+    /// Prepares a statement, or reuses the one in the connection's cache.
     init(_ sql: String, in db: Database) throws {
         guard let connection = db.sqliteConnection else {
             throw StorageError(.cannotOpen, "The database is closed.")
@@ -34,7 +34,7 @@ struct SQLiteStatement {
         }
     }
 
-    /// Ends the current execution. An error that stepping reported is not reported again.
+    /// Ends the current execution. An error that stepping has reported is not reported again.
     func reset() {
         sqlite3_reset(raw)
     }
@@ -49,19 +49,27 @@ struct SQLiteStatement {
         try check(sqlite3_bind_int64(raw, index, Int64(value)))
     }
 
-    /// Binds a text for good, copied.
+    /// Binds NULL.
+    func bindNull(at index: Int32) throws {
+        try check(sqlite3_bind_null(raw, index))
+    }
+
+    /// Binds a copy of a text, which stays bound.
     func bindCopy(of text: String, at index: Int32) throws {
         var text = text
         try text.withUTF8 { bytes in
-            // SQLITE_TRANSIENT, which is a cast that Swift cannot import: SQLite copies before the call returns.
-            let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
             try bytes.withMemoryRebound(to: CChar.self) {
                 try check(sqlite3_bind_text(raw, index, $0.baseAddress ?? emptyText, Int32($0.count), copying))
             }
         }
     }
 
-    /// Binds a text for the time of a closure.
+    /// Binds a copy of a blob that is not empty; it stays bound.
+    func bindCopy(of bytes: UnsafeRawBufferPointer, at index: Int32) throws {
+        try check(sqlite3_bind_blob(raw, index, bytes.baseAddress, Int32(bytes.count), copying))
+    }
+
+    /// Binds a text while a closure runs.
     func bind<Result>(_ text: String, at index: Int32, _ body: () throws -> Result) throws -> Result {
         var text = text
         return try text.withUTF8 { bytes in
@@ -76,7 +84,7 @@ struct SQLiteStatement {
         }
     }
 
-    /// Binds a blob for the time of a closure.
+    /// Binds a blob while a closure runs.
     func bind<Result>(_ data: Data, at index: Int32, _ body: () throws -> Result) throws -> Result {
         try data.withUnsafeBytes { bytes in
             if bytes.isEmpty {
@@ -90,7 +98,7 @@ struct SQLiteStatement {
 
     /// The blob in a column of the current row, copied.
     func data(at column: Int32) -> Data {
-        // The pointer comes before the size, as SQLite asks.
+        // SQLite requires that the pointer is read before the size.
         guard let bytes = sqlite3_column_blob(raw, column) else { return Data() }
         return Data(bytes: bytes, count: Int(sqlite3_column_bytes(raw, column)))
     }
@@ -120,7 +128,10 @@ struct SQLiteStatement {
     }
 }
 
-/// An address for empty texts, never written to and never freed.
+/// SQLITE_TRANSIENT, which is a cast that Swift cannot import: SQLite copies the bytes before the call returns.
+nonisolated(unsafe) private let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+/// An address for empty texts, which is never written to and never freed.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
     let pointer = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     pointer.initialize(to: 0)

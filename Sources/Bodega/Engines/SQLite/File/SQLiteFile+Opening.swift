@@ -30,7 +30,7 @@ extension SQLiteFile {
             try inspection.check(db)
             try beginLog(in: db)
         }
-        return try retryingWhileLocked(url.path, for: lockTimeout) {
+        return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
             let pool = try SQLiteReadRegistry.openingToWrite(url.path) {
                 try DatabasePool(path: url.path, configuration: configuration)
             }
@@ -79,7 +79,7 @@ extension SQLiteFile {
             }
             if lacksDefaults { addDefaults(to: table, pool) }
             if isComplete { return }
-            try Self.retryingWhileLocked(url.path, for: lockTimeout) {
+            try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
                         try table.create(in: db)
@@ -134,27 +134,5 @@ extension SQLiteFile {
             }
         }
         return configuration
-    }
-
-    /// Repeats what fails because somebody holds a lock, until it doesn't or the time is over.
-    static func retryingWhileLocked<Value>(
-        _ path: String,
-        for lockTimeout: TimeInterval,
-        _ body: () throws -> Value
-    ) throws -> Value {
-        let deadline = DispatchTime.now() + lockTimeout
-        var pause: TimeInterval = 0.001
-        while true {
-            do {
-                return try body()
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline {
-                bodegaLogger.debug(
-                    "The database is locked; trying again.",
-                    metadata: ["file": "\(path)"]
-                )
-                Thread.sleep(forTimeInterval: pause)
-                pause = min(pause * 2, 0.1)
-            }
-        }
     }
 }

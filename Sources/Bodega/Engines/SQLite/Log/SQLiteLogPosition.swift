@@ -1,5 +1,5 @@
-/// A row of a log of changes: its number, and what tells it from a row of this number in another history, such as one
-/// that goes on from a restored backup.
+/// A row of a change log: its number, and a nonce that distinguishes it from the row of the same number in another log,
+/// for example in the log of a restored backup.
 struct SQLiteLogPosition: Hashable, Sendable {
     let number: Int
     let nonce: Int
@@ -18,4 +18,15 @@ struct SQLiteLogPosition: Hashable, Sendable {
     }
 
     var cursor: StorageCursor { StorageCursor(rawValue: "\(number)/\(nonce)") }
+}
+
+/// The part of a change log that one change of a collection takes up.
+struct SQLiteLogSpan: Sendable {
+    /// The last row before the change.
+    let before: SQLiteLogPosition
+    /// The last row of the change; the same as ``before`` if nothing has changed.
+    let after: SQLiteLogPosition
+    let origin: StorageOrigin
+
+    var commit: StorageCommit { StorageCommit(before: before.cursor, after: after.cursor) }
 }

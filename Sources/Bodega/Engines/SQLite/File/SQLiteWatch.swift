@@ -2,22 +2,30 @@ import Foundation
 import GRDB
 import Logging
 
-/// Signals to those who follow collections of a file that there may be changes, whoever has made them.
+/// Signals to followers of a file's collections that there may be changes of any writer.
 ///
-/// What is committed through the same ``SQLiteFile`` is signalled by it. For the rest the file is watched, as long as
-/// somebody listens. When something has happened to it, SQLite is asked whether others have committed, and each followed
-/// log how far it reaches; only if that is news, there is a signal.
+/// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when the
+///    file may have changed.
+/// 2. A commit through the same ``SQLiteFile`` signals directly. If its predecessor in the log was signalled, too, its
+///    origin is known to be the only news, and followers that exclude this origin get no signal.
+/// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log, and
+///    signals if the log has grown since its last signal.
+/// 4. When the last follower is gone, the file watch is cancelled.
+///
+/// `state` guards the followed collections, the ends of their logs and the file watch. It is never locked during a read, a
+/// signal or a call of the file watch, because commits wait for it. Step 2 runs on the writing connection, step 3 on the
+/// queue of the file watch, step 4 on any thread.
 final class SQLiteWatch: Sendable {
 
     private struct Followed: Sendable {
         let log: SQLiteChangeLog
         let signals: ChangeSignals
-        /// How far the log reached when it was last signalled.
+        /// The end of the log when it was last signalled.
         var end: SQLiteLogPosition?
     }
 
     private struct State: Sendable {
-        weak var file: SQLiteFile?
+        weak var core: SQLiteFile?
         /// By the names of the collections' tables.
         var followed: [String: Followed] = [:]
         var fileWatch: FileWatch?
@@ -34,19 +42,21 @@ final class SQLiteWatch: Sendable {
         state.withLock { $0.fileWatch }?.cancel()
     }
 
-    /// Says which file it is. It is not kept.
+    /// Sets the file to watch, which is referenced weakly.
     ///
-    /// - Parameter surroundings: What tells of changes to the file, and of time.
-    func begin(on file: SQLiteFile, in surroundings: FileWatch.Surroundings = FileWatch.Surroundings()) {
+    /// - Parameters:
+    ///   - core: The file.
+    ///   - surroundings: The sources of file events and of time.
+    func begin(on core: SQLiteFile, in surroundings: FileWatch.Surroundings = FileWatch.Surroundings()) {
         state.withLock { state in
-            state.file = file
+            state.core = core
             state.surroundings = surroundings
         }
     }
 
-    /// A stream of a signal at once, and of those to come.
+    /// A stream that begins with a signal.
     ///
-    /// - Parameter origin: Who makes the changes that need not be told.
+    /// - Parameter origin: The origin whose own changes need no signal.
     func signals(for table: SQLiteTable, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let signals = state.withLock { state in
             if let followed = state.followed[table.name] { return followed.signals }
@@ -60,18 +70,18 @@ final class SQLiteWatch: Sendable {
         return stream
     }
 
-    /// Notes a commit to a table through the same file.
+    /// Signals a commit to a table through the same file.
     ///
-    /// - Parameter span: From where to where in the table's log it reaches, if that is known.
-    func committed(_ table: SQLiteTable, _ span: SQLiteSignature.Span?) {
-        let (signals, author) = state.withLock { state -> (ChangeSignals?, StorageOrigin?) in
+    /// - Parameter span: The part of the log that the commit takes up, `nil` if there is no log.
+    func committed(_ table: SQLiteTable, _ span: SQLiteLogSpan?) {
+        let (signals, origin) = state.withLock { state -> (ChangeSignals?, StorageOrigin?) in
             guard let followed = state.followed[table.name] else { return (nil, nil) }
             guard let span else { return (followed.signals, nil) }
             state.followed[table.name]?.end = span.after
-            // All before it has been signalled to everybody.
-            return (followed.signals, followed.end == span.before ? span.author : nil)
+            // If all changes before it have been signalled, it is the only news.
+            return (followed.signals, followed.end == span.before ? span.origin : nil)
         }
-        signals?.send(changeBy: author)
+        signals?.send(changeBy: origin)
     }
 
     /// Ends all streams.
@@ -91,12 +101,12 @@ final class SQLiteWatch: Sendable {
         case nothing
     }
 
-    /// Watches the file as long as somebody listens. The system is asked for that without the lock, which commits take.
+    /// Starts or cancels the file watch, so that it runs while there are followers.
     private func watchIfHeard() {
         while true {
             let step = state.withLock { state -> Step in
                 let isHeard = state.isHeard
-                if isHeard, state.fileWatch == nil, let file = state.file { return .begin(file, state.surroundings) }
+                if isHeard, state.fileWatch == nil, let core = state.core { return .begin(core, state.surroundings) }
                 guard !isHeard, let fileWatch = state.fileWatch else { return .nothing }
                 state.fileWatch = nil
                 return .end(fileWatch)
@@ -104,13 +114,13 @@ final class SQLiteWatch: Sendable {
             switch step {
             case .nothing: return
             case .end(let fileWatch): fileWatch.cancel()
-            case .begin(let file, let surroundings):
+            case .begin(let core, let surroundings):
                 let fileWatch = FileWatch(
-                    of: file.url.path,
+                    of: core.url.path,
                     suffixes: ["", "-wal", "-journal"],
                     in: surroundings
                 ) { [weak self] in self?.check() }
-                // Somebody else may have been faster, or all may have gone.
+                // Another thread may have started one, or the followers may be gone.
                 let isWanted = state.withLock { state in
                     guard state.isHeard, state.fileWatch == nil else { return false }
                     state.fileWatch = fileWatch
@@ -121,24 +131,24 @@ final class SQLiteWatch: Sendable {
         }
     }
 
-    /// Signals if there is news.
+    /// Signals commits of other connections.
     private func check() {
-        guard let file = state.withLock({ $0.file }) else { return }
+        guard let core = state.withLock({ $0.core }) else { return }
         do {
-            let ends = try file.readOneHere { db -> [String: SQLiteLogPosition?]? in
+            let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
                 try SQLiteFile.checkPlace(in: db)
                 guard try versions.haveChanged(in: db) else { return nil }
-                // Only now: who begins to listen after this reads what has changed before.
+                // Only now: a follower that comes later reads earlier changes by itself.
                 return try heard().mapValues { try $0.log.endIfThere(in: db) }
             }
             for (table, end) in ends ?? [:] { found(end, of: table) }
         } catch {
-            // Who follows finds out by himself what it is, and tells.
+            // The followers read the file themselves and report the error.
             bodegaLogger.debug(
-                "A file that is followed could not be read.",
-                metadata: ["file": "\(file.url.path)", "error": "\(error)"]
+                "A followed file could not be read.",
+                metadata: ["file": "\(core.url.path)", "error": "\(error)"]
             )
-            for one in heard().values { one.signals.send() }
+            for followed in heard().values { followed.signals.send() }
         }
     }
 
@@ -146,7 +156,7 @@ final class SQLiteWatch: Sendable {
         state.withLock { $0.followed.filter { $0.value.signals.areHeard } }
     }
 
-    /// Signals if a log reaches elsewhere than before. If there is no log, any commit may be news.
+    /// Signals if a log has another end than before. Without a log, any commit may be news.
     private func found(_ end: SQLiteLogPosition?, of table: String) {
         let signals = state.withLock { state -> ChangeSignals? in
             guard let followed = state.followed[table], end == nil || followed.end != end else { return nil }
@@ -157,7 +167,7 @@ final class SQLiteWatch: Sendable {
     }
 }
 
-/// Whether others have committed to a file, as each connection to it knows.
+/// The versions of a file's data, as each connection knows them, which change when another connection commits.
 final class SQLiteDataVersions: Sendable {
 
     private struct Version {
@@ -167,7 +177,7 @@ final class SQLiteDataVersions: Sendable {
 
     private let versions = Locked<[Version]>([])
 
-    /// Whether others have committed since this was last asked on the same connection.
+    /// Whether other connections have committed since the last call with the same connection.
     func haveChanged(in db: Database) throws -> Bool {
         let statement = try SQLiteStatement("PRAGMA data_version", in: db)
         defer { statement.reset() }
