@@ -171,9 +171,7 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Ends jobs whose batch failed; if there were several, each is tried alone, because only one may be to blame.
     private func end(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
-        // Not so when the engine is locked or out of reach: then each would wait in vain for as long as the batch did.
-        let isLocked = (error as? StorageError)?.code == .locked
-        if jobs.count > 1, !isLocked, case .success = resolved {
+        if isOneItemToBlame(for: error, among: jobs.count), case .success = resolved {
             for var job in jobs.reversed() {
                 job.isAlone = true
                 queue.prepend(job)

@@ -1,7 +1,6 @@
 import DequeModule
 import Foundation
 import GRDB
-import Logging
 
 /// Lets concurrent writers share a transaction, and with it the wait for the disk.
 ///
@@ -111,32 +110,24 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private static func run(_ jobs: Deque<Job>, in db: Database) {
-        let outcome = Result {
-            try db.beginTransaction(.immediate)
-            do {
-                try SQLiteFile.checkPlace(in: db)
-                for job in jobs { try job.work(db) }
-                try db.commit()
-            } catch {
-                let limit = StorageError.limitReached(error)
-                // SQLite rolls back by itself after some errors.
-                if db.isInsideTransaction { try db.rollback() }
-                throw limit ?? error
-            }
+        let errors = errors(inBatch: Array(jobs)) { jobs in
+            try commit(jobs, in: db)
+            for job in jobs { job.committed() }
         }
-        if case .failure(let error) = outcome, jobs.count > 1, (error as? DatabaseError)?.resultCode != .SQLITE_BUSY {
-            // Nothing of the group is committed. Each job gets an outcome of its own, but not when the database is
-            // locked: then each of them would wait as long as the group did, and fail.
-            bodegaLogger.debug(
-                "A shared commit failed. Committing each write by itself.",
-                metadata: ["writes": "\(jobs.count)", "error": "\(error)"]
-            )
-            for job in jobs { run([job], in: db) }
-        } else {
-            if case .success = outcome {
-                for job in jobs { job.committed() }
-            }
-            for job in jobs { job.finish(outcome) }
+        for (job, error) in zip(jobs, errors) { job.finish(error.map(Result.failure) ?? .success(())) }
+    }
+
+    private static func commit(_ jobs: [Job], in db: Database) throws {
+        try db.beginTransaction(.immediate)
+        do {
+            try SQLiteFile.checkPlace(in: db)
+            for job in jobs { try job.work(db) }
+            try db.commit()
+        } catch {
+            let limit = StorageError.limitReached(error)
+            // SQLite rolls back by itself after some errors.
+            if db.isInsideTransaction { try db.rollback() }
+            throw limit ?? error
         }
     }
 }
