@@ -65,7 +65,7 @@ final class FollowingChild {
         say("following")
         for try await update in engine.changes(since: cursor) {
             let now = now
-            guard case .changes(let delta) = news else {
+            guard case .changes(let delta) = update else {
                 throw VerificationFailure("a snapshot came instead of changes")
             }
             for change in delta.changes { say("\(change.key.rawValue) \(now)") }
