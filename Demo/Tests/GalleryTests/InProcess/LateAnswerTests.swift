@@ -11,7 +11,7 @@ struct LateAnswerTests {
     /// Requests another picture, and runs a body before the API responds.
     private func showAnother(
         _ prepare: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void = { _ in },
-        meanwhile: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void,
+        beforeResponse: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void,
         _ check: @escaping @MainActor @Sendable (GalleryControllers) async throws -> Void
     ) async throws {
         let (asked, ask) = AsyncStream<Void>.makeStream()
@@ -26,7 +26,7 @@ struct LateAnswerTests {
             try await prepare(controllers)
             async let another: Void = GalleryActions(controllers: controllers).showAnother()
             for await _ in asked {}
-            try await meanwhile(controllers)
+            try await beforeResponse(controllers)
             answer.finish()
             await another
             try await check(controllers)
@@ -39,7 +39,7 @@ struct LateAnswerTests {
     @Test func `A notice that appears while a picture is being fetched stays`() async throws {
         try await showAnother {
             $0.noticeboard.show("This was before.")
-        } meanwhile: {
+        } beforeResponse: {
             #expect($0.noticeboard.notice == nil)
             $0.noticeboard.show("It was removed.", offersUndo: true)
         } _: {
@@ -51,7 +51,7 @@ struct LateAnswerTests {
     @Test func `A session that the API does not accept is removed`() async throws {
         try await showAnother { [former] in
             try $0.account.$session.set(former)
-        } meanwhile: { _ in
+        } beforeResponse: { _ in
         } _: {
             #expect($0.account.session == nil)
             #expect($0.noticeboard.notice?.text == "Your session with the API has ended. Please sign in again.")
@@ -61,7 +61,7 @@ struct LateAnswerTests {
     @Test func `A user who signs in during the request stays signed in`() async throws {
         try await showAnother { [former] in
             try $0.account.$session.set(former)
-        } meanwhile: { [newer] in
+        } beforeResponse: { [newer] in
             try $0.account.$session.set(newer)
         } _: { [newer] in
             #expect($0.account.session == newer)
@@ -79,7 +79,7 @@ struct LateAnswerTests {
         let other = await Other()
         try await showAnother { [former] in
             try $0.account.$session.set(former)
-        } meanwhile: { [newer] controllers in
+        } beforeResponse: { [newer] controllers in
             try controllers.account.$session.set(newer)
             other.task = Task { await GalleryActions(controllers: controllers).showAnother() }
         } _: { [newer] in
