@@ -30,7 +30,7 @@ struct ProtectionTests {
             (["Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"], false),
             (["Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"], false),
         ] as [([String: String], Bool)])
-    func `Only our own pages may change something`(_ headers: [String: String], _ isAllowed: Bool) async throws {
+    func `Only the gallery's own pages can make changes`(_ headers: [String: String], _ isAllowed: Bool) async throws {
         try await gallery.run { client, controllers in
             try await controllers.easel.showAnother(nil)
             var fields = HTTPFields()
