@@ -1,4 +1,4 @@
 import Logging
 
-/// The logger of this module: what cannot be thrown is told here.
+/// The module's logger, for errors that cannot be thrown.
 let codableStoreLogger = Logger(label: "emporium.codablestorekit")

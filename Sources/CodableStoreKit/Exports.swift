@@ -1,2 +1,2 @@
-// What code that imports CodableStoreKit also sees: errors, folders, and the engine that a bridge is made with.
+// The API uses Bodega's errors, folders, and SQLite engine.
 @_exported public import Bodega

@@ -55,7 +55,7 @@ import Testing
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
         let mayEnd = DispatchSemaphore(value: 0)
         let first = Task {
-            try await core.writeUnfollowed { _ in
+            try await core.writeUnreported { _ in
                 continuation.yield()
                 mayEnd.wait()
             }

@@ -1,6 +1,7 @@
 import Bodega
 import BodegaTesting
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -45,5 +46,47 @@ import Testing
         }
         try one.update(at: Date(), body, committed: {})
         #expect(told.withLock { $0 } == ["removed a"])
+    }
+
+    @Test("A collection knows which changes in the log were reported, whatever their origins are")
+    func reported() throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let foreign = SQLiteCollection(of: try SQLiteStorageEngine(opening: folder.directory))
+        let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
+        let end = other.follow(tell)
+        var cursor = try other.cursor()
+        // The same origin everywhere, as in a program that has opened the file twice.
+        let origin = StorageOrigin()
+        func write(_ texts: String..., to collection: SQLiteCollection) throws {
+            try StorageOrigin.$current.withValue(origin) {
+                let operations = texts.map { StorageOperation.write(key: CacheKey($0), data: Data()) }
+                try collection.update(at: Date(), { _ in operations }, committed: {})
+            }
+        }
+        func update() throws -> [String]? {
+            var shown: [String]?
+            try other.readUpdate(since: cursor) { update in
+                shown = update.changes?.map { "\($0.key.rawValue)\($0.isReported ? "" : " new")" }
+                cursor = update.cursor
+            }
+            return shown
+        }
+        try write("a", "b", to: one)
+        try write("c", to: foreign)
+        try write("d", to: other)
+        try write("a", "c", to: foreign)
+        try write("e", to: one)
+        #expect(try update() == ["a", "b", "c new", "d", "a new", "c new", "e"])
+        #expect(try update() == [])
+        // A log that begins again reuses the numbers.
+        try write("f", "g", to: one)
+        try DatabaseQueue(path: engine.file.path).write { try $0.execute(sql: "DELETE FROM emporium_changes_data") }
+        try write("h", to: foreign)
+        #expect(try update() == nil)
+        try write("i", "j", to: foreign)
+        #expect(try update() == ["i new", "j new"])
+        end()
+        try write("k", to: one)
+        #expect(try update() == ["k new"])
     }
 }

@@ -32,16 +32,17 @@ import Testing
         /// What is in the log after a number, without the nonces.
         func log(_ table: String = "data", after number: Int = -1) throws -> [Row] {
             let sql = """
-                SELECT number, change, hex(key), kind FROM emporium_changes_\(table) WHERE number > ? ORDER BY number
+                SELECT number, change, hex(key), kind, origin IS NULL FROM emporium_changes_\(table)
+                WHERE number > ? ORDER BY number
                 """
             return try DatabaseQueue(path: engine.file.path).read {
                 try Row.fetchAll($0, sql: sql, arguments: [number])
             }
         }
 
-        var isLogAlone: Bool {
+        var isLogOnlyEffect: Bool {
             get async throws {
-                try await engine.core.readMany { [table = engine.table] in try table.log.isKeptAlone(in: $0) }
+                try await engine.core.readMany { [table = engine.table] in try table.log.isOnlyEffect(in: $0) }
             }
         }
     }
@@ -69,8 +70,8 @@ import Testing
         let (own, other) = (try Place("DROP TABLE data", table), try Place("DROP TABLE data", table))
         try other.foreign(Self.idleTrigger)
         for place in [own, other] { _ = try await place.engine.fetchCursor() }
-        #expect(try await own.isLogAlone == (key == "key TEXT PRIMARY KEY NOT NULL"))
-        #expect(try await !other.isLogAlone)
+        #expect(try await own.isLogOnlyEffect == (key == "key TEXT PRIMARY KEY NOT NULL"))
+        #expect(try await !other.isLogOnlyEffect)
         var last = -1
         for step in 0..<steps {
             // Items as Bodega writes them, and one of a kind that only a later version knows.
@@ -119,7 +120,7 @@ import Testing
         let place = try Place("CREATE TABLE seen (number INTEGER PRIMARY KEY)")
         _ = try await place.engine.fetchCursor()
         try await place.engine.write(items(300, "a"))
-        #expect(try await place.isLogAlone)
+        #expect(try await place.isLogOnlyEffect)
         try place.foreign("CREATE TRIGGER t AFTER INSERT ON \(table) BEGIN INSERT INTO seen VALUES (NULL); END")
         try await place.engine.write(items(300, "b"))
         #expect(try place.count("SELECT count(*) FROM seen") == 300)
@@ -128,7 +129,7 @@ import Testing
         try await place.engine.removeAllData()
         #expect(try place.count("SELECT count(*) FROM seen") == 300)
         #expect(try place.log().count == 1 + 900 + 900)
-        #expect(try await place.isLogAlone)
+        #expect(try await place.isLogOnlyEffect)
     }
 
     @Test("What SQLite removes because it referred to a removed item is logged")
@@ -206,16 +207,16 @@ import Testing
     func inOneTransaction() async throws {
         let place = try Place()
         let (table, date, items) = (place.engine.table, Date(), items(300))
-        try await place.engine.core.writeUnfollowed { db in
+        try await place.engine.core.writeUnreported { db in
             try table.log.begin(in: db)
-            try table.write(items, at: date, in: db)
+            try table.write(items, at: date, by: nil, in: db)
         }
         #expect(try place.log().count == 301)
-        try await place.engine.core.writeUnfollowed { db in
+        try await place.engine.core.writeUnreported { db in
             try table.log.remove(in: db)
-            try table.write(items, at: date, in: db)
+            try table.write(items, at: date, by: nil, in: db)
             try table.log.begin(in: db)
-            try table.write(items, at: date, in: db)
+            try table.write(items, at: date, by: nil, in: db)
         }
         #expect(try place.log().count == 301)
     }
@@ -227,18 +228,18 @@ import Testing
         let (core, table, date, items) = (place.engine.core, place.engine.table, Date(), items(300))
         // A log that never was, and one that was never removed.
         await #expect(throws: StorageError.self) {
-            try await core.writeUnfollowed { db in
+            try await core.writeUnreported { db in
                 try table.log.begin(in: db)
-                try table.write(items, at: date, in: db)
+                try table.write(items, at: date, by: nil, in: db)
                 throw Refusal()
             }
         }
         try await place.engine.write(items)
         _ = try await place.engine.fetchCursor()
         await #expect(throws: StorageError.self) {
-            try await core.writeUnfollowed { db in
+            try await core.writeUnreported { db in
                 try table.log.remove(in: db)
-                try table.write(items, at: date, in: db)
+                try table.write(items, at: date, by: nil, in: db)
                 throw Refusal()
             }
         }

@@ -1,95 +1,273 @@
-import BodegaTesting
+import Dispatch
+import Foundation
+import GRDB
 import TestSupport
 import Testing
 
 @testable import Bodega
 
-/// Who has written what to a log, without a log.
+/// The origins of changes in the log of an SQLite file.
 @Suite(.timeLimit(.minutes(30))) struct SQLiteOriginsTests {
 
-    private let origins = [StorageOrigin(), StorageOrigin(), StorageOrigin()]
+    private let folder = TemporaryFolder()
+    private let data = Data("data".utf8)
+    private let mine = StorageOrigin()
+    private let other = StorageOrigin()
+    private var file: URL { folder.file("data.sqlite3") }
 
-    private func position(_ number: Int) -> SQLiteLogPosition {
-        SQLiteLogPosition(number: number, nonce: number &* 31)
+    private func open() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
+
+    private func foreign(_ sql: String...) throws {
+        let queue = try DatabaseQueue(path: file.path)
+        for sql in sql { try queue.writeWithoutTransaction { try $0.execute(sql: sql) } }
     }
 
-    @Test("Notes settled in any order, or dropped, say of each row who wrote it")
-    func random() throws {
-        print("EMPORIUM_SEED=\(Seed.current)")
-        var generator = SeededGenerator(seed: Seed.current)
-        var notes = SQLiteOrigins()
-        var (expected, end): ([Int: StorageOrigin], Int) = ([:], 0)
-        var ends: [Int] = []
-        var unsettled: [(id: Int, note: SQLiteOrigins.Note)] = []
-        for _ in 0..<2_000 {
-            // Others write in between.
-            if Bool.random(using: &generator) { end += Int.random(in: 0...2, using: &generator) }
-            let last = end + Int.random(in: 1...4, using: &generator)
-            let origin = try #require(origins.randomElement(using: &generator))
-            let note = SQLiteOrigins.Note(first: end + 1, last: position(last), origin: origin)
-            let id = notes.note(note)
-            if Int.random(in: 0..<5, using: &generator) == 0 {
-                notes.drop(id)
-                continue
-            }
-            end = last
-            ends.append(end)
-            for number in note.numbers { expected[number] = origin }
-            unsettled.append((id, note))
-            while unsettled.count > 3 {
-                notes.settle(unsettled.remove(at: Int.random(in: 0..<unsettled.count, using: &generator)).id)
-            }
-            // What somebody sees ends where a transaction does.
-            let to = try #require(ends.randomElement(using: &generator))
-            let range = Int.random(in: 1...to, using: &generator)...to
-            let (certain, proof, uncertain) = notes.notes(about: range)
-            #expect(proof.map { $0.number <= range.upperBound } ?? certain.isEmpty)
-            var found: [Int: StorageOrigin] = [:]
-            for note in certain + uncertain {
-                for number in note.numbers where range.contains(number) { found[number] = note.origin }
-            }
-            #expect(found == expected.filter { range.contains($0.key) })
-        }
-        for (id, _) in unsettled { notes.settle(id) }
-        // Neighbours of one origin are one.
-        for (note, next) in zip(notes.settled, notes.settled.dropFirst()) {
-            #expect(note.last.number < next.first)
-            #expect(note.last.number + 1 < next.first || note.origin != next.origin)
+    private func write(_ names: [String], by origin: StorageOrigin, to engine: SQLiteStorageEngine) async throws {
+        try await StorageOrigin.$current.withValue(origin) {
+            try await engine.write(names.map { (CacheKey(verbatim: $0), data) })
         }
     }
 
-    @Test("Notes about what the log does not hold any more are forgotten")
-    func bounded() {
-        var notes = SQLiteOrigins()
-        for number in 1...150_000 {
-            let origin = origins[number % 2]
-            notes.settle(notes.note(SQLiteOrigins.Note(first: number, last: position(number), origin: origin)))
+    /// The changes after a cursor, as the first letter of what was done, the name of the key and the origin.
+    private func changes(
+        since cursor: StorageCursor, excluding origin: StorageOrigin? = nil, in engine: SQLiteStorageEngine
+    ) async throws -> [String] {
+        let names = [mine: "mine", other: "other"]
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: origin))
+        return delta.changes.map { change in
+            let origin = change.origin.map { names[$0] ?? "another" } ?? "none"
+            return "\(change.kind == .written ? "+" : "-")\(change.key.rawValue) \(origin)"
         }
-        #expect(notes.settled.count == SQLiteChangeLog.limit)
     }
 
-    @Test("Notes about another history are forgotten by who writes, and do not count for who reads")
-    func anotherHistory() {
-        var notes = SQLiteOrigins()
-        #expect(notes.proof(excluding: position(0)) == nil)
-        let ids = [
-            notes.note(SQLiteOrigins.Note(first: 1, last: position(5), origin: origins[0])),
-            notes.note(SQLiteOrigins.Note(first: 6, last: position(7), origin: origins[0])),
-        ]
-        for id in ids { notes.settle(id) }
-        #expect(notes.settled.count == 1)
-        // The newest row that can be seen proves it, and nothing counts behind that.
-        for (end, last) in [(5, 5), (6, 5), (7, 7), (9, 7)] {
-            let found = notes.notes(about: 2...end)
-            #expect(found.proof == position(last) && found.settled.map(\.numbers) == [1...last])
+    @Test("Another process knows the origin of a change")
+    func anotherProcess() async throws {
+        let engine = try open()
+        let cursor = try await engine.fetchCursor()
+        for (prefix, origin) in [("o", other), ("m", mine)] {
+            let child = try Child("write-numbers", folder.path, prefix, "2", origin.id.uuidString)
+            #expect(await child.lines().count == 3)
         }
-        #expect(notes.notes(about: 8...9).settled.isEmpty && notes.notes(about: 1...4).settled.isEmpty)
-        #expect(notes.proof(excluding: position(7)) == nil)
-        #expect(notes.proof(excluding: position(9)) == position(7))
-        #expect(notes.proof(excluding: SQLiteLogPosition(number: 7, nonce: 1)) == position(7))
-        notes.forget(without: position(5))
-        #expect(notes.settled.count == 1)
-        notes.forget(without: position(7))
-        #expect(notes.settled.isEmpty && notes.notes(about: 1...9).proof == nil)
+        _ = await (try Child("write-numbers", folder.path, "d", "1")).lines()
+        _ = await (try Child("write-rows", folder.path, "wal", "r", "1")).lines()
+        let expected = ["+o 0 other", "+o 1 other", "+m 0 mine", "+m 1 mine", "+d 0 another", "+r 0 none"]
+        #expect(try await changes(since: cursor, in: engine) == expected)
+        #expect(try await changes(since: cursor, excluding: mine, in: engine) == expected)
+        let reader = try SQLiteStorageEngine(readingFile: file)
+        #expect(try await changes(since: cursor, in: reader) == expected)
+    }
+
+    @Test("A follower that excludes its own origin knows its changes after a restart")
+    func restart() async throws {
+        let first = try open()
+        let cursor = try await first.fetchCursor()
+        try await write(["a"], by: mine, to: first)
+        try await first.close()
+        let child = try Child("write-numbers", folder.path, "m", "2", mine.id.uuidString)
+        _ = await child.lines()
+        let engine = try open()
+        let end = try await engine.fetchCursor()
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: mine))
+        #expect(delta == StorageDelta(changes: [], cursor: end, isComplete: true))
+        #expect(try await engine.fetchChangedItems(since: cursor, excluding: mine)?.cursor == end)
+        #expect(
+            try await changes(since: cursor, excluding: other, in: engine) == ["+a mine", "+m 0 mine", "+m 1 mine"])
+        // Own changes between those of others are reported, so that their order is known.
+        try await write(["b"], by: other, to: engine)
+        try await write(["c"], by: mine, to: engine)
+        var feed = engine.changes(since: cursor, excluding: mine).makeAsyncIterator()
+        guard case .changes(let update)? = try await feed.next() else { throw StorageError(.damaged, "No changes") }
+        #expect(update.changes.map(\.origin) == [mine, mine, mine, other, mine])
+        let items = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine)).items
+        #expect(items.map(\.key) == [CacheKey(verbatim: "b")])
+    }
+
+    @Test("A backup keeps the origins, and a restored one knows no later ones", arguments: [false, true])
+    func backup(isInPlace: Bool) async throws {
+        var engine = try open()
+        let cursor = try await engine.fetchCursor()
+        try await write(["a"], by: mine, to: engine)
+        let backup = folder.file("backup.sqlite3")
+        try await engine.backup(to: backup)
+        let copy = try SQLiteStorageEngine(openingFile: backup)
+        #expect(try await changes(since: cursor, in: copy) == ["+a mine"])
+        try await copy.close()
+        try await write(["b", "c"], by: mine, to: engine)
+        if isInPlace {
+            try DatabaseQueue(path: backup.path).backup(to: DatabaseQueue(path: file.path))
+        } else {
+            try await engine.close()
+            for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: file.path + suffix) {
+                try FileManager.default.removeItem(atPath: file.path + suffix)
+            }
+            try FileManager.default.copyItem(at: backup, to: file)
+            engine = try open()
+        }
+        // Under the numbers that changes of this process had.
+        try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('x', x'00', '', '')")
+        try await write(["y"], by: other, to: engine)
+        #expect(try await changes(since: cursor, excluding: mine, in: engine) == ["+a mine", "+x none", "+y other"])
+    }
+
+    /// A copy of a file that an earlier version has written, whose log has no origins.
+    private func earlierFile() throws -> StorageCursor {
+        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-changes.sqlite3"), to: file)
+        return StorageCursor(rawValue: "0/-1731128985385291230")
+    }
+
+    private static let earlierChanges = ["+n 0 none", "+n 1 none", "-n 0 none"]
+
+    private func columns() throws -> [String] {
+        try DatabaseQueue(path: file.path).read {
+            try String.fetchAll($0, sql: "SELECT name FROM pragma_table_info('emporium_changes_data')")
+        }
+    }
+
+    @Test("A log of an earlier version is read as it is, by an engine that only reads and by one that can write")
+    func earlierLog() async throws {
+        let cursor = try earlierFile()
+        let bytes = try Data(contentsOf: file)
+        let reader = try SQLiteStorageEngine(readingFile: file)
+        #expect(try await changes(since: cursor, excluding: mine, in: reader) == Self.earlierChanges)
+        #expect(try await reader.fetchCursor().rawValue == "3/5662388857036314045")
+        #expect(try await reader.fetchChangedItems(since: cursor, excluding: mine)?.items.count == 1)
+        try await reader.close()
+        #expect(try Data(contentsOf: file) == bytes)
+        let engine = try open()
+        #expect(try await engine.fetchCursor().rawValue == "3/5662388857036314045")
+        #expect(try await changes(since: cursor, excluding: mine, in: engine) == Self.earlierChanges)
+        #expect(try !columns().contains("origin"))
+    }
+
+    @Test("The first write gives a log of an earlier version its origins, and keeps its cursors", arguments: [1, 300])
+    func upgradedLog(count: Int) async throws {
+        let cursor = try earlierFile()
+        // An engine and a program that had opened the file before.
+        let (old, program) = (try open(), try DatabaseQueue(path: file.path))
+        let date = "'2024-01-01 00:00:00.000'"
+        let row = "(key, value, createdAt, updatedAt) VALUES (?, x'00', \(date), \(date))"
+        let insert = "INSERT OR REPLACE INTO data \(row)"
+        let statement = try await program.write { db in
+            try db.execute(sql: insert, arguments: ["p"])
+            return try db.cachedStatement(sql: insert).sql
+        }
+        let end = try await old.fetchCursor()
+        let engine = try open()
+        try await write((0..<count).map { "m \($0)" }, by: mine, to: engine)
+        #expect(try columns() == ["number", "nonce", "change", "key", "kind", "origin"])
+        // Replaces an item of another kind, so that the triggers for that run, too.
+        try await program.write { try $0.execute(sql: statement, arguments: ["n 1"]) }
+        try await write(["o"], by: other, to: old)
+        let written = (0..<count).map { "+m \($0) mine" }
+        let replaced = ["-n 1 none", "+n 1 none", "+o other"]
+        #expect(
+            try await changes(since: cursor, in: engine) == Self.earlierChanges + ["+p none"] + written + replaced)
+        #expect(try await changes(since: end, excluding: mine, in: old) == written + replaced)
+        #expect(try await engine.examine().isEmpty)
+        let reader = try SQLiteStorageEngine(readingFile: file)
+        #expect(try await changes(since: end, in: reader) == written + replaced)
+    }
+
+    @Test("A first write that is rolled back leaves the log of an earlier version as it was")
+    func upgradeRolledBack() async throws {
+        let cursor = try earlierFile()
+        let engine = try open()
+        try foreign("CREATE TRIGGER t BEFORE INSERT ON data WHEN NEW.key = 'b' BEGIN SELECT RAISE(ABORT, 'no'); END")
+        await #expect(throws: StorageError.self) { try await write(["a", "b"], by: mine, to: engine) }
+        #expect(try !columns().contains("origin"))
+        #expect(try await changes(since: cursor, in: engine) == Self.earlierChanges)
+        try await write(["a"], by: mine, to: engine)
+        #expect(try await changes(since: cursor, in: engine) == Self.earlierChanges + ["+a mine"])
+    }
+
+    @Test("Changes that share a transaction keep their origins, also if one of them fails", arguments: [false, true])
+    func groupCommit(hasFailure: Bool) async throws {
+        let engine = try open()
+        let (core, cursor) = (engine.core, try await engine.fetchCursor())
+        let commits = try core.writable().commits
+        try foreign("CREATE TRIGGER t BEFORE INSERT ON data WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END")
+        let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+        let mayEnd = DispatchSemaphore(value: 0)
+        let first = Task {
+            try await core.writeUnreported { _ in
+                continuation.yield()
+                mayEnd.wait()
+            }
+        }
+        for await _ in begun { break }
+        var writes: [Task<Void, any Error>] = []
+        for number in 0..<20 {
+            let origin = number.isMultiple(of: 2) ? mine : other
+            let names = number == 3 ? ["n 3", hasFailure ? "bad" : "good"] : ["n \(number)"]
+            writes.append(Task { try await write(names, by: origin, to: engine) })
+            while commits.waitingCount == number { await Task.yield() }
+        }
+        mayEnd.signal()
+        try await first.value
+        for (number, write) in writes.enumerated() {
+            var hasFailed = false
+            do { try await write.value } catch is StorageError { hasFailed = true }
+            #expect(hasFailed == (hasFailure && number == 3))
+        }
+        let expected = (0..<20).flatMap { number -> [String] in
+            let origin = number.isMultiple(of: 2) ? "mine" : "other"
+            if number != 3 { return ["+n \(number) \(origin)"] }
+            return hasFailure ? [] : ["+n 3 other", "+good other"]
+        }
+        #expect(try await changes(since: cursor, excluding: mine, in: engine) == expected)
+    }
+
+    @Test("Each removed item has the origin of the removal of all", arguments: [3, 300])
+    func removal(count: Int) async throws {
+        let engine = try open()
+        try await write((0..<count).map { "n \($0)" }, by: other, to: engine)
+        let cursor = try await engine.fetchCursor()
+        try await StorageOrigin.$current.withValue(mine) { try await engine.removeAllData() }
+        #expect(try await changes(since: cursor, excluding: other, in: engine) == (0..<count).map { "-n \($0) mine" })
+        #expect(try await changes(since: cursor, excluding: mine, in: engine) == [])
+    }
+
+    @Test("What another program replaces has no origin, also if its statement yields and leaves a note in the log")
+    func replacedByForeignProgram() async throws {
+        let engine = try open()
+        try await write(["k", "l"], by: mine, to: engine)
+        let cursor = try await engine.fetchCursor()
+        let row = "(key, value, createdAt, updatedAt) VALUES ('k', x'00', '', '')"
+        try foreign("INSERT INTO data \(row) ON CONFLICT DO NOTHING")
+        let notes = try await DatabaseQueue(path: file.path).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM emporium_changes_data WHERE number < 0")
+        }
+        #expect(notes == 1)
+        try await write(["m"], by: other, to: engine)
+        try foreign("REPLACE INTO data \(row)")
+        try await write(["l"], by: mine, to: engine)
+        let expected = ["+m other", "-k none", "+k none", "+l mine"]
+        #expect(try await changes(since: cursor, excluding: mine, in: engine) == expected)
+    }
+
+    @Test("A batch that bypasses the triggers has its origin in each row")
+    func batch() async throws {
+        let engine = try open()
+        let cursor = try await engine.fetchCursor()
+        try await write((0..<10_000).map { "\($0)" }, by: mine, to: engine)
+        let log = engine.table.log
+        #expect(try await engine.core.readMany { try log.isOnlyEffect(in: $0) })
+        #expect(try await changes(since: cursor, in: engine) == (0..<10_000).map { "+\($0) mine" })
+        let end = try await engine.fetchCursor()
+        let delta = try #require(await engine.fetchChanges(since: cursor, excluding: mine))
+        #expect(delta == StorageDelta(changes: [], cursor: end, isComplete: true))
+    }
+
+    @Test("An engine writes origins into a log that another connection has begun or removed")
+    func begunByAnother() async throws {
+        let (engine, follower) = (try open(), try open())
+        try await write(["a"], by: mine, to: engine)
+        for _ in 0..<2 {
+            let cursor = try await follower.fetchCursor()
+            try await write(["b"], by: mine, to: engine)
+            #expect(try await changes(since: cursor, in: follower) == ["+b mine"])
+            try await follower.endHistory()
+            try await write(["c"], by: mine, to: engine)
+        }
     }
 }

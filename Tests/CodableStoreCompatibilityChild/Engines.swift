@@ -26,7 +26,7 @@ func useEngines() throws {
     }
 }
 
-/// The section "Custom Engine", where the functions are empty, which Swift does not take.
+/// The section "Custom Engine". Its functions are empty there, which does not compile.
 class MyEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
 
     struct NotFound: Error {}
@@ -68,7 +68,7 @@ func useContainers() throws {
     print(CodableStoreContainer.default.name)
 }
 
-/// The default container can be another one.
+/// Sets another default container.
 func chooseDefault() throws {
     let user = User(id: "42", firstName: "Mr.", lastName: "Robot")
     try user.save()

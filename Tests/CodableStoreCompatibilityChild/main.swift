@@ -1,8 +1,8 @@
 import Foundation
 
-// The snippets of CodableStoreKit's README, as programs. They run in this process because they keep their data in the
-// user's folders, and its environment says where these are. The argument is the name of a program; its output is what
-// happens. What says nothing is there to compile.
+// The snippets of CodableStoreKit's README, as programs. They run in a separate process, because they store data in the
+// user's folders, which its environment determines. The argument is the name of a program, which prints what happens.
+// Code that prints nothing only has to compile.
 switch CommandLine.arguments.dropFirst().first {
 case "use": try useStore()
 case "find": try findAfterRelaunch()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A user whose collection and coder are not the default ones.
+/// A user with a custom collection name and coder.
 struct User: Codable, Equatable {
     let id: String
     let firstName: String
@@ -35,7 +35,7 @@ extension User {
 
 }
 
-/// What the README declares in a line, with what it needs.
+/// A type that the README declares in one line, made complete.
 enum Sketch {
     // A User struct
     struct User: CodableStoreable {
@@ -59,7 +59,7 @@ enum Downgraded {
 // try user.save() ❌ (unavailable)
 extension Downgraded.User: BaseCodableStoreable {}
 
-/// A coder of an app that keeps property lists.
+/// A type that is stored as property lists.
 struct Setting: CodableStoreable {
     var name: String
     var value: Int
@@ -76,7 +76,7 @@ struct Setting: CodableStoreable {
 @Suite struct CollectionTests {
     let folder = TemporaryFolder()
 
-    @Test func `A collection is named after its type, or as the type wishes`() throws {
+    @Test func `A collection has the name of its type, or a name that the type chooses`() throws {
         #expect(Sketch.User.codableStoreCollectionName == "User.Type")
         #expect(User.codableStoreCollectionName == "MyCustomUserCollectionName")
         let store = CodableStore<User>(engine: .fileSystem(in: folder.directory))
@@ -93,7 +93,7 @@ struct Setting: CodableStoreable {
         #expect(try store.get(identifier: "volume").value == 11)
     }
 
-    @Test func `Without the conveniences a type has a store all the same`() throws {
+    @Test func `A type without the conveniences can be used with a store`() throws {
         // But both CodableStoreable and BaseCodableStoreable
         // can be used with a CodableStore 👌
         let codableStore = CodableStore<Downgraded.User>(engine: .inMemory)
@@ -108,7 +108,7 @@ struct Setting: CodableStoreable {
     private func hasConveniences<T: CodableStoreable>(_ type: T.Type) -> Bool { true }
     private func hasConveniences<T: BaseCodableStoreable>(_ type: T.Type) -> Bool { false }
 
-    @Test func `What becomes of each object is a result with two shapes`() throws {
+    @Test func `The result for each object is a success or a failure`() throws {
         let store = CodableStore<User>(engine: .fileSystem(in: folder.directory))
         var reports: [String] = []
         for result in store.save([User(id: "1", firstName: "A", lastName: "B")]) + store.delete(identifiers: ["2"]) {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What CodableStoreKit of July 2018 has beyond its README, as programs use it.
+/// API of CodableStoreKit of July 2018 that its README does not mention.
 @Suite struct InterfaceTests {
     let folder = TemporaryFolder()
     let container = CodableStoreContainer(name: UUID().uuidString)
@@ -11,7 +11,7 @@ import Testing
 
     // MARK: Observing
 
-    @Test func `Observers have the label of a handler`() throws {
+    @Test func `Observers can be passed with the label handler`() throws {
         let store = CodableStore<User>(container: container, engine: .inMemory)
         let calls = Counter()
         let handler: CodableStore<User>.ObserveHandler = { _ in calls.increment() }
@@ -27,14 +27,14 @@ import Testing
         #expect(calls.count == 6)
     }
 
-    @Test func `A bag says whether it is empty`() {
+    @Test func `A bag reports whether it is empty`() {
         let bag = ObserverableCodableStoreSubscriptionBag()
         #expect(bag.isEmpty)
         CodableStore<User>(container: container, engine: .inMemory).observeCollection { _ in }.disposed(by: bag)
         #expect(!bag.isEmpty)
     }
 
-    @Test func `A subscription is kept, and a bag takes those of a program's own`() {
+    @Test func `A subscription can be stored as a protocol, and a bag takes custom subscriptions`() {
         let store = CodableStore<User>(container: container, engine: .inMemory)
         var kept: ObserverableCodableStoreSubscription? = store.observeCollection { _ in }
         var subscriptions: [ObserverableCodableStoreSubscription] = []
@@ -56,7 +56,7 @@ import Testing
         func unsubscribe() { ends += 1 }
     }
 
-    /// What only has to compile, because it would observe the user's own objects.
+    /// Code that only has to compile, because it would observe objects in the user's documents folder.
     private func observeTypes() -> [Any] {
         let handler: User.ObserveHandler = { print($0.object.id) }
         return [
@@ -86,7 +86,7 @@ import Testing
 
     // MARK: Coders
 
-    @Test func `A coder is a pair, and its encoder knows how its files end`() {
+    @Test func `A coder is a pair, and its encoder has a file extension`() {
         let coders: [Coder] = [(JSONEncoder(), JSONDecoder()), (PropertyListEncoder(), PropertyListDecoder())]
         #expect(coders.map { $0.encoder.fileExtension } == ["json", "plist"])
         #expect(User.codableStoreCoder.encoder.fileExtension == "json")
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: Engines
 
-    @Test func `An engine is declared in halves`() throws {
+    @Test func `An engine can conform to its two halves separately`() throws {
         let engine = HalvedEngine<User>()
         let store = CodableStore<User>(engine: .custom(AnyCodableStoreEngine(engine)))
         try store.save(user)
@@ -114,7 +114,7 @@ import Testing
 
     // MARK: Containers
 
-    @Test func `A container is named by a literal, described, changed and encoded`() throws {
+    @Test func `A container can be created from a literal, described, changed and encoded`() throws {
         let number: CodableStoreContainer = 7
         #expect(number.name == "7")
         var changed: CodableStoreContainer = "a"
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: Subclasses
 
-    @Test func `A store is subclassed`() throws {
+    @Test func `A store can be subclassed`() throws {
         let store = CountingStore(container: container, engine: .inMemory)
         try store.save(user)
         #expect(try store.readable.getCollection().count == 1)
@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-// Without the second name, the compiler warns.
+// The compiler warns without the explicit @unchecked Sendable.
 private final class CountingStore: CodableStore<User>, @unchecked Sendable {
     var reads = 0
 

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// What the README does in the user's folders, each in a folder of its own.
+/// The programs of the README that use the user's folders, each with a separate folder.
 @Suite struct ReadmeProgramTests {
     let folder = TemporaryFolder()
 
-    @Test func `What the README does first, and what is there after a relaunch`() async throws {
+    @Test func `The first program of the README, and its objects after a relaunch`() async throws {
         #expect(try await run("use") == ["false", "saved Mr. Default", "Robot true"])
         #expect(try await run("find") == [#"["Robot"]"#, "User.Type"])
     }
@@ -15,11 +15,11 @@ import Testing
         #expect(try await run("find").first == #"["Robot"]"#)
     }
 
-    @Test func `The container of the README is apart from the default one`() async throws {
+    @Test func `The container of the README is separate from the default one`() async throws {
         #expect(try await run("containers") == ["true false", "Default"])
     }
 
-    @Test func `A program chooses the container that is used where none is named`() async throws {
+    @Test func `A program can set the default container`() async throws {
         #expect(try await run("default") == ["false Other", "true"])
     }
 
@@ -27,14 +27,14 @@ import Testing
         #expect(try await run("conveniences") == ["42", "42", "false false true", #"["42"]"#, "0"])
     }
 
-    @Test func `Observations of the README end when they are told to, and with their bag`() async throws {
+    @Test func `Observations of the README end upon request and with their bag`() async throws {
         #expect(
             try await run("observe") == [
                 "saved 42 Default true", "deleted 42 Default true", "observed 42",
             ])
     }
 
-    @Test func `Observers are called on the main queue where the main loop runs, and elsewhere where it doesn't`()
+    @Test func `Observers are called on the main queue while the main run loop runs, and elsewhere otherwise`()
         async throws
     {
         #expect(try await run("main-loop") == ["saved 1 true", "saved 2 true", "saved 3 true"])
@@ -46,7 +46,7 @@ import Testing
     }
 
     private func run(_ program: String) async throws -> [String] {
-        // On Apple platforms the user's folders follow the last one.
+        // On Apple platforms, the last variable determines the user's folders.
         let environment = ["HOME": folder.path, "XDG_DATA_HOME": folder.path, "CFFIXED_USER_HOME": folder.path]
         return try await Child(program, program: "CodableStoreCompatibilityChild", environment: environment).lines()
     }

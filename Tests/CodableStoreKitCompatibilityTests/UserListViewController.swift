@@ -1,4 +1,5 @@
-// The section "CodableStoreController". It is compiled where there is UIKit, and with declarations of our own elsewhere.
+// The section "CodableStoreController". It is compiled on platforms with UIKit, and against stub declarations
+// elsewhere.
 #if canImport(UIKit)
 import CodableStoreKit
 import UIKit
@@ -36,7 +37,7 @@ class UserListViewController: CodableStoreViewController<User> {
 
 }
 
-/// The variant with a table.
+/// A controller with a table.
 class UserTableViewController: CodableStoreTableViewController<User> {
     override func tableView(_ tableView: UITableView, numberOfRowsInSection section: Int) -> Int {
         codableStoreables.count
@@ -49,7 +50,7 @@ class UserTableViewController: CodableStoreTableViewController<User> {
     }
 }
 
-/// The variant with a collection.
+/// A controller with a collection view.
 class UserCollectionViewController: CodableStoreCollectionViewController<User> {
     override func collectionView(_ collectionView: UICollectionView, numberOfItemsInSection section: Int) -> Int {
         codableStoreable(at: section) == nil ? 0 : codableStoreables.count
@@ -60,7 +61,7 @@ class UserCollectionViewController: CodableStoreCollectionViewController<User> {
     }
 }
 
-/// How the controllers are made.
+/// Creates each kind of controller.
 @MainActor
 func makeControllers() -> [UIViewController] {
     let store = CodableStore<User>(engine: .inMemory)

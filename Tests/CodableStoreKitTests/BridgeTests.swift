@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite struct BridgeTests {
 
-    /// Both ways to keep it: an identifier that is a string, and JSON.
+    /// An object that both stores represent in the same way: its identifier is a string, and its record is JSON.
     private struct Chore: CodableStoreable, Identifiable, Equatable, Sendable {
         let id: String
         var title: String
@@ -21,7 +21,7 @@ import Testing
 
     private func engine() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
 
-    @Test("Either reads what the other has written")
+    @Test("Each store reads what the other has written")
     func reading() async throws {
         let engine = try engine()
         let sync = CodableStore<Chore>(engine: .sqlite(engine))
@@ -56,7 +56,7 @@ import Testing
         #expect(store.items.isEmpty)
     }
 
-    @Test("Observers of a CodableStore are told of what a Boutique store inserts and removes, once and in order")
+    @Test("Observers of a CodableStore are notified of a Boutique store's changes, once and in order")
     func observersFollow() async throws {
         let engine = try engine()
         let store = try await Store<Chore>(storage: engine)
@@ -82,7 +82,7 @@ import Testing
         #expect(await events.next() == "saved 5 f")
     }
 
-    @Test("An observation of a shared engine goes on when nobody keeps the store, and then ends with the subscription")
+    @Test("An observation of a shared engine continues after its store is released, and ends with the subscription")
     func observationsStay() async throws {
         let engine = try engine()
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
@@ -100,7 +100,7 @@ import Testing
         #expect(await iterator.next() == nil)
     }
 
-    @Test("Other containers of an engine and its named collections are apart from its own")
+    @Test("Other containers and named collections of an engine are separate from its own collection")
     func apart() async throws {
         let engine = try engine()
         let own = CodableStore<Chore>(engine: .sqlite(engine))
@@ -119,7 +119,7 @@ import Testing
         #expect(events.all == ["deleted 3"])
     }
 
-    @Test("A second type on an engine that holds objects of another is an error, not a mixture")
+    @Test("Using an engine that holds objects of another type throws an error")
     func secondType() throws {
         let engine = try engine()
         let tasks = CodableStore<Chore>(engine: .sqlite(engine))
@@ -129,7 +129,7 @@ import Testing
         #expect(try tasks.getCollection().count == 1)
     }
 
-    @Test("Observers are told of what is changed through another engine on the file, too, once")
+    @Test("Observers are notified once of changes made through another engine on the file")
     func anotherEngine() async throws {
         let sync = CodableStore<Chore>(engine: .sqlite(try engine()))
         let store = try await Store<Chore>(storage: try engine())

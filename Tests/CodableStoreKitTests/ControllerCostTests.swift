@@ -4,11 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A change uses no other object, at any number of objects. A deletion moves the later objects within their array.
+/// A change does not access other objects. A deletion moves the later objects within their array.
 @MainActor
 @Suite struct ControllerCostTests {
 
-    /// An identifier that counts how often it is looked at.
+    /// An identifier that counts how often it is accessed.
     private struct Counted: Hashable, Codable, Sendable, LosslessStringConvertible {
         static let uses = Locked(0)
         let number: Int
@@ -43,11 +43,11 @@ import Testing
         static var codableStoreCollectionName: String { "Items" }
     }
 
-    /// A controller that looks at all objects in its hooks, as one that shows them does.
+    /// A controller that accesses all objects in its hooks, like one that displays them.
     private final class Controller: CodableStoreControllerable {
         let codableStore: CodableStore<Item>
         let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
-        /// Where the objects are in memory after each change: a copy would be in another place.
+        /// The address of the objects after each change. A copy would have another address.
         var addresses: [Int] = []
         var counts: [Int] = []
 
@@ -69,7 +69,7 @@ import Testing
         return controller
     }
 
-    @Test("Identifiers of other objects are not looked at")
+    @Test("A change does not access the identifiers of other objects")
     func identifiers() throws {
         func uses(_ count: Int) throws -> [Int] {
             let controller = controller(of: count)
@@ -90,7 +90,7 @@ import Testing
         #expect(few == many && many.allSatisfy { $0 < 20 })
     }
 
-    @Test("The objects are changed where they are, without a copy")
+    @Test("The objects are changed in place, without a copy")
     func copies() throws {
         let controller = controller(of: 1_000)
         let store = controller.codableStore
@@ -99,12 +99,12 @@ import Testing
         #expect(controller.addresses.count == 400 && Set(controller.addresses.dropFirst()).count == 1)
         controller.addresses = []
         store.save(items(1_000..<3_000))
-        // An array that grows moves now and then.
+        // A growing array is reallocated occasionally.
         #expect(controller.addresses.count == 2_000 && Set(controller.addresses).count < 10)
         #expect(controller.codableStoreables.map(\.id.number) == Array(200..<3_000))
     }
 
-    @Test("Deleting all objects calls every hook, without a copy of the array or a look at other objects")
+    @Test("Deleting all objects calls every hook, without copying the array or accessing other objects")
     func deletingAll() throws {
         let controller = controller(of: 2_000)
         Counted.uses.withLock { $0 = 0 }
@@ -115,7 +115,7 @@ import Testing
         #expect(controller.codableStoreables.isEmpty)
     }
 
-    @Test("Any changes lead to the same objects as an array of them, before and after each hook")
+    @Test("Random changes have the same effect as on an array, before and after each hook")
     func model() throws {
         let store = CodableStore<Item>(engine: .at(.memory()))
         let controller = Watcher(store)
@@ -144,7 +144,7 @@ import Testing
 
     nonisolated private static func line(_ item: Item) -> String { "\(item.id.number) \(item.text)" }
 
-    /// A controller that looks at the objects before and after each change.
+    /// A controller that records the objects before and after each change.
     private final class Watcher: CodableStoreControllerable {
         let codableStore: CodableStore<Item>
         let subscriptionBag = ObserverableCodableStoreSubscriptionBag()

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A controller as one writes it where there is no UIKit.
+/// A controller that does not use UIKit.
 private final class Controller<Object: BaseCodableStoreable>: CodableStoreControllerable {
     let codableStore: CodableStore<Object>
     let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
 
-    /// What happened, with the identifiers of what is shown before and of what is to be shown.
+    /// The calls of the hooks, with the identifiers of the objects before and after the change.
     var log: [String] = []
     var onUpdate: (Controller) -> Void = { _ in }
 
@@ -37,22 +37,16 @@ private final class Controller<Object: BaseCodableStoreable>: CodableStoreContro
     }
 }
 
-/// A controller that writes no hook.
-private final class PlainController: CodableStoreControllerable {
-    let codableStore: CodableStore<User>
-    let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
-
-    init(_ store: CodableStore<User>) { codableStore = store }
-}
-
 @MainActor
 @Suite struct ControllerTests {
 
     private let folder = TemporaryFolder()
 
-    @Test("A controller shows the objects, and is told before and after each change", arguments: Medium.allCases)
-    func hooks(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test(
+        "A controller shows the objects, and its hooks are called before and after each change",
+        arguments: EngineKind.allCases)
+    func hooks(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         try store.save(User(1))
         let controller = Controller(store)
         #expect(controller.codableStoreables == [User(1)])
@@ -68,7 +62,7 @@ private final class PlainController: CodableStoreControllerable {
         #expect(try controller.codableStoreables == store.getCollection())
     }
 
-    @Test("A controller that has shown nothing yet is told of the first change")
+    @Test("The hooks of a controller that has not read its objects yet are called for the first change")
     func unloaded() throws {
         let store = CodableStore<User>(engine: .fileSystem(in: folder.directory))
         try store.save(User(1))
@@ -77,7 +71,7 @@ private final class PlainController: CodableStoreControllerable {
         #expect(controller.log.last == "saved 2 1,2")
     }
 
-    @Test("Objects are found by their places, and there is nothing beyond the last")
+    @Test("Objects are found by index, and an index out of bounds returns nil")
     func places() throws {
         let store = CodableStore<User>(engine: .at(.memory()))
         let controller = PlainController(store)
@@ -88,7 +82,7 @@ private final class PlainController: CodableStoreControllerable {
         #expect(controller.codableStoreable(at: -1) == nil)
     }
 
-    @Test("A change that a hook makes is shown when the hook has returned")
+    @Test("A change made by a hook is shown after the hook has returned")
     func changesInHooks() throws {
         let store = CodableStore<Note>(engine: .at(.memory()))
         let controller = Controller(store)
@@ -105,7 +99,7 @@ private final class PlainController: CodableStoreControllerable {
         controller.onUpdate = { _ in }
     }
 
-    @Test("Changes of other threads are shown on the main actor, in their order")
+    @Test("Changes made on other threads are shown on the main actor, in order")
     func otherThreads() async throws {
         let store = CodableStore<Note>(engine: .at(.memory()))
         let controller = Controller(store)
@@ -126,7 +120,7 @@ private final class PlainController: CodableStoreControllerable {
         #expect(try controller.codableStoreables == store.getCollection())
     }
 
-    @Test("The observation ends with the controller, and with its bag")
+    @Test("The observation ends with the controller and with its bag")
     func end() throws {
         let store = CodableStore<User>(engine: .at(.memory()))
         var controller: Controller<User>? = Controller(store)
@@ -140,7 +134,7 @@ private final class PlainController: CodableStoreControllerable {
         #expect(other.log.isEmpty)
     }
 
-    @Test("Objects that can't be read are reported, and read and observed with the next use")
+    @Test("A failure to read the objects is reported, and the next use reads and observes them")
     func failure() throws {
         let store = CodableStore<User>(engine: .sqlite(in: folder.directory))
         let file = folder.file("CodableStoreKit.sqlite3")

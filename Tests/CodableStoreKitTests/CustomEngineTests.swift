@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct CustomEngineTests {
 
-    @Test("Stores on one engine object have one set of observers, however often it was wrapped")
+    @Test("Stores on one engine object share their observers, however often it is wrapped")
     func oneObject() throws {
         let engine = DictionaryEngine<User>()
         let events = Events<User>()
@@ -15,7 +15,7 @@ import Testing
         #expect(events.all == ["saved 1", "saved 2"])
     }
 
-    @Test("An engine object that was wrapped is released with its last store")
+    @Test("A wrapped engine object is released with its last store")
     func release() throws {
         var engine: DictionaryEngine<User>? = DictionaryEngine()
         weak var released: DictionaryEngine<User>?
@@ -25,7 +25,7 @@ import Testing
         #expect(released == nil)
     }
 
-    /// An engine that is a value: copies of it are engines of their own.
+    /// An engine that is a value. Copies of it are separate engines.
     private struct ValueEngine: CodableStoreEngine {
         let objects = DictionaryEngine<User>()
         func get(identifier: String) throws -> User { try objects.get(identifier: identifier) }
@@ -34,7 +34,7 @@ import Testing
         func delete(identifier: String) throws -> User { try objects.delete(identifier: identifier) }
     }
 
-    @Test("Engines that are values are told apart")
+    @Test("Engines that are values are separate")
     func values() throws {
         let events = Events<User>()
         let store = CodableStore<User>(engine: .custom(AnyCodableStoreEngine(ValueEngine())))

@@ -6,15 +6,15 @@ import Testing
 
 @testable import CodableStoreKit
 
-/// Number 14 of the defects that are known of the library of this name.
+/// Defect 14 of the known defects of the original library.
 @Suite struct DefectTests {
 
     private let folder = TemporaryFolder()
 
-    @Test("Defect 14: what one process saves is found by the next", arguments: ["files", "sqlite"])
+    @Test("Defect 14: objects saved by one process are found by the next", arguments: ["files", "sqlite"])
     func relaunch(kind: String) async throws {
-        let said = await (try Child("save-letters", kind, folder.path, "p", "3")).lines()
-        #expect(said.last == "done")
+        let output = await (try Child("save-letters", kind, folder.path, "p", "3")).lines()
+        #expect(output.last == "done")
         let expected = Set(
             (0..<4).flatMap { writer in
                 (0..<3).flatMap { ["p-\(writer)-\($0)", "p-\(writer)-\($0)-a", "p-\(writer)-\($0)-b"] }
@@ -39,10 +39,10 @@ import Testing
         }
     }
 
-    @Test("Defect 14: two nested types of one name are different collections", arguments: Medium.ofRecords)
-    func nestedTypes(medium: Medium) throws {
-        let ones = CodableStore<One.Item>(engine: try medium.engine(in: folder))
-        let twos = CodableStore<Two.Item>(engine: try medium.engine(in: folder))
+    @Test("Defect 14: two nested types with the same name have different collections", arguments: EngineKind.ofRecords)
+    func nestedTypes(kind: EngineKind) throws {
+        let ones = CodableStore<One.Item>(engine: try kind.engine(in: folder))
+        let twos = CodableStore<Two.Item>(engine: try kind.engine(in: folder))
         try ones.save(One.Item(id: 1, one: 1))
         try twos.save(Two.Item(id: 1, two: 2))
         #expect(try ones.fetchCollection().undecodable.isEmpty && ones.getCollection().map(\.one) == [1])
@@ -54,14 +54,14 @@ import Testing
         let id: Int
     }
 
-    @Test("Defect 14: a private or local type must name its collection", arguments: Medium.ofRecords)
-    func privateTypes(medium: Medium) throws {
+    @Test("Defect 14: a private or local type must name its collection", arguments: EngineKind.ofRecords)
+    func privateTypes(kind: EngineKind) throws {
         struct Local: CodableStoreable, Sendable {
             static var codableStoreIdentifier: KeyPath<Local, Int> { \.id }
             let id: Int
         }
-        let privates = CodableStore<Nameless>(engine: try medium.engine(in: folder))
-        let locals = CodableStore<Local>(engine: try medium.engine(in: folder))
+        let privates = CodableStore<Nameless>(engine: try kind.engine(in: folder))
+        let locals = CodableStore<Local>(engine: try kind.engine(in: folder))
         #expect { try privates.save(Nameless(id: 1)) } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
         #expect { try locals.save(Local(id: 1)) } throws: { ($0 as? StorageError)?.code == .ambiguousCollection }
         #expect(try folder.names().isEmpty)
@@ -79,12 +79,12 @@ import Testing
     }
 
     @Test(
-        "Defect 14: a collection whose name begins like another's holds nothing of that one",
-        arguments: Medium.ofRecords)
-    func prefixes(medium: Medium) throws {
+        "Defect 14: a collection whose name is a prefix of another's does not contain that one's objects",
+        arguments: EngineKind.ofRecords)
+    func prefixes(kind: EngineKind) throws {
         let memory = CodableStoreMedium.memory()
-        let short = CodableStore<Entry>(engine: medium == .memory ? .at(memory) : try medium.engine(in: folder))
-        let long = CodableStore<LongerEntry>(engine: medium == .memory ? .at(memory) : try medium.engine(in: folder))
+        let short = CodableStore<Entry>(engine: kind == .memory ? .at(memory) : try kind.engine(in: folder))
+        let long = CodableStore<LongerEntry>(engine: kind == .memory ? .at(memory) : try kind.engine(in: folder))
         try long.save(LongerEntry(id: "1"))
         #expect(try short.getCollection().isEmpty)
         try short.save(Entry(id: "B1"))
@@ -92,7 +92,7 @@ import Testing
         #expect(try long.getCollection().map(\.id) == ["1"])
     }
 
-    @Test("Defect 14: a file that can't be decoded is told with its path and key, stays, and hides no other")
+    @Test("Defect 14: an undecodable file is reported with its path and key, stays, and does not hide others")
     func undecodable() throws {
         let store = CodableStore<Listed>(engine: .fileSystem(in: folder.directory))
         store.save([Listed(id: "a", number: 1), Listed(id: "b", number: 2)])
@@ -115,7 +115,7 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("?".utf8))
         try store.save(Listed(id: "a", number: 3))
         #expect(try store.getCollection() == [Listed(id: "a", number: 3)])
-        // What was there may still be repaired, so it is kept.
+        // The replaced file is kept, because it may still be repaired.
         let kept = try #require(try store.fetchCollection().undecodable.first?.file)
         #expect(try Data(contentsOf: kept) == Data("?".utf8))
         try store.save(Listed(id: "a", number: 4))
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "What could not be decoded is forgotten when a whole read finds it decodable or gone", arguments: [true, false])
+        "An undecodable record is forgotten when a full read finds it decodable or gone", arguments: [true, false])
     func undecodableNoMore(withKeys: Bool) throws {
         let store = CodableStore<Listed>(engine: .fileSystem(in: folder.directory))
         store.save((0..<3).map { Listed(id: "\($0)", number: $0) })
@@ -138,7 +138,7 @@ import Testing
         try FileManager.default.removeItem(at: folder.file("Default/Listed/1"))
         if withKeys { _ = try store.fetchCollection() } else { _ = try store.getCollection() }
         #expect(objects.core.undecodable(among: keys) == [keys[2]])
-        // What is noted while everything is read may be newer than what was read.
+        // A note made during a full read may be newer than what was read.
         objects.core.readingAll { objects.core.noteUndecodable(keys[0]) }
         #expect(objects.core.undecodable(among: keys) == [keys[0]])
         try good.write(to: folder.file("Default/Listed/2"))
@@ -146,9 +146,9 @@ import Testing
         #expect(objects.core.undecodable(among: keys) == [])
     }
 
-    @Test("Defect 14: of many saves at once from many threads, all survive", arguments: Medium.allCases)
-    func concurrentSaves(medium: Medium) throws {
-        let engine: CodableStore<Note>.Engine = try medium.engine(in: folder)
+    @Test("Defect 14: objects saved concurrently by many threads are all stored", arguments: EngineKind.allCases)
+    func concurrentSaves(kind: EngineKind) throws {
+        let engine: CodableStore<Note>.Engine = try kind.engine(in: folder)
         let threads = 8
         let each = 25
         let failures = Locked<[String]>([])
@@ -167,9 +167,9 @@ import Testing
         #expect(Set(found.map(\.id)) == Set(0..<threads * each))
     }
 
-    @Test("Defect 14: of several threads that delete one object, one gets it", arguments: Medium.allCases)
-    func concurrentDeletions(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("Defect 14: if several threads delete one object, one of them receives it", arguments: EngineKind.allCases)
+    func concurrentDeletions(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         for _ in 0..<10 {
             try store.save(User(1))
             let winners = Locked(0)
@@ -178,7 +178,7 @@ import Testing
                     try store.delete(identifier: "1")
                     winners.withLock { $0 += 1 }
                 } catch let error as StorageError where error.code == .notFound {
-                    // As it should be for all but one.
+                    // Expected for all threads but one.
                 } catch {
                     winners.withLock { $0 += 100 }
                 }
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(
-        "Two processes and several threads of this one save at once, and all of it survives",
+        "Objects saved concurrently by two processes and several threads of this one are all stored",
         arguments: ["files", "sqlite"])
     func twoProcesses(kind: String) async throws {
         let children = try ["p", "q"].map { try Child("save-letters", kind, folder.path, $0, "10") }
@@ -210,19 +210,5 @@ import Testing
         let expected: Int = 2 * 4 * (30 - 4) + 4 * 20
         #expect(ids.count == expected)
         #expect(Set(ids).count == ids.count)
-    }
-}
-
-/// An object as the other process saves it.
-struct Letter: CodableStoreable, Sendable {
-    static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
-    let id: String
-    var text: String
-
-    static var codableStoreCollectionName: String { "Letters" }
-
-    init(id: String) {
-        self.id = id
-        text = String(repeating: id, count: 50)
     }
 }

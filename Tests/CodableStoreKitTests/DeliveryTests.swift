@@ -3,10 +3,10 @@ import Dispatch
 import Foundation
 import Testing
 
-/// On which thread observers are called, and for how long.
+/// The threads that call observers, and how many calls they make.
 @Suite struct DeliveryTests {
 
-    /// An object that can wait while it is being encoded, in the middle of a save.
+    /// An object that can block while it is encoded, during a save.
     private struct Message: CodableStoreable, Sendable {
         static var codableStoreIdentifier: KeyPath<Message, Int> { \.id }
         static var codableStoreCollectionName: String { "Messages" }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Holds up whoever passes until it is opened, and tells that somebody has come.
+    /// A gate that blocks a thread until it is opened, and signals the arrival of the thread.
     private final class Gate: Sendable {
         private let (arrival, opening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
@@ -37,11 +37,11 @@ import Testing
             #expect(opening.wait(timeout: .now() + 60) == .success)
         }
 
-        func waitForSomebody() { #expect(arrival.wait(timeout: .now() + 60) == .success) }
+        func waitForArrival() { #expect(arrival.wait(timeout: .now() + 60) == .success) }
         func open() { opening.signal() }
     }
 
-    /// Does something on another thread.
+    /// Runs a closure on another thread.
     private static func elsewhere(_ body: @escaping @Sendable () -> Void) -> DispatchGroup {
         let group = DispatchGroup()
         let thread = Thread(block: {
@@ -58,9 +58,9 @@ import Testing
     }
 
     @Test(
-        "A thread that calls observers is not kept by the changes of others as long as these go on",
+        "A thread that calls observers is not held up while other threads continue to make changes",
         arguments: [true, false])
-    func handingOver(othersGoOn: Bool) throws {
+    func handingOver(othersContinue: Bool) throws {
         let store = CodableStore<Message>(engine: .at(.memory()))
         let events = Events<Message>()
         let gate = Gate()
@@ -68,22 +68,23 @@ import Testing
         store.observeCollection { event in
             events.add(event)
             guard event.object.id == 1 else { return }
-            // While this thread is busy, one save is over, whose observers are left to it, and another is under way.
+            // While this thread calls an observer, one save ends and leaves its observers to this thread. Another save
+            // is in progress.
             Self.wait(for: Self.elsewhere { store.save([Message(id: 2)]) })
-            if othersGoOn {
+            if othersContinue {
                 let other = Self.elsewhere { store.save([Message(id: 3, gate: gate)]) }
-                gate.waitForSomebody()
+                gate.waitForArrival()
                 others.withLock { $0 = [other] }
             }
         }
         try store.save(Message(id: 1))
-        #expect(events.all == (othersGoOn ? ["saved 1"] : ["saved 1", "saved 2"]))
+        #expect(events.all == (othersContinue ? ["saved 1"] : ["saved 1", "saved 2"]))
         gate.open()
         for other in others.withLock({ $0 }) { Self.wait(for: other) }
-        #expect(events.all == (othersGoOn ? ["saved 1", "saved 2", "saved 3"] : ["saved 1", "saved 2"]))
+        #expect(events.all == (othersContinue ? ["saved 1", "saved 2", "saved 3"] : ["saved 1", "saved 2"]))
     }
 
-    @Test("A save that fails calls the observers that were left to it")
+    @Test("A failed save calls the observers that another operation left to it")
     func failing() throws {
         let store = CodableStore<Picky>(engine: .at(.memory()))
         let events = Events<Picky>()

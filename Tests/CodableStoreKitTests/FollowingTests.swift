@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct FollowingTests {
 
-    /// Records of nothing, which count who follows them.
+    /// An empty collection that counts its followers.
     private final class Records: RecordCollection {
         let followers = Locked((now: 0, most: 0))
 
@@ -23,13 +23,13 @@ import Testing
             committed: @escaping @Sendable () -> Void
         ) {}
 
-        func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
+        func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? {
             followers.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             return { self.followers.withLock { $0.now -= 1 } }
         }
     }
 
-    @Test("However observations begin and end at once, others are followed once, so that no event comes twice")
+    @Test("Foreign changes are followed once, even if observations begin and end concurrently")
     func followingOnce() {
         let records = Records()
         let core = CollectionCore(records)

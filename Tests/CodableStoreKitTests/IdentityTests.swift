@@ -4,14 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Objects are told apart by the bytes of their identifiers' texts, wherever that is asked.
+/// Objects are distinguished by the bytes of their identifiers' texts, everywhere.
 @Suite struct IdentityTests {
 
     private let folder = TemporaryFolder()
     private static let texts = HostileTexts.all
-    private static let ofRecords: [Medium] = [.files, .memory, .sqlite, .sharedSQLite]
+    private static let ofRecords: [EngineKind] = [.files, .memory, .sqlite, .sharedSQLite]
 
-    /// An object whose identifier has no type of its own.
+    /// An object whose identifier has no static type.
     private struct Mixed: CodableStoreable, Equatable {
         var text: String?
         var number: Double?
@@ -27,9 +27,9 @@ import Testing
         static var codableStoreCollectionName: String { "Mixed" }
     }
 
-    @Test("Objects whose identifiers differ in any byte are different objects for stores", arguments: ofRecords)
-    func stores(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("Stores distinguish objects whose identifiers differ in any byte", arguments: ofRecords)
+    func stores(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let users = Self.texts.map { User(id: $0, firstName: $0, lastName: "") }
         #expect(store.save(users).allSatisfy { $0.error == nil })
         #expect(bytes(try store.getCollection().map(\.firstName)) == bytes(Self.texts))
@@ -38,26 +38,26 @@ import Testing
         #expect(try store.getCollection().isEmpty)
     }
 
-    @Test("An observer of an identifier is not called for one that differs in a byte", arguments: ofRecords)
-    func observers(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
-        let told = Locked<[[UInt8]: [String]]>([:])
+    @Test("An observer of an identifier is not called for an identifier that differs in a byte", arguments: ofRecords)
+    func observers(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
+        let received = Locked<[[UInt8]: [String]]>([:])
         for text in Self.texts {
             store.observe(identifier: text) { event in
-                told.withLock { $0[Array(text.utf8), default: []].append(event.object.firstName) }
+                received.withLock { $0[Array(text.utf8), default: []].append(event.object.firstName) }
             }
         }
         for text in Self.texts { try store.save(User(id: text, firstName: text, lastName: "")) }
-        let calls = told.withLock { $0 }
+        let calls = received.withLock { $0 }
         #expect(calls.count == Self.texts.count)
         for (text, names) in calls { #expect(names.map { Array($0.utf8) } == [text]) }
     }
 
     @MainActor
-    @Test("A controller shows objects whose identifiers differ in any byte", arguments: ofRecords)
-    func controllers(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
-        let controller = UserController(store)
+    @Test("A controller distinguishes objects whose identifiers differ in any byte", arguments: ofRecords)
+    func controllers(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
+        let controller = PlainController(store)
         #expect(controller.codableStoreables.isEmpty)
         for text in Self.texts { try store.save(User(id: text, firstName: text, lastName: "")) }
         #expect(bytes(controller.codableStoreables.map(\.firstName)) == bytes(Self.texts))
@@ -65,9 +65,9 @@ import Testing
         #expect(bytes(controller.codableStoreables.map(\.firstName)) == bytes(Array(Self.texts.prefix(2))))
     }
 
-    @Test("Identifiers without a type of their own are told apart by type", arguments: Medium.allCases)
-    func erasedTypes(medium: Medium) throws {
-        let store = CodableStore<Mixed>(engine: try medium.engine(in: folder))
+    @Test("Identifiers without a static type are distinguished by their dynamic types", arguments: EngineKind.allCases)
+    func erasedTypes(kind: EngineKind) throws {
+        let store = CodableStore<Mixed>(engine: try kind.engine(in: folder))
         let null = UUID(uuid: noUUID)
         let all = [
             Mixed(text: "1"), Mixed(number: 1), Mixed(number: 1.5), Mixed(text: "1.5"), Mixed(),
@@ -76,7 +76,7 @@ import Testing
         #expect(store.save(all).allSatisfy { $0.error == nil })
         #expect(try store.getCollection() == all)
         for object in all { #expect(try store.get(identifier: object.id) == object) }
-        // Equal numbers are one identifier, whatever their types.
+        // Equal numbers of different types are the same identifier.
         #expect(try store.get(identifier: AnyHashable(1 as UInt8)) == Mixed(number: 1))
         #expect(try store.get(identifier: AnyHashable(1.0)) == Mixed(number: 1))
         #expect(!store.exists(identifier: AnyHashable(2)))
@@ -85,14 +85,14 @@ import Testing
     }
 
     @Test(
-        "Records of such identifiers that earlier versions wrote are found, replaced and deleted",
-        arguments: Medium.onDisk)
-    func earlierRecords(medium: Medium) async throws {
+        "Records that earlier versions wrote for such identifiers are found, replaced and deleted",
+        arguments: EngineKind.onDisk)
+    func earlierRecords(kind: EngineKind) async throws {
         let old = Mixed(number: 1, label: "old")
         let engine: CodableStore<Mixed>.Engine
         let data = try JSONEncoder().encode(old)
-        // Number 1 stood under the text 1.
-        if medium == .files {
+        // Earlier versions stored the number 1 under the text 1.
+        if kind == .files {
             let disk = try DiskStorageEngine(opening: .init(url: folder.file("Default/Mixed")))
             try await disk.write(data, key: CacheKey(verbatim: "1"))
             engine = .fileSystem(in: folder.directory)
@@ -113,11 +113,11 @@ import Testing
         #expect(try store.getCollection() == [Mixed(text: "1")])
     }
 
-    @Test("Copying returns a failure for each object that can't be decoded", arguments: Medium.onDisk)
-    func copyingUndecodable(medium: Medium) async throws {
+    @Test("Copying returns a failure for each object that cannot be decoded", arguments: EngineKind.onDisk)
+    func copyingUndecodable(kind: EngineKind) async throws {
         let engine: CodableStore<User>.Engine
         let records: any StorageEngine
-        if medium == .files {
+        if kind == .files {
             try CodableStore<User>(engine: .fileSystem(in: folder.directory)).save(User(1))
             let collection = try #require(try folder.file("Default").contents().first)
             records = try DiskStorageEngine(opening: .init(url: collection))
@@ -139,7 +139,7 @@ import Testing
         #expect(bytes(failures.map(\.id)) == bytes(["e\u{301}"]) && failures.map(\.code) == [.decodingFailed])
     }
 
-    @Test("Copying throws if a file that can't be decoded belongs to no identifier, after it has copied the others")
+    @Test("Copying throws if the name of an undecodable file is not an identifier, after it has copied the others")
     func copyingForeignFiles() async throws {
         let source = CodableStore<Note>(engine: .fileSystem(in: folder.directory))
         source.save([Note(id: 1, text: "one"), Note(id: 2, text: "two")])
@@ -155,14 +155,6 @@ import Testing
     }
 
     private func bytes(_ texts: [String]) -> [[UInt8]] { texts.map { Array($0.utf8) } }
-}
-
-/// A controller that writes no hook.
-private final class UserController: CodableStoreControllerable {
-    let codableStore: CodableStore<User>
-    let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
-
-    init(_ store: CodableStore<User>) { codableStore = store }
 }
 
 private let noUUID: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -16,7 +16,7 @@ import Testing
         var text: String?
     }
 
-    /// The same records, read as something that some of them aren't.
+    /// A type of the same records. Some of them cannot be decoded as it.
     private struct FullSheet: CodableStoreable, Equatable, Sendable {
         static var codableStoreIdentifier: KeyPath<FullSheet, Int> { \.id }
         static var codableStoreCollectionName: String { "Sheets" }
@@ -24,9 +24,9 @@ import Testing
         var text: String
     }
 
-    @Test("All objects are read, in the order in which they were first saved", arguments: Medium.allCases)
-    func order(medium: Medium) throws {
-        let store = CodableStore<Note>(engine: try medium.engine(in: folder))
+    @Test("All objects are read, in the order in which they were first saved", arguments: EngineKind.allCases)
+    func order(kind: EngineKind) throws {
+        let store = CodableStore<Note>(engine: try kind.engine(in: folder))
         #expect(store.save(notes).allSatisfy { $0.error == nil })
         try store.save(Note(id: notes[5].id, text: "new"))
         var expected = notes
@@ -38,13 +38,13 @@ import Testing
     }
 
     @Test(
-        "Objects that can't be decoded hide no others, wherever they are",
-        arguments: Medium.onDisk, [[0], [2_999], [0, 1, 2, 1_499, 1_500, 2_998, 2_999], Array(0..<3_000)])
-    func undecodable(medium: Medium, numbers: [Int]) throws {
-        let sheets = CodableStore<Sheet>(engine: try medium.engine(in: folder))
+        "Undecodable objects do not hide others, at any index",
+        arguments: EngineKind.onDisk, [[0], [2_999], [0, 1, 2, 1_499, 1_500, 2_998, 2_999], Array(0..<3_000)])
+    func undecodable(kind: EngineKind, numbers: [Int]) throws {
+        let sheets = CodableStore<Sheet>(engine: try kind.engine(in: folder))
         let missing = Set(numbers)
         sheets.save((0..<3_000).map { Sheet(id: $0, text: missing.contains($0) ? nil : "\($0)") })
-        let store = CodableStore<FullSheet>(engine: try medium.engine(in: folder))
+        let store = CodableStore<FullSheet>(engine: try kind.engine(in: folder))
         let expected = (0..<3_000).filter { !missing.contains($0) }.map { FullSheet(id: $0, text: "\($0)") }
         #expect(try store.getCollection() == expected)
         let found = try store.fetchCollection()
@@ -53,7 +53,7 @@ import Testing
         #expect(found.undecodable.map(\.key?.rawValue) == numbers.map { "\($0)" })
     }
 
-    @Test("Among many files, those of other names are found, and give way to the objects' own")
+    @Test("Among many files, stray ones are found, and objects' own files take precedence")
     func strays() throws {
         let store = CodableStore<Sheet>(engine: .fileSystem(in: folder.directory))
         store.save((0..<1_000).map { Sheet(id: $0, text: "own") })

@@ -10,7 +10,7 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    /// An object with a number, and an identifier that is easily taken for another one.
+    /// An object with a number, and an identifier that is easily confused with another.
     private struct Note: CodableStoreable, Equatable, Sendable {
         let id: String
         let number: Int
@@ -23,38 +23,38 @@ import Testing
             (id, self.number, self.text) = (Self.id(number), number, text)
         }
 
-        /// The identifier with a number; those of one thread are made of neighbours, which are alike.
+        /// Returns the identifier for a number. Those of one thread consist of adjacent texts, which are similar.
         static func id(_ number: Int) -> String {
             let texts = HostileTexts.all
             return texts[(Int(Seed.current % UInt64(texts.count)) + number % 1000) % texts.count] + "\(number / 1000)"
         }
     }
 
-    private enum Mistake: Error, CustomStringConvertible {
+    private enum Mismatch: Error, CustomStringConvertible {
         case differs(String)
         var description: String { if case .differs(let text) = self { text } else { "" } }
     }
 
-    @Test("Whatever several threads do at once, each finds what a dictionary would hold", arguments: Medium.allCases)
-    func model(medium: Medium) throws {
-        print("model test of a CodableStore in \(medium): EMPORIUM_SEED=\(Seed.current)")
-        let engine: CodableStore<Note>.Engine = try medium.engine(in: folder)
+    @Test("Concurrent random changes have the same effect as on a dictionary", arguments: EngineKind.allCases)
+    func model(kind: EngineKind) throws {
+        print("model test of a CodableStore in \(kind): EMPORIUM_SEED=\(Seed.current)")
+        let engine: CodableStore<Note>.Engine = try kind.engine(in: folder)
         let threads = 4
-        let mistakes = Locked<[String]>([])
+        let failures = Locked<[String]>([])
         let models = Locked<[Int: [Int: Note]]>([:])
-        let told = Locked<[Int: Note]>([:])
+        let observed = Locked<[Int: Note]>([:])
         CodableStore<Note>(engine: engine).observeCollection { event in
-            told.withLock { told in
+            observed.withLock { observed in
                 switch event {
-                case .saved(let note, _, _): told[note.number] = note
-                case .deleted(let note, _, _): told[note.number] = nil
+                case .saved(let note, _, _): observed[note.number] = note
+                case .deleted(let note, _, _): observed[note.number] = nil
                 }
             }
         }
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
             var random = SeededGenerator(seed: Seed.current &+ UInt64(thread))
             var model: [Int: Note] = [:]
-            // A store of its own now and then, as users make them.
+            // Replaced by a new store from time to time, as in programs.
             var store = CodableStore<Note>(engine: engine)
             do {
                 for step in 0..<60 {
@@ -62,16 +62,16 @@ import Testing
                     try Self.step(step, thread, store, &model, &random)
                 }
             } catch {
-                mistakes.withLock { $0.append("thread \(thread): \(error)") }
+                failures.withLock { $0.append("thread \(thread): \(error)") }
             }
             models.withLock { $0[thread] = model }
         }
-        #expect(mistakes.withLock { $0 } == [])
+        #expect(failures.withLock { $0 } == [])
         let expected = models.withLock { $0.values.reduce(into: [:]) { $0.merge($1) { $1 } } }
         let found = try CodableStore<Note>(engine: engine).getCollection()
         #expect(found.count == expected.count)
         #expect(Dictionary(found.map { ($0.number, $0) }) { $1 } == expected)
-        #expect(told.withLock { $0 } == expected)
+        #expect(observed.withLock { $0 } == expected)
     }
 
     private static func step(
@@ -83,7 +83,7 @@ import Testing
     ) throws {
         func id() -> Int { thread * 1000 + Int.random(in: 0..<12, using: &random) }
         func check(_ isRight: Bool, _ what: String) throws {
-            if !isRight { throw Mistake.differs("\(what) in step \(step)") }
+            if !isRight { throw Mismatch.differs("\(what) in step \(step)") }
         }
         switch Int.random(in: 0..<7, using: &random) {
         case 0, 1:

@@ -9,7 +9,7 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    /// Names that files, paths or volumes take for one another or for something else.
+    /// Names that file systems may confuse with each other, or that have a special meaning.
     private static let difficult = [
         "", ".", "..", "a", "A", "a/b", "a%2Fb", "a%2fb", "a.b", "a:b", "a\\b", " a", "a ", "a.", ".a", "~", "~1", "%",
         "é", "e\u{301}", "É", "ß", "SS", "ss", "\u{0}", "a\u{0}", "Default", "default", "DEFAULT",
@@ -20,7 +20,7 @@ import Testing
         String(repeating: "long", count: 101), "👩‍👩‍👧", "a\nb",
     ]
 
-    @Test("Different names have folders that no volume takes for one, inside of the folder they are for")
+    @Test("Different names have different folder names on every volume, within their parent folder")
     func folderNames() {
         let names = Self.difficult
         let folders = names.map { FolderName.name(of: $0, excluding: ".Type") }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Random names have different folders, whatever volume it is")
+    @Test("Random names have different folder names on every volume")
     func randomFolderNames() {
         let characters = Array("aAbB./%~ 2FéE\u{301}")
         var generator = SystemRandomNumberGenerator()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Ordinary names stay readable")
+    @Test("Common names stay readable")
     func readableNames() throws {
         #expect(FolderName.name(of: "Default") == "Default")
         #expect(FolderName.name(of: "User Accounts_2") == "User Accounts_2")
@@ -58,9 +58,9 @@ import Testing
         #expect(User.codableStoreCollectionName == "User.Type")
     }
 
-    @Test("Containers of any names are different places", arguments: Medium.ofRecords)
-    func containers(medium: Medium) throws {
-        let engine: CodableStore<Note>.Engine = try medium.engine(in: folder)
+    @Test("Containers with any names are separate", arguments: EngineKind.ofRecords)
+    func containers(kind: EngineKind) throws {
+        let engine: CodableStore<Note>.Engine = try kind.engine(in: folder)
         for (number, name) in Self.difficult.enumerated() {
             try CodableStore(container: .init(name: name), engine: engine).save(Note(id: number, text: name))
         }
@@ -72,18 +72,18 @@ import Testing
     }
 
     @Test(
-        "Identifiers of any text are different objects, and their files stay in the folder", arguments: Medium.ofRecords
+        "Any texts are distinct identifiers, and their files stay in the folder", arguments: EngineKind.ofRecords
     )
-    func identifiers(medium: Medium) throws {
+    func identifiers(kind: EngineKind) throws {
         let outside = TemporaryFolder()
         let texts = Self.difficult + ["../x", "../../x", "\(outside.path)/x", "CON", "a/../b"]
-        let engine: CodableStore<User>.Engine = try medium.engine(in: folder)
+        let engine: CodableStore<User>.Engine = try kind.engine(in: folder)
         let store = CodableStore<User>(container: "c", engine: engine)
         for text in texts { try store.save(User(id: text, firstName: text, lastName: "")) }
         #expect(try store.getCollection().map(\.id).map { Array($0.utf8) } == texts.map { Array($0.utf8) })
         for text in texts { #expect(try store.get(identifier: text).firstName == text) }
         #expect(try outside.names().isEmpty)
-        #expect(try folder.names().count <= 1 || medium == .sqlite)
+        #expect(try folder.names().count <= 1 || kind == .sqlite)
         for text in texts { try store.delete(identifier: text) }
         #expect(try store.getCollection().isEmpty)
     }
@@ -100,7 +100,7 @@ import Testing
     private struct Place: Hashable, Codable { var row: Int, column: Int }
     private struct Box: Hashable, Codable { var names: Set<String> }
 
-    @Test("Identifiers of every type with a stable form are found again, in files of readable names")
+    @Test("Objects with identifiers of every supported type are found again, in files with readable names")
     func identifierTypes() throws {
         func check<ID: Hashable & Codable>(_ ids: [ID], _ names: [String]) throws {
             let store = CodableStore<Keyed<ID>>(engine: .fileSystem(in: folder.directory))
@@ -129,7 +129,7 @@ import Testing
         static var codableStoreCollectionName: String { "by path" }
     }
 
-    @Test("Identifiers without a stable form are an error at the first save, and nothing is written")
+    @Test("Saving an object whose identifier has no stable representation throws an error and writes nothing")
     func unstableIdentifiers() throws {
         let store = CodableStore<ByPath>(engine: .fileSystem(in: folder.directory))
         #expect { try store.save(ByPath(number: 1)) } throws: { ($0 as? StorageError)?.code == .unsupportedIdentifier }

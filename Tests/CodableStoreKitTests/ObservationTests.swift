@@ -9,10 +9,10 @@ import Testing
     private let folder = TemporaryFolder()
 
     @Test(
-        "Observers of the collection, an object, an identifier and a condition are told what concerns them",
-        arguments: Medium.allCases)
-    func kinds(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+        "Observers of the collection, an object, an identifier and a condition receive the matching events",
+        arguments: EngineKind.allCases)
+    func kinds(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let (all, object, identifier, condition) = (Events<User>(), Events<User>(), Events<User>(), Events<User>())
         store.observeCollection { all.add($0) }
         store.observe(User(1)) { object.add($0) }
@@ -29,10 +29,10 @@ import Testing
     }
 
     @Test(
-        "Changes through any store on the same engine and container are told, and no others",
-        arguments: Medium.ofRecords)
-    func places(medium: Medium) throws {
-        let engine: CodableStore<User>.Engine = try medium.engine(in: folder)
+        "Observers are notified of changes by any store on the same engine and container, and of no others",
+        arguments: EngineKind.ofRecords)
+    func places(kind: EngineKind) throws {
+        let engine: CodableStore<User>.Engine = try kind.engine(in: folder)
         let events = Events<User>()
         let store = CodableStore<User>(container: "c", engine: engine)
         store.observeCollection { event in
@@ -46,9 +46,9 @@ import Testing
         #expect(events.all == ["saved 1", "deleted 1"])
     }
 
-    @Test("Deleting the collection tells of each object", arguments: Medium.allCases)
-    func deletingAll(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("Deleting the collection notifies observers of each object", arguments: EngineKind.allCases)
+    func deletingAll(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         store.save([User(1), User(2)])
         let events = Events<User>()
         store.observeCollection { events.add($0) }
@@ -56,7 +56,7 @@ import Testing
         #expect(events.all == ["deleted 1", "deleted 2"])
     }
 
-    @Test("What fails is not told")
+    @Test("Observers are not notified of failed changes")
     func failures() throws {
         try Data().write(to: folder.file("file"))
         let store = CodableStore<User>(engine: .fileSystem(in: FileManager.Directory(url: folder.file("file"))))
@@ -67,7 +67,7 @@ import Testing
         #expect(events.all.isEmpty)
     }
 
-    @Test("A collection that can't be opened at first is observed from when it can, unless that was ended meanwhile")
+    @Test("The observation of a collection that cannot be opened begins when it can, unless it has ended by then")
     func lateOpening() throws {
         let place = folder.file("place")
         try Data().write(to: place)
@@ -87,14 +87,14 @@ import Testing
     }
 
     @Test(
-        "When an observer is called, the change can be read, also by another process's reading",
-        arguments: Medium.ofRecords)
-    func durability(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+        "When an observer is called, the change can be read",
+        arguments: EngineKind.ofRecords)
+    func durability(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let seen = Locked<[Bool]>([])
         store.observeCollection { event in
-            let isThere = store.exists(event.object)
-            seen.withLock { $0.append(isThere) }
+            let exists = store.exists(event.object)
+            seen.withLock { $0.append(exists) }
         }
         try store.save(User(1))
         try store.delete(User(1))
@@ -102,10 +102,10 @@ import Testing
     }
 
     @Test(
-        "Ending an observation within a callback, one's own or another's, is safe and takes effect at once",
-        arguments: Medium.allCases)
-    func unsubscribingInside(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+        "An observer can end its own or another observation, which takes effect immediately",
+        arguments: EngineKind.allCases)
+    func unsubscribingInside(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let (first, second, third) = (Events<User>(), Events<User>(), Events<User>())
         let subscriptions = Locked<[ObservableCodableStoreSubscription]>([])
         let one = store.observeCollection { event in
@@ -123,10 +123,10 @@ import Testing
     }
 
     @Test(
-        "An observer may save and observe, and what it saves is told after what it was told of",
-        arguments: Medium.allCases)
-    func savingInside(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+        "An observer can save and observe, and events of its changes follow the current event",
+        arguments: EngineKind.allCases)
+    func savingInside(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let (events, late) = (Events<User>(), Events<User>())
         store.observe(identifier: "1") { event in
             guard case .saved = event else { return }
@@ -140,7 +140,7 @@ import Testing
         #expect(late.all == ["deleted 1"])
     }
 
-    /// An engine that saves another object through a store that stands on it, and knows whether it is being called.
+    /// An engine that saves another object through a store on itself, and knows whether it is being called.
     private final class NestingEngine: DictionaryEngine<User> {
         let isInside = Locked(false)
         var store: CodableStore<User>?
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("Observers are called outside of a custom engine's calls, also of what it saves within one")
+    @Test("Observers are called outside of a custom engine's calls, even for objects that it saves within one")
     func nestedCalls() throws {
         let engine = NestingEngine()
         let store = CodableStore<User>(engine: .custom(AnyCodableStoreEngine(engine)))
@@ -169,7 +169,7 @@ import Testing
         engine.store = nil
     }
 
-    @Test("A bag ends its observations when it is released, or when it is told to")
+    @Test("A bag ends its observations when it is released or disposed of")
     func bags() throws {
         let store = CodableStore<User>(engine: .at(.memory()))
         let (released, disposed, kept) = (Events<User>(), Events<User>(), Events<User>())
@@ -188,37 +188,36 @@ import Testing
     }
 
     @Test(
-        "Changes by many threads are told once each, in the order in which they happened to each object",
-        arguments: Medium.allCases)
-    func order(medium: Medium) throws {
-        let store = CodableStore<Note>(engine: try medium.engine(in: folder))
-        let told = Locked<[Int: [String]]>([:])
+        "Changes by many threads are reported once each, in order for each object",
+        arguments: EngineKind.allCases)
+    func order(kind: EngineKind) throws {
+        let store = CodableStore<Note>(engine: try kind.engine(in: folder))
+        let received = Locked<[Int: [String]]>([:])
         let threadsInside = Locked((now: 0, most: 0))
         store.observeCollection { event in
             threadsInside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-            told.withLock { $0[event.object.id, default: []].append(event.object.text) }
+            received.withLock { $0[event.object.id, default: []].append(event.object.text) }
             threadsInside.withLock { $0.now -= 1 }
         }
         let rounds = 15
         DispatchQueue.concurrentPerform(iterations: 6) { thread in
             for round in 0..<rounds {
-                // One object of the thread's own, and one that all of them save.
+                // One object that only this thread saves, and one that all threads save.
                 let results = store.save([
                     Note(id: thread, text: "\(round)"), Note(id: 100, text: "\(thread)-\(round)"),
                 ])
                 #expect(results.allSatisfy { $0.error == nil })
             }
         }
-        // Some other thread may still be calling observers for the one that returned last; saving once more waits its turn
-        // behind the changes, and the last delivery has ended when all threads have.
-        let events = told.withLock { $0 }
+        // All threads have returned, so all observers have been called.
+        let events = received.withLock { $0 }
         for thread in 0..<6 { #expect(events[thread] == (0..<rounds).map { "\($0)" }) }
         #expect(events[100]?.count == 6 * rounds)
         #expect(try store.get(identifier: 100).text == events[100]?.last)
         #expect(threadsInside.withLock { $0.most } == 1)
     }
 
-    @Test("Observation as a stream: everything from the call on, in order, until the stream is dropped")
+    @Test("A stream returns all changes from its creation on, in order, until it is released")
     func streams() async throws {
         let store = CodableStore<User>(engine: .at(.memory()))
         try store.save(User(0))
@@ -238,7 +237,7 @@ import Testing
         #expect(await object.first { _ in true }?.object == User(2, "Ms."))
     }
 
-    @Test("The two-value and three-value forms of an event's pattern tell object, container and engine")
+    @Test("The patterns of an event bind object, container and engine, with and without labels")
     func eventValues() throws {
         let store = CodableStore<User>(container: "c", engine: .at(.memory()))
         let seen = Locked<[String]>([])

@@ -8,7 +8,7 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    /// An object whose collection is asked for its name just before it is opened.
+    /// An object whose collection name is read right before the collection is opened.
     private struct Announced: CodableStoreable, Sendable {
         static var codableStoreIdentifier: KeyPath<Announced, Int> { \.id }
         static let isOpening = DispatchSemaphore(value: 0)
@@ -19,9 +19,9 @@ import Testing
         let id: Int
     }
 
-    @Test("A database that is slow to open holds up no other")
+    @Test("A database that is slow to open does not block others")
     func slowOpening() throws {
-        // Whoever opens a pipe to read from it waits for somebody who writes.
+        // Opening a pipe for reading blocks until it is opened for writing.
         let slow = folder.file("slow")
         try FileManager.default.createDirectory(at: slow, withIntermediateDirectories: true)
         let pipe = slow.appendingPathComponent("CodableStoreKit.sqlite3").path
@@ -49,7 +49,7 @@ import Testing
         close(writer)
     }
 
-    @Test("What is observed through a type is told as soon as any store has opened the collection, unless it has ended")
+    @Test("An observation through a type begins when any store opens the collection, unless it has ended by then")
     func lateOpening() throws {
         let place = folder.file("place")
         try Data().write(to: place)

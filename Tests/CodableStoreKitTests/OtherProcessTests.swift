@@ -8,20 +8,11 @@ import Testing
 /// Observers of an SQLite file that another process changes.
 @Suite(.timeLimit(.minutes(10))) struct OtherProcessTests {
 
-    /// As the other process knows it.
-    private struct Letter: CodableStoreable, Sendable, Equatable {
-        var id: String
-        var text = ""
-
-        static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
-        static var codableStoreCollectionName: String { "Letters" }
-    }
-
     private let folder = TemporaryFolder()
 
     private var store: CodableStore<Letter> { CodableStore(engine: .sqlite(in: folder.directory)) }
 
-    /// The other process, which does what it is told.
+    /// The other process, which executes commands.
     private final class Other {
         let input = Pipe()
         let child: Child
@@ -34,7 +25,7 @@ import Testing
             child = try Child(["edit-letters", path], input: input)
         }
 
-        func tell(_ line: String) async throws {
+        func run(_ line: String) async throws {
             try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
             #expect(await child.nextLine() == "done")
         }
@@ -48,12 +39,12 @@ import Testing
         }
     }
 
-    @Test("Observers go on with a database that was put in the place of theirs, though nobody here uses it")
+    @Test("Observers continue with a database that replaces theirs, even if this process does not use it")
     func replacedFile() async throws {
         let (place, aside) = (folder.file("place"), folder.file("aside"))
         do {
             let other = try Other(path: aside.path)
-            try await other.tell("save a there")
+            try await other.run("save a there")
             try other.input.fileHandleForWriting.close()
             _ = await other.child.lines()
         }
@@ -65,7 +56,8 @@ import Testing
             let old = place.appendingPathComponent(name + suffix)
             if FileManager.default.fileExists(atPath: old.path) { try FileManager.default.removeItem(at: old) }
         }
-        // The database itself comes last, because somebody who waits for it opens it with what is beside it.
+        // The database itself comes last, because a process that waits for it opens it together with its companion
+        // files.
         for suffix in ["-wal", ""] {
             let new = aside.appendingPathComponent(name + suffix)
             if FileManager.default.fileExists(atPath: new.path) {
@@ -73,41 +65,41 @@ import Testing
             }
         }
 
-        let isTold = Locked(false)
+        let isNotified = Locked(false)
         let first = Task {
             var events = events.makeAsyncIterator()
-            defer { isTold.withLock { $0 = true } }
+            defer { isNotified.withLock { $0 = true } }
             return await events.next()
         }
         let other = try Other(path: place.path)
-        // What is saved before it is noticed is not told.
-        while !isTold.withLock({ $0 }) { try await other.tell("save b there") }
+        // Changes made before the observers notice the new database are not reported.
+        while !isNotified.withLock({ $0 }) { try await other.run("save b there") }
         #expect(shown(await first.value) == "saved b there")
         #expect(try store.getCollection().map(\.id).sorted() == ["a", "b"])
     }
 
-    @Test("Observers are told once what another process saves and deletes, and what it was")
+    @Test("Observers are notified once of each object that another process saves or deletes")
     func observing() async throws {
         let other = try Other(folder)
         try store.save(Letter(id: "own", text: "here"))
         var all = store.events().makeAsyncIterator()
         var one = store.events(identifier: "a").makeAsyncIterator()
         var some = store.events(where: { $0.text == "there" }).makeAsyncIterator()
-        try await other.tell("save a there")
+        try await other.run("save a there")
         #expect(shown(await all.next()) == "saved a there")
         #expect(shown(await one.next()) == "saved a there")
         #expect(shown(await some.next()) == "saved a there")
         try store.save(Letter(id: "a", text: "here"))
         #expect(shown(await all.next()) == "saved a here")
         #expect(shown(await one.next()) == "saved a here")
-        try await other.tell("save a there")
+        try await other.run("save a there")
         #expect(shown(await all.next()) == "saved a there")
-        // The same once more is a change, too.
-        try await other.tell("save a there")
+        // Saving an equal object is a change, too.
+        try await other.run("save a there")
         #expect(shown(await all.next()) == "saved a there")
-        try await other.tell("delete own")
+        try await other.run("delete own")
         #expect(shown(await all.next()) == "deleted own here")
-        try await other.tell("delete a")
+        try await other.run("delete a")
         #expect(shown(await all.next()) == "deleted a there")
         for _ in 0..<2 { #expect(shown(await one.next()) == "saved a there") }
         #expect(shown(await one.next()) == "deleted a there")
@@ -115,7 +107,7 @@ import Testing
         #expect(shown(await some.next()) == "deleted a there")
     }
 
-    @Test("Nothing is logged before somebody observes")
+    @Test("The file has no change log before the first observation")
     func price() async throws {
         try store.save(Letter(id: "a"))
         let file = folder.file("CodableStoreKit.sqlite3")
@@ -135,7 +127,7 @@ import Testing
         #expect(try await isFollowed())
     }
 
-    @Test("What two processes change at random is told so that a copy ends like the file")
+    @Test("Applying the events of random changes by two processes reproduces the collection")
     func random() async throws {
         let seed = Seed.current
         print("observers and another process: EMPORIUM_SEED=\(seed)")
@@ -168,23 +160,23 @@ import Testing
         }
         let end = try stored()
         while copy != end { await take() }
-        // What only they save, and once.
+        // The other process saves each of these once, and this process saves none.
         for id in end.keys where id.hasSuffix("-a") || id.hasSuffix("-b") {
             #expect(counts[id] == 1, "EMPORIUM_SEED=\(seed): \(id)")
         }
     }
 
     @MainActor
-    @Test("A controller shows what another process saves and deletes")
+    @Test("A controller shows the changes of another process")
     func controller() async throws {
         let other = try Other(folder)
         try store.save(Letter(id: "own"))
         let controller = LetterController(store)
         #expect(controller.codableStoreables.map(\.id) == ["own"])
-        try await other.tell("save theirs there")
+        try await other.run("save theirs there")
         for await _ in controller.changes { if controller.codableStoreables.count == 2 { break } }
         #expect(controller.codableStoreables.map(\.id) == ["own", "theirs"])
-        try await other.tell("delete own")
+        try await other.run("delete own")
         for await _ in controller.changes { if controller.codableStoreables.count == 1 { break } }
         #expect(controller.codableStoreables == [Letter(id: "theirs", text: "there")])
     }

@@ -4,23 +4,24 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A folder or file that somebody removes or replaces while stores are on it.
+/// A folder or file that is removed or replaced while stores use it.
 @Suite struct RemovedPlaceTests {
 
     private let folder = TemporaryFolder()
     private var place: FileManager.Directory { FileManager.Directory(url: folder.file("place")) }
     private var database: URL { place.url.appendingPathComponent("CodableStoreKit.sqlite3") }
 
-    private func engine<Object>(_ medium: Medium, for type: Object.Type = Object.self) -> CodableStore<Object>.Engine {
-        medium == .sqlite ? .sqlite(in: place) : .fileSystem(in: place)
+    private func engine<Object>(_ kind: EngineKind, for type: Object.Type = Object.self) -> CodableStore<Object>.Engine
+    {
+        kind == .sqlite ? .sqlite(in: place) : .fileSystem(in: place)
     }
 
     @Test(
-        "When its folder was removed, a store begins anew, and its observers are told of what is saved then",
-        arguments: Medium.onDisk)
-    func removed(medium: Medium) throws {
-        let store = CodableStore<User>(engine: engine(medium))
-        let notes = CodableStore<Note>(engine: engine(medium))
+        "After its folder is removed, a store starts empty, and its observers are notified of further changes",
+        arguments: EngineKind.onDisk)
+    func removed(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: engine(kind))
+        let notes = CodableStore<Note>(engine: engine(kind))
         let events = Events<User>()
         store.observeCollection { events.add($0) }
         try store.save(User(1))
@@ -37,7 +38,7 @@ import Testing
         #expect(events.all == ["saved 1", "saved 2"])
     }
 
-    @Test("What is saved after the folder was removed is found by the next process", arguments: ["files", "sqlite"])
+    @Test("Objects saved after the folder was removed are found by the next process", arguments: ["files", "sqlite"])
     func durable(kind: String) async throws {
         let store = CodableStore<Letter>(engine: engine(kind == "sqlite" ? .sqlite : .files))
         try store.save(Letter(id: "1"))
@@ -46,7 +47,7 @@ import Testing
         #expect(await (try Child("list-letters", kind, place.url.path)).lines() == ["2"])
     }
 
-    @Test("A database that another program has put in the place of the open one is used from then on")
+    @Test("A database that replaces the open one is used from then on")
     func replaced() throws {
         let other = FileManager.Directory(url: folder.file("other"))
         try CodableStore<User>(engine: .sqlite(in: other)).save(User(1))
@@ -59,7 +60,7 @@ import Testing
         #expect(try store.getCollection() == [User(1), User(3)])
     }
 
-    @Test("A database can be removed alone, without what lies beside it")
+    @Test("A database can be removed without its companion files")
     func databaseAlone() throws {
         let store = CodableStore<User>(engine: .sqlite(in: place))
         let notes = CodableStore<Note>(engine: .sqlite(in: place))
@@ -73,7 +74,7 @@ import Testing
         #expect(try notes.getCollection().map(\.id) == [2])
     }
 
-    @Test("An engine that was handed in is not opened anew: each operation says that its file is gone")
+    @Test("A shared engine is not reopened: each operation reports that its file was removed")
     func sharedEngine() throws {
         let store = CodableStore<User>(engine: .sqlite(try SQLiteStorageEngine(opening: place)))
         try store.save(User(1))

@@ -7,9 +7,11 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    @Test("What is saved is found by its identifier, by a condition and in the collection", arguments: Medium.allCases)
-    func savingAndFinding(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test(
+        "A saved object is found by its identifier, by a condition and in the collection",
+        arguments: EngineKind.allCases)
+    func savingAndFinding(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         #expect(try store.getCollection().isEmpty)
         #expect(!store.exists(identifier: "1"))
 
@@ -28,17 +30,17 @@ import Testing
         #expect(try !store.fetchExistence(identifier: "3"))
     }
 
-    @Test("Saving again replaces, and keeps the place in the collection", arguments: Medium.allCases)
-    func replacing(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("Saving an object again replaces it and keeps its position in the collection", arguments: EngineKind.allCases)
+    func replacing(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         for number in [3, 1, 2] { try store.save(User(number)) }
         try store.save(User(3, "Dr."))
         #expect(try store.getCollection() == [User(3, "Dr."), User(1), User(2)])
     }
 
-    @Test("Deleting returns what was stored, and deleting what isn't there is an error", arguments: Medium.allCases)
-    func deleting(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("Deleting returns the stored object, and throws an error if there is none", arguments: EngineKind.allCases)
+    func deleting(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         #expect(throws: StorageError.self) { try store.delete(identifier: "1") }
         try store.save(User(1, "Dr."))
         let deleted = try store.delete(User(1, "another name"))
@@ -49,16 +51,18 @@ import Testing
         }
     }
 
-    @Test("The array forms tell of each object what became of it", arguments: Medium.allCases)
-    func arrays(medium: Medium) throws {
-        let store = CodableStore<Picky>(engine: try medium.engine(in: folder))
+    @Test("The array forms return a result per object", arguments: EngineKind.allCases)
+    func arrays(kind: EngineKind) throws {
+        let store = CodableStore<Picky>(engine: try kind.engine(in: folder))
         #expect(store.save([]).isEmpty && store.delete(identifiers: []).isEmpty)
         let objects = [Picky(id: 1), Picky(id: 2, isWritable: false), Picky(id: 3)]
-        if medium != .custom {
+        if kind != .custom {
             let saved = store.save(objects)
             #expect(saved.map { $0.object?.id } == [1, nil, 3])
             #expect((saved[1].error as? StorageError)?.code == .encodingFailed)
-            guard case .failure(2, _) = saved[1] else { return #expect(Bool(false), "the failure of another") }
+            guard case .failure(2, _) = saved[1] else {
+                return #expect(Bool(false), "the failure has another identifier")
+            }
         } else {
             #expect(store.save([objects[0], objects[2]]).map { $0.object?.id } == [1, 3])
         }
@@ -70,17 +74,17 @@ import Testing
         #expect(try store.getCollection().isEmpty)
     }
 
-    @Test("Of several objects with one identifier in an array, the last stays", arguments: Medium.allCases)
-    func duplicates(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("If an array has several objects with one identifier, the last one remains", arguments: EngineKind.allCases)
+    func duplicates(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let results = store.save([User(1, "a"), User(2), User(1, "b")])
         #expect(results.allSatisfy { $0.error == nil })
         #expect(try store.getCollection() == [User(1, "b"), User(2)])
     }
 
-    @Test("Deleting the collection deletes every object of it, and of nothing else", arguments: Medium.ofRecords)
-    func deletingAll(medium: Medium) throws {
-        let engine: CodableStore<User>.Engine = try medium.engine(in: folder)
+    @Test("Deleting the collection deletes all of its objects and no others", arguments: EngineKind.ofRecords)
+    func deletingAll(kind: EngineKind) throws {
+        let engine: CodableStore<User>.Engine = try kind.engine(in: folder)
         let store = CodableStore<User>(engine: engine)
         let other = CodableStore<User>(container: "other", engine: engine)
         for store in [store, other] { store.save((1...40).map { User($0) }) }
@@ -91,18 +95,18 @@ import Testing
         #expect(try other.getCollection().count == 40)
     }
 
-    @Test("What is saved is there in another store, and after the folder was opened anew", arguments: Medium.onDisk)
-    func sharing(medium: Medium) throws {
-        let engine: CodableStore<User>.Engine = try medium.engine(in: folder)
+    @Test("A saved object is found by another store, and by another engine on the folder", arguments: EngineKind.onDisk)
+    func sharing(kind: EngineKind) throws {
+        let engine: CodableStore<User>.Engine = try kind.engine(in: folder)
         try CodableStore<User>(engine: engine).save(User(1))
-        #expect(try CodableStore<User>(engine: try medium.engine(in: folder)).getCollection() == [User(1)])
+        #expect(try CodableStore<User>(engine: try kind.engine(in: folder)).getCollection() == [User(1)])
     }
 
-    @Test("A folder is one place, however it is written", arguments: Medium.onDisk)
-    func placeSpellings(medium: Medium) throws {
+    @Test("Different URLs of one folder are the same location", arguments: EngineKind.onDisk)
+    func placeSpellings(kind: EngineKind) throws {
         func store(_ url: URL) -> CodableStore<User> {
             let directory = FileManager.Directory(url: url)
-            return CodableStore(engine: medium == .sqlite ? .sqlite(in: directory) : .fileSystem(in: directory))
+            return CodableStore(engine: kind == .sqlite ? .sqlite(in: directory) : .fileSystem(in: directory))
         }
         let events = Events<User>()
         store(URL(fileURLWithPath: folder.path, isDirectory: true)).observeCollection { events.add($0) }
@@ -111,7 +115,7 @@ import Testing
         #expect(events.all == ["saved 1", "saved 2"])
     }
 
-    @Test("Looking for what isn't there and deleting it makes no folder")
+    @Test("Looking for and deleting missing objects does not create a folder")
     func nothingMade() throws {
         let store = CodableStore<User>(engine: .fileSystem(in: folder.directory))
         #expect(try store.getCollection().isEmpty && store.deleteCollection().isEmpty)
@@ -121,11 +125,11 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("When the folder was removed, a new store begins anew", arguments: Medium.onDisk)
-    func removedFolder(medium: Medium) throws {
+    @Test("After the folder is removed, a new store starts empty", arguments: EngineKind.onDisk)
+    func removedFolder(kind: EngineKind) throws {
         let place = FileManager.Directory(url: folder.file("place"))
         func store() -> CodableStore<User> {
-            CodableStore(engine: medium == .sqlite ? .sqlite(in: place) : .fileSystem(in: place))
+            CodableStore(engine: kind == .sqlite ? .sqlite(in: place) : .fileSystem(in: place))
         }
         try store().save(User(1))
         try FileManager.default.removeItem(at: place.url)
@@ -135,7 +139,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.url.path).isEmpty == false)
     }
 
-    @Test("Objects are copied into other containers and engines, all of them or those that meet a condition")
+    @Test("Copying into other containers and engines copies all objects, or those that satisfy a condition")
     func copying() throws {
         let files = CodableStore<User>(engine: .fileSystem(in: folder.directory))
         files.save((1...4).map { User($0) })
@@ -153,7 +157,7 @@ import Testing
         #expect(try sqlite.getCollection() == [User(1)])
     }
 
-    @Test("The conveniences on a type and on arrays use the container and engine that they are given")
+    @Test("The methods of types and arrays use the given container and engine")
     func conveniences() throws {
         let memory = CodableStore<User>.Engine.at(.memory())
         try User(1).save(container: "c", engine: memory)
@@ -171,16 +175,16 @@ import Testing
         #expect(try User.deleteCollection(engine: memory).isEmpty)
     }
 
-    @Test("All stores in memory share one, and a memory of its own is shared by nobody else")
+    @Test("In-memory stores share their objects, unless they have a separate memory")
     func memories() throws {
         try Note(id: 1, text: "shared").save(engine: .inMemory)
         #expect(try CodableStore<Note>(engine: .inMemory).getCollection() == [Note(id: 1, text: "shared")])
         #expect(try CodableStore<Note>(engine: .at(.memory())).getCollection().isEmpty)
     }
 
-    @Test("The views offer what they are named after", arguments: [Medium.files, .memory])
-    func views(medium: Medium) throws {
-        let store = CodableStore<User>(engine: try medium.engine(in: folder))
+    @Test("Each view offers its operations", arguments: [EngineKind.files, .memory])
+    func views(kind: EngineKind) throws {
+        let store = CodableStore<User>(engine: try kind.engine(in: folder))
         let writeable: any WriteableCodableStore<User> = store.writable
         try writeable.save(User(1))
         writeable.save([User(2)])
@@ -197,7 +201,7 @@ import Testing
         #expect(try CodableStore<User>(container: "c", engine: store.engine).getCollection() == [User(2)])
     }
 
-    @Test("A coder of the type's own is used, and files of plain property lists are read")
+    @Test("A custom coder is used, and plain property list files are read")
     func ownCoder() throws {
         let store = CodableStore<Listed>(engine: .fileSystem(in: folder.directory))
         try store.save(Listed(id: "a", number: 1))
@@ -208,7 +212,7 @@ import Testing
         #expect(try store.get(identifier: "b") == Listed(id: "b", number: 2))
     }
 
-    @Test("Operations on a place that can't be used throw why, and change nothing")
+    @Test("Operations on an unusable location throw the cause and change nothing")
     func unusablePlaces() throws {
         try Data("no folder".utf8).write(to: folder.file("file"))
         let place = FileManager.Directory(url: folder.file("file"))

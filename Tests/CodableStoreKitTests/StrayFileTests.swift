@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that another program has put into a collection's folder, under names of its own: the reference's, say.
+/// Files that another program, such as one with the original library, has added to a collection's folder under other
+/// names.
 @Suite struct StrayFileTests {
 
     private let folder = TemporaryFolder()
@@ -17,7 +18,7 @@ import Testing
         static var codableStoreCollectionName: String { "Cards" }
     }
 
-    /// Writes a file as the reference does: what `JSONEncoder` makes of it, under a number.
+    /// Writes a file like the original library: JSON in a file with an arbitrary name.
     private func put(_ card: Card, _ name: String) throws {
         let cards = folder.file("Default/Cards")
         try FileManager.default.createDirectory(at: cards, withIntermediateDirectories: true)
@@ -29,7 +30,7 @@ import Testing
             .filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    @Test("Objects in files of other names are read, found, replaced and deleted like others")
+    @Test("Objects in stray files are read, found, replaced and deleted like others")
     func strays() throws {
         try put(Card(id: 1, text: "a"), "-8829374650")
         try put(Card(id: 2, text: "b"), "7512.json")
@@ -48,7 +49,7 @@ import Testing
         #expect(try names() == ["3"])
     }
 
-    @Test("Two files of one object are one object, and go together")
+    @Test("Two files of one object are one object and are deleted together")
     func twins() throws {
         try put(Card(id: 1, text: "a"), "x")
         try put(Card(id: 1, text: "a"), "y")
@@ -58,7 +59,7 @@ import Testing
         #expect(try names().isEmpty)
     }
 
-    @Test("A file that comes later is found as soon as the collection has been read")
+    @Test("A file that is added later is found after the collection has been read")
     func later() throws {
         try store.save(Card(id: 1, text: "a"))
         #expect(!store.exists(identifier: 2))
@@ -69,7 +70,7 @@ import Testing
         #expect(try names() == ["1"])
     }
 
-    @Test("Subfolders and what cannot be decoded are left alone")
+    @Test("Subfolders and undecodable files are left alone")
     func others() throws {
         try store.save(Card(id: 1, text: "a"))
         let cards = folder.file("Default/Cards")

@@ -4,14 +4,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each test has a type of its own, because the observers of a type hear of all tests that save such objects.
+/// Each test has its own type, because the observers of a type are notified of the changes of all tests.
 private struct Planet: CodableStoreable, Sendable {
     static var codableStoreIdentifier: KeyPath<Planet, String> { \.id }
     static var codableStoreCollectionName: String { "Planets" }
     let id: String
 }
 
-/// Another one.
 private final class Moon: CodableStoreable, @unchecked Sendable {
     static var codableStoreIdentifier: KeyPath<Moon, String> { \.id }
     static var codableStoreCollectionName: String { "Moons" }
@@ -19,14 +18,12 @@ private final class Moon: CodableStoreable, @unchecked Sendable {
     init(id: String) { self.id = id }
 }
 
-/// A third one.
 private struct Comet: CodableStoreable, Sendable {
     static var codableStoreIdentifier: KeyPath<Comet, Int> { \.id }
     static var codableStoreCollectionName: String { "Comets" }
     let id: Int
 }
 
-/// A fourth one.
 private struct Ring: CodableStoreable, Sendable {
     static var codableStoreIdentifier: KeyPath<Ring, String> { \.id }
     static var codableStoreCollectionName: String { "Rings" }
@@ -37,9 +34,10 @@ private struct Ring: CodableStoreable, Sendable {
 
     private let folder = TemporaryFolder()
 
-    @Test func `hear of all containers and engines, and where it was`() throws {
+    @Test func `receive events of all containers and engines, with the container and engine`() throws {
         let engines: [CodableStore<Planet>.Engine] = [
-            .inMemory, .at(.memory()), try Medium.files.engine(in: folder), try Medium.sqlite.engine(in: folder),
+            .inMemory, .at(.memory()), try EngineKind.files.engine(in: folder),
+            try EngineKind.sqlite.engine(in: folder),
             .custom(AnyCodableStoreEngine(DictionaryEngine<Planet>())),
         ]
         let seen = Locked<[String]>([])
@@ -49,7 +47,6 @@ private struct Ring: CodableStoreable, Sendable {
         }
         Planet(id: "0").observe { one.add($0) }
         Planet.observe(where: { $0.id > "2" }) { some.add($0) }
-        // One is used before, and after it is observed.
         var expected: [String] = []
         for (number, engine) in engines.enumerated() {
             let container = CodableStoreContainer(name: "\(number)")
@@ -66,7 +63,7 @@ private struct Ring: CodableStoreable, Sendable {
         #expect(some.all.last == "saved 9")
     }
 
-    @Test func `get copies of objects of a class, as other observers do`() throws {
+    @Test func `receive copies of objects of a class, like other observers`() throws {
         let seen = Locked<[Moon]>([])
         let subscription = Moon.observeCollection { event in seen.withLock { $0.append(event.object) } }
         defer { subscription.unsubscribe() }
@@ -76,7 +73,7 @@ private struct Ring: CodableStoreable, Sendable {
         #expect(seen.withLock { $0.first } !== moon)
     }
 
-    @Test func `keep no memory and no engine`() throws {
+    @Test func `do not retain in-memory locations and engines`() throws {
         let subscription = Ring.observeCollection { _ in }
         defer { subscription.unsubscribe() }
         weak var engine: DictionaryEngine<Ring>?
@@ -119,7 +116,7 @@ private struct Ring: CodableStoreable, Sendable {
 
 @Suite struct `A scheduler` {
 
-    @Test func `puts events on its queue, in order, and none after the end of the observation`() throws {
+    @Test func `delivers events on its queue, in order, and none after the end of the observation`() throws {
         let queue = DispatchQueue(label: "events")
         let mark = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: mark, value: true)
@@ -141,7 +138,7 @@ private struct Ring: CodableStoreable, Sendable {
         #expect(ended.all.isEmpty)
     }
 
-    @Test func `of its own is for each form of observing`() throws {
+    @Test func `can be passed to each form of observing`() throws {
         let store = CodableStore<User>(engine: .at(.memory()))
         let events = Events<User>()
         let observable = store.observable

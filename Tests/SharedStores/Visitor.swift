@@ -12,7 +12,7 @@ package final class Visitor {
     private let removesAll: Bool
     private var random: SeededGenerator
     private var versions = 0
-    /// The versions of the items that nobody else changes.
+    /// The versions of the visitor's own items that must be told once.
     private var ownVersions: Set<String> = []
     private var replay = EventReplay()
     private let events: AsyncStream<StoreEvent<Visit>>
@@ -34,10 +34,11 @@ package final class Visitor {
     /// Makes changes, several at a time.
     package func change(rounds: Int) async throws {
         for _ in 0..<rounds {
-            let calls = (0..<Int.random(in: 1...3, using: &random)).map { _ in
-                let steps = (0..<Int.random(in: 1...3, using: &random)).map { _ in randomStep() }
-                return Task { [store] in try await store.run(steps) }
+            let chains = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                (0..<Int.random(in: 1...3, using: &random)).map { _ in randomStep() }
             }
+            noteOwnVersions(in: chains.flatMap { $0 })
+            let calls = chains.map { steps in Task { [store] in try await store.run(steps) } }
             for call in calls { try await call.value }
         }
     }
@@ -45,7 +46,9 @@ package final class Visitor {
     /// Makes a last change, which tells the others that there will be no more. It must be made when all have made theirs,
     /// because one of these may remove all items.
     package func end() async throws {
-        try await store.insert(Visit(id: "end-\(name)", version: newVersion(isOwn: true)))
+        let last = Visit(id: "end-\(name)", version: newVersion(isOwn: true))
+        noteOwnVersions(in: [.insert(last)])
+        try await store.insert(last)
     }
 
     /// Waits for the last changes of all visitors.
@@ -90,9 +93,16 @@ package final class Visitor {
 
     private func newVersion(isOwn: Bool) -> String {
         versions += 1
-        let version = "\(name)\(versions)" + (isOwn ? "" : " shared")
-        if isOwn { ownVersions.insert(version) }
-        return version
+        return "\(name)\(versions)" + (isOwn ? "" : " shared")
+    }
+
+    /// Notes the versions that must be told: those that no other step of the same batch can replace or remove.
+    private func noteOwnVersions(in steps: [Step]) {
+        if steps.contains(where: \.removesAll) { return }
+        let changes = Dictionary(steps.compactMap(\.id).map { ($0, 1) }, uniquingKeysWith: +)
+        for case .insert(let visit) in steps where !visit.version.isShared && changes[visit.id] == 1 {
+            ownVersions.insert(visit.version)
+        }
     }
 
     private func randomStep() -> Step {
@@ -112,6 +122,16 @@ private enum Step: Sendable {
     case insert(Visit)
     case remove(String)
     case removeAll
+
+    var id: String? {
+        switch self {
+        case .insert(let visit): visit.id
+        case .remove(let id): id
+        case .removeAll: nil
+        }
+    }
+
+    var removesAll: Bool { id == nil }
 }
 
 extension Store<Visit> {

@@ -4,14 +4,17 @@ import GRDB
 
 /// Writes items one by one, the number of each in it, and says when each is written.
 ///
-/// Arguments: path of the folder, prefix of the keys, how many, 0 for no end.
+/// Arguments: path of the folder, prefix of the keys, number of items, 0 for no end; optionally the UUID of an origin.
 func writeNumbers(_ arguments: [String]) async throws {
     let engine = try open("sqlite", arguments[0], .relaxed)
     let count = Int(arguments[2]) ?? 0
+    let origin = arguments.dropFirst(3).first.flatMap(UUID.init).map(StorageOrigin.init)
     say("opened")
     for number in 0..<(count == 0 ? Int.max : count) {
         let key = CacheKey(verbatim: "\(arguments[1]) \(number)")
-        try await engine.write(Data("\(number)".utf8), key: key)
+        try await StorageOrigin.$current.withValue(origin) {
+            try await engine.write(Data("\(number)".utf8), key: key)
+        }
         say(key.rawValue)
     }
 }

@@ -1,9 +1,9 @@
-/// Hands signals of changes to all who wait for them. Signals that nobody has taken yet are one.
+/// Signals of changes for any number of listeners. Signals that a listener has not taken yet are one.
 package final class ChangeSignals: Sendable {
 
     private struct Listener: Sendable {
         let stream: AsyncStream<Void>.Continuation
-        /// Who makes the changes that he need not be told of.
+        /// The origin whose changes are not signalled to the listener.
         let origin: StorageOrigin?
     }
 
@@ -16,9 +16,9 @@ package final class ChangeSignals: Sendable {
     private let state = Locked(State())
     private let silenced: (@Sendable () -> Void)?
 
-    /// Creates signals that nobody listens to.
+    /// Creates signals without listeners.
     ///
-    /// - Parameter silenced: Is called when the last one has ceased to listen.
+    /// - Parameter silenced: Called when the last listener has ended.
     package init(silenced: (@Sendable () -> Void)? = nil) {
         self.silenced = silenced
     }
@@ -27,16 +27,16 @@ package final class ChangeSignals: Sendable {
         for listener in state.withLock({ $0.listeners.values }) { listener.stream.finish() }
     }
 
-    /// A stream of a signal at once, and of those to come; an empty one after the end.
+    /// Returns a stream that begins with a signal. It is empty after ``finish()``.
     ///
-    /// - Parameter origin: Who makes the changes that need not be told.
+    /// - Parameter origin: The origin whose own changes are omitted.
     package func stream(excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Int? in
             if state.isFinished { return nil }
             state.lastNumber += 1
             state.listeners[state.lastNumber] = Listener(stream: continuation, origin: origin)
-            // Before any end.
+            // Before the lock is released, so that it comes before the end of the stream.
             continuation.yield()
             return state.lastNumber
         }
@@ -56,12 +56,12 @@ package final class ChangeSignals: Sendable {
         if removed != nil, isLast { silenced?() }
     }
 
-    /// Whether somebody listens.
+    /// Whether there are listeners.
     package var areHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// Signals to those who listen.
+    /// Signals to the listeners.
     ///
-    /// - Parameter origin: Who has made the only change that there is to tell of; `nil` if there may be others.
+    /// - Parameter origin: The origin of all changes since the last signal; `nil` if there may be several.
     package func send(changeBy origin: StorageOrigin? = nil) {
         let listeners = state.withLock { state in
             state.listeners.values.filter { origin == nil || $0.origin != origin }
@@ -69,7 +69,7 @@ package final class ChangeSignals: Sendable {
         for listener in listeners { listener.stream.yield() }
     }
 
-    /// Ends all streams, those to come too.
+    /// Ends all streams, future ones included.
     package func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }

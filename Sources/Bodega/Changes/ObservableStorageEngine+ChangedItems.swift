@@ -1,24 +1,24 @@
 extension ObservableStorageEngine {
 
-    /// How often items are read that somebody goes on changing.
+    /// Maximum number of reads of items that keep changing.
     private var attempts: Int { 16 }
 
-    /// Reads all changes, then the items, and both anew as long as somebody changes these items meanwhile.
+    /// Reads all changes, then the items, and both again while other writers change these items.
     ///
-    /// - Returns: `nil` if that does not come to an end, and if the history does not reach back to the cursor.
+    /// - Returns: `nil` if the items change during each of 16 attempts, or the log does not reach back to the cursor.
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
-        guard var news = try await fetchAllChanges(since: cursor, excluding: origin) else { return nil }
+        guard var delta = try await fetchAllChanges(since: cursor, excluding: origin) else { return nil }
         for _ in 0..<attempts {
-            let keys = news.keysWritten(excluding: origin)
-            if keys.isEmpty { return StorageChangedItems(changes: news.changes, items: [], cursor: news.cursor) }
+            let keys = delta.keysWritten(excluding: origin)
+            if keys.isEmpty { return StorageChangedItems(changes: delta.changes, items: [], cursor: delta.cursor) }
             let items = try await fetch(keys: Array(keys))
-            guard let more = try await fetchAllChanges(since: news.cursor, excluding: nil) else { return nil }
+            guard let more = try await fetchAllChanges(since: delta.cursor, excluding: nil) else { return nil }
             if !more.changes.contains(where: { keys.contains($0.key) }) {
-                return StorageChangedItems(changes: news.changes, items: items, cursor: news.cursor)
+                return StorageChangedItems(changes: delta.changes, items: items, cursor: delta.cursor)
             }
-            news.append(more)
+            delta.append(more)
         }
         return nil
     }
@@ -33,13 +33,13 @@ extension ObservableStorageEngine {
 
 extension StorageDelta {
 
-    /// Reads part by part.
+    /// Reads all parts of the changes after a cursor.
     ///
     /// - Parameters:
-    ///   - cursor: The place before the first part.
-    ///   - origin: Who need not hear of what nobody but himself has changed.
+    ///   - cursor: The cursor before the first part.
+    ///   - origin: The origin whose own changes may be omitted.
     ///   - fetch: Reads the part after a cursor, see ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
-    /// - Returns: All changes, also own ones if there are others; `nil` if the closure has returned that.
+    /// - Returns: All changes, those of the origin included if there are others; `nil` if the closure has returned that.
     package static func whole(
         since cursor: StorageCursor,
         excluding origin: StorageOrigin?,
@@ -51,7 +51,7 @@ extension StorageDelta {
             if next.isComplete, next.changes.isEmpty || own.cursor == cursor { return next }
             own.append(next)
         }
-        // Own changes that are alone in their part were left out, but there are others before or behind them.
+        // A part with changes of the origin alone was omitted, but there are others before or after it.
         var all = StorageDelta(changes: [], cursor: cursor, isComplete: false)
         while !all.isComplete {
             guard let next = try await fetch(all.cursor, nil) else { return nil }

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A change of an item.
+/// A change of one item.
 public struct StorageChange: Hashable, Sendable {
 
-    /// What was done.
+    /// A kind of change.
     public enum Kind: Hashable, Sendable {
-        /// The item was written: it is new, or it was overwritten.
+        /// The item was added or overwritten.
         case written
         /// The item was removed.
         case removed
@@ -13,17 +13,17 @@ public struct StorageChange: Hashable, Sendable {
 
     /// The item's key.
     public var key: CacheKey
-    /// What was done to it.
+    /// The kind of change.
     public var kind: Kind
-    /// Who did it, if that is known; `nil` if it was another process.
+    /// The origin of the change; `nil` if the writer did not state one.
     public var origin: StorageOrigin?
 
     /// Creates a change.
     ///
     /// - Parameters:
     ///   - key: The item's key.
-    ///   - kind: What was done to it.
-    ///   - origin: Who did it, if that is known.
+    ///   - kind: The kind of change.
+    ///   - origin: The origin of the change, if it is known.
     public init(key: CacheKey, kind: Kind, origin: StorageOrigin? = nil) {
         self.key = key
         self.kind = kind
@@ -31,21 +31,21 @@ public struct StorageChange: Hashable, Sendable {
     }
 }
 
-/// The changes between two places in a history.
+/// The changes between two cursors.
 public struct StorageDelta: Hashable, Sendable {
     /// The changes, in the order in which they took effect.
     public var changes: [StorageChange]
-    /// The place behind them.
+    /// The cursor after the last change.
     public var cursor: StorageCursor
-    /// Whether there was no more to read. Otherwise the next part can be read at once.
+    /// Whether these are all changes at the moment of reading. Otherwise the next part can be read immediately.
     public var isComplete: Bool
 
     /// Creates a delta.
     ///
     /// - Parameters:
     ///   - changes: The changes, in the order in which they took effect.
-    ///   - cursor: The place behind them.
-    ///   - isComplete: Whether there was no more to read.
+    ///   - cursor: The cursor after the last change.
+    ///   - isComplete: Whether these are all changes at the moment of reading.
     public init(changes: [StorageChange], cursor: StorageCursor, isComplete: Bool) {
         self.changes = changes
         self.cursor = cursor
@@ -55,14 +55,14 @@ public struct StorageDelta: Hashable, Sendable {
 
 extension StorageDelta {
 
-    /// Adds the part that comes next.
+    /// Appends the next part.
     package mutating func append(_ next: StorageDelta) {
         changes += next.changes
         cursor = next.cursor
         isComplete = next.isComplete
     }
 
-    /// The keys that others have written, each once.
+    /// The keys that other origins have written, each once.
     package func keysWritten(excluding origin: StorageOrigin?) -> Set<CacheKey> {
         var keys: Set<CacheKey> = []
         for change in changes where change.kind == .written && (origin == nil || change.origin != origin) {
@@ -72,22 +72,22 @@ extension StorageDelta {
     }
 }
 
-/// The changes between two places in a history, and what is stored under the changed keys at the second.
+/// The changes between two cursors, and the items under the changed keys at the second.
 public struct StorageChangedItems: Sendable {
-    /// All changes, in the order in which they took effect. It may be empty if all of them are of who asks.
+    /// All changes, in the order in which they took effect. It may be empty if all are of the excluded origin.
     public var changes: [StorageChange]
-    /// The items under the keys that others than who asks have written, as far as they still exist at the place behind the
-    /// changes. In any order.
+    /// The items under the keys that other origins than the excluded one have written, as far as they exist at the cursor.
+    /// In any order.
     public var items: [(key: CacheKey, data: Data)]
-    /// The place behind the changes.
+    /// The cursor after the last change.
     public var cursor: StorageCursor
 
     /// Creates changed items.
     ///
     /// - Parameters:
     ///   - changes: All changes, in the order in which they took effect.
-    ///   - items: The items under the keys that were written, as far as they still exist behind the changes.
-    ///   - cursor: The place behind the changes.
+    ///   - items: The items under the keys that were written, as far as they exist at the cursor.
+    ///   - cursor: The cursor after the last change.
     public init(changes: [StorageChange], items: [(key: CacheKey, data: Data)], cursor: StorageCursor) {
         self.changes = changes
         self.items = items
@@ -99,29 +99,29 @@ public struct StorageChangedItems: Sendable {
 public struct StorageSnapshot: Sendable {
     /// The items, in insertion order.
     public var items: [(key: CacheKey, data: Data)]
-    /// The place in the history at that moment.
+    /// The cursor at that moment.
     public var cursor: StorageCursor
 
     /// Creates a snapshot.
     ///
     /// - Parameters:
     ///   - items: The items, in insertion order.
-    ///   - cursor: The place in the history at that moment.
+    ///   - cursor: The cursor at that moment.
     public init(items: [(key: CacheKey, data: Data)], cursor: StorageCursor) {
         self.items = items
         self.cursor = cursor
     }
 }
 
-/// What a ``StorageChangeFeed`` tells.
+/// An element of a ``StorageChangeFeed``.
 public enum StorageUpdate: Sendable {
-    /// Everything there is. It replaces what was known: it comes first if there was no cursor, and whenever the history does
-    /// not reach back to where the reader was.
+    /// All items. It replaces earlier updates. It comes first if there was no cursor, and whenever the log does not reach
+    /// back to the reader's cursor.
     case snapshot(StorageSnapshot)
-    /// What has changed since the last news; never empty.
+    /// The changes since the last update; never empty.
     case changes(StorageDelta)
 
-    /// The place in the history behind it.
+    /// The cursor after the update.
     public var cursor: StorageCursor {
         switch self {
         case .snapshot(let snapshot): snapshot.cursor

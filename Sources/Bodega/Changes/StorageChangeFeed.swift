@@ -1,4 +1,4 @@
-/// The changes of an engine as a sequence without an end, see ``ObservableStorageEngine/changes(since:excluding:)``.
+/// An endless sequence of the changes of an engine, see ``ObservableStorageEngine/changes(since:excluding:)``.
 public struct StorageChangeFeed: AsyncSequence, Sendable {
     public typealias Element = StorageUpdate
     public typealias Failure = any Error
@@ -11,12 +11,12 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
         Iterator(engine: engine, cursor: cursor, origin: origin, signals: engine.changeSignals().makeAsyncIterator())
     }
 
-    /// Reads news one after the other.
+    /// Reads one update after the other.
     public struct Iterator: AsyncIteratorProtocol {
         let engine: any ObservableStorageEngine
-        /// The place behind everything that was told, and behind what was left out because nobody but the reader had
-        /// changed it. The latter is in no news, so who follows besides his own changes may find this one further on than
-        /// the cursor of the last news. It can be kept whenever those are dealt with. `nil` before the first snapshot.
+        /// The cursor after everything that was reported or omitted. Omitted changes are in no update, so a reader that
+        /// excludes an origin may find this cursor beyond that of the last update. It can be saved once that update is
+        /// handled. `nil` before the first snapshot.
         public private(set) var cursor: StorageCursor?
         let origin: StorageOrigin?
         var signals: AsyncStream<Void>.Iterator
@@ -35,15 +35,15 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
             self.signals = signals
         }
 
-        /// The next news, waiting for them.
+        /// Waits for the next update.
         ///
-        /// - Returns: `nil` when the task is cancelled or the engine closed.
-        /// - Throws: A ``StorageError`` if they could not be read. The iterator stays where it is.
+        /// - Returns: `nil` when the task is cancelled or the engine is closed.
+        /// - Throws: A ``StorageError`` if it could not be read. The iterator stays where it is.
         public mutating func next() async throws -> StorageUpdate? {
             do {
                 return try await findNext()
             } catch {
-                // A signal from before the engine was closed may have led here. A closed one gives no new signals.
+                // A signal from before the engine was closed may have led here. A closed engine gives no new signals.
                 var probe = engine.changeSignals().makeAsyncIterator()
                 guard await probe.next() != nil else { return nil }
                 throw error
@@ -52,7 +52,7 @@ public struct StorageChangeFeed: AsyncSequence, Sendable {
 
         private mutating func findNext() async throws -> StorageUpdate? {
             while true {
-                // Who always finds more to read never waits for a signal, which would end with the task.
+                // A reader that always finds more never waits for a signal, whose stream would end with the task.
                 if Task.isCancelled { return nil }
                 guard let cursor else { return .snapshot(try await takeSnapshot()) }
                 if mayHaveMore {

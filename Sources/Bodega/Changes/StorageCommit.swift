@@ -1,24 +1,24 @@
-/// Where in a history a change is that was made by somebody who follows that history.
+/// The place of a write in the log.
 ///
-/// Who had reached the place before it has then reached the one behind it: nobody else has changed anything in between.
+/// A reader whose cursor is ``before`` can go on at ``after``: no other origin has changed anything in between.
 package struct StorageCommit: Sendable {
-    /// The place right before the change.
+    /// The cursor right before the write.
     package let before: StorageCursor
-    /// The place right behind it, the same if it has changed nothing.
+    /// The cursor right after it, the same if it has changed nothing.
     package let after: StorageCursor
 }
 
-/// An engine that spares those who write and follow a history reading what they have written themselves.
+/// An engine that spares a writer that follows the log reading its own changes.
 package protocol CommitReportingStorageEngine: ObservableStorageEngine {
 
-    /// Applies operations, see ``StorageEngine/apply(_:)``, and tells where in the history they are.
+    /// Applies operations, see ``StorageEngine/apply(_:)``.
     ///
-    /// - Returns: `nil` if that is not known.
+    /// - Returns: Their place in the log, `nil` if it is not known.
     func commit(_ operations: [StorageOperation]) async throws -> StorageCommit?
 
-    /// Signals that there may be changes, see ``ObservableStorageEngine/changeSignals()``.
+    /// Signals possible changes, see ``ObservableStorageEngine/changeSignals()``.
     ///
-    /// - Parameter origin: Who need not be told of his own changes. There is a signal nevertheless if others may have changed
-    ///   something before them that he has not been told of.
+    /// - Parameter origin: The origin whose own changes are not signalled, unless changes of others that were not signalled
+    ///   yet may be before them.
     func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void>
 }

@@ -1,13 +1,13 @@
-/// A place in the history of a collection, see ``ObservableStorageEngine``.
+/// A place in the log of a collection, see ``ObservableStorageEngine``.
 ///
-/// It can be kept, in a file for instance, and used after a restart. What is in it is the engine's business.
+/// It can be saved, for instance in a file, and used after a restart. Its format is private to the engine.
 public struct StorageCursor: RawRepresentable, Hashable, Codable, Sendable {
     /// The cursor as text.
     public let rawValue: String
 
     /// Creates a cursor.
     ///
-    /// - Parameter rawValue: What an engine has put into a cursor of its own. Anything else is the cursor of no history,
-    ///   and gets a snapshot.
+    /// - Parameter rawValue: The text of a cursor that an engine has returned. Any other text belongs to no log, and gets a
+    ///   snapshot.
     public init(rawValue: String) { self.rawValue = rawValue }
 }

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// Who changes an engine, so that he knows his own changes among the others in its history.
+/// The origin of changes. A follower recognizes its own changes in the log by it.
 ///
 /// ```swift
 /// let origin = StorageOrigin()
 /// try await StorageOrigin.$current.withValue(origin) { try await engine.write(data, key: key) }
 /// ```
 public struct StorageOrigin: Hashable, Sendable {
-    /// What tells origins apart, in all processes.
+    /// The identifier, unique among all processes.
     public let id: UUID
 
     /// Creates an origin.
     ///
-    /// - Parameter id: What tells it apart; a new one if nothing else is said.
+    /// - Parameter id: The identifier; by default a new one.
     public init(id: UUID = UUID()) { self.id = id }
 
-    /// The origin of what the current task writes. `nil`, unless somebody has set it: then it is the engine's own.
+    /// The origin of the current task's writes. By default `nil`: writes then have the engine's own origin.
     @TaskLocal public static var current: StorageOrigin?
 }

@@ -46,3 +46,25 @@ final class ItemObservation {
         key.hashValue & (groups - 1)
     }
 }
+
+/// The keys of the items that a change concerns.
+enum ChangedKeys {
+    case these([CacheKey])
+    case any
+
+    init(_ changes: [StoreChange<some StorableItem>]) {
+        var keys: [CacheKey] = []
+        for change in changes {
+            guard let count = change.keys?.count, keys.count + count <= ItemObservation.groups else {
+                self = .any
+                return
+            }
+            switch change {
+            case .insert(let inserted, _): keys += inserted
+            case .remove(let removed): keys += removed
+            case .removeAll: break
+            }
+        }
+        self = .these(keys)
+    }
+}

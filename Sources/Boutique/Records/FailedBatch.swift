@@ -36,21 +36,21 @@ extension RecordStorage {
     /// - Parameters:
     ///   - failure: The batch.
     ///   - contents: The items that should be stored.
-    ///   - map: Where their records should be.
+    ///   - exceptions: Where their records should be.
     ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
     /// - Returns: How what is stored may differ from what is shown.
     /// - Throws: If it could not be found out or undone.
     func undo(
         _ failure: FailedBatch,
         _ contents: OrderedItems<Item>,
-        _ map: RecordExceptions,
+        _ exceptions: RecordExceptions,
         since cursor: StorageCursor?
     ) async throws -> FailedBatch.Difference {
         if observableEngine != nil {
             guard let cursor else { return .order }
             return try await mayHaveOwnChanges(since: cursor) ? .order : .none
         }
-        let undoing = Undoing(storage: self, failure: failure, contents: contents, map: map)
+        let undoing = Undoing(storage: self, failure: failure, contents: contents, exceptions: exceptions)
         let plan = try await undoing.plan()
         if !plan.operations.isEmpty { try await apply(plan.operations) }
         if let unencodable = plan.unencodable { throw unencodable }
@@ -64,7 +64,7 @@ private struct Undoing<Item: StorableItem> {
     let storage: RecordStorage<Item>
     let failure: FailedBatch
     let contents: OrderedItems<Item>
-    let map: RecordExceptions
+    let exceptions: RecordExceptions
 
     /// What should be under a key.
     private enum Wanted {
@@ -86,7 +86,7 @@ private struct Undoing<Item: StorableItem> {
         let attempted = attempted
         var keys: [CacheKey] = Array(attempted.keys)
         if concernsAllItems {
-            keys = contents.keysInOrder.map { map.recordKey(of: $0) }
+            keys = contents.keysInOrder.map { exceptions.recordKey(of: $0) }
             keys += Set(attempted.keys).subtracting(keys)
         }
         keys += Set(failure.keptAside.keys).subtracting(keys)
@@ -105,7 +105,7 @@ private struct Undoing<Item: StorableItem> {
             guard case .nothing = wanted(key), let data = stored[key] else { continue }
             guard isOurs(data, key, attempted), !overtaken.contains(data) else { continue }
             plan.operations.append(.remove(key: key))
-            if map.hasReports || map.hasDisplacedItems { removedFiles.insert(key.asFileName) }
+            if exceptions.hasReports || exceptions.hasDisplacedItems { removedFiles.insert(key.asFileName) }
         }
         // Files of the first Bodega answer to the keys that were just removed.
         for key in keys + removedFiles.subtracting(keys) {
@@ -142,8 +142,8 @@ private struct Undoing<Item: StorableItem> {
 
     private func wanted(_ key: CacheKey) -> Wanted {
         if let data = failure.keptAside[key] { return .bytes(data) }
-        if let owner = map.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
-        if map.recordKey(of: key) != key { return .nothing }
+        if let owner = exceptions.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
+        if exceptions.recordKey(of: key) != key { return .nothing }
         return contents[key].map(Wanted.item) ?? .nothing
     }
 

@@ -5,7 +5,7 @@ import Logging
 /// What was read from an engine.
 struct LoadedRecords<Item: StorableItem>: Sendable {
     var contents = OrderedItems<Item>()
-    var map = RecordExceptions()
+    var exceptions = RecordExceptions()
     /// The place in the engine's history at which they were read, if that is known.
     var cursor: StorageCursor?
 }
@@ -112,18 +112,22 @@ extension RecordStorage {
         decoded.forEach { key, record in
             switch record {
             case .undecodable(let error):
-                loaded.map.report(error)
+                loaded.exceptions.report(error)
             case .item(let item, let itemKey, _) where key == itemKey:
                 loaded.contents.insert(item, under: itemKey)
-                if let other = loaded.map.settle(itemKey) { loaded.map.reportDuplicate(other, of: itemKey) }
+                if let other = loaded.exceptions.settle(itemKey) {
+                    loaded.exceptions.reportDuplicate(other, of: itemKey)
+                }
             case .item(let item, let itemKey, _):
-                let rival = loaded.contents.contains(itemKey) ? loaded.map.recordKey(of: itemKey) : nil
+                let rival = loaded.contents.contains(itemKey) ? loaded.exceptions.recordKey(of: itemKey) : nil
                 if let rival, rival == itemKey || rival.comesBefore(key) {
-                    loaded.map.reportDuplicate(key, of: itemKey)
+                    loaded.exceptions.reportDuplicate(key, of: itemKey)
                 } else {
-                    if let rival = loaded.map.settle(itemKey) { loaded.map.reportDuplicate(rival, of: itemKey) }
+                    if let rival = loaded.exceptions.settle(itemKey) {
+                        loaded.exceptions.reportDuplicate(rival, of: itemKey)
+                    }
                     loaded.contents.insert(item, under: itemKey)
-                    loaded.map.displace(itemKey, to: key)
+                    loaded.exceptions.displace(itemKey, to: key)
                 }
             }
         }

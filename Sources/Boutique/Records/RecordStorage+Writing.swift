@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import Logging
 
 /// One step of an operation, as it was asked for.
 enum StoreStep<Item: StorableItem>: Sendable {
@@ -26,12 +27,11 @@ struct WrittenOperations<Item: StorableItem>: Sendable {
     /// For each operation that was looked at, what it is, or why it can't be written.
     var prepared: [Result<PreparedOperation<Item>, any Error>]
     /// Where the records are now.
-    var map: RecordExceptions
+    var exceptions: RecordExceptions
     /// Whether those that could be prepared were written.
     var outcome: Result<Void, any Error>
-    /// What the engine's history tells then, the written operations included; `nil` if it does not reach back to where the
-    /// store was. Only if the store follows the history.
-    var news: Result<HistoryNews?, any Error>?
+    /// What the engine's log has after the store's cursor, these operations included; `nil` if that is not known.
+    var changes: RecordChanges<Item>?
 }
 
 extension RecordStorage {
@@ -43,7 +43,7 @@ extension RecordStorage {
     ///   - operations: The steps of each operation.
     ///   - before: Where the records are.
     ///   - contents: The items, if the records are not all simply items under their own keys.
-    ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
+    ///   - cursor: The store's cursor in the engine's log, if it is known.
     ///   - endsAtFailure: Whether nothing behind an operation that can't be prepared is looked at, because it stands on
     ///     that.
     func write(
@@ -56,21 +56,21 @@ extension RecordStorage {
         // All at once, so that many small operations are encoded on all cores, like a large one.
         let encoded = await EncodedItems(operations, coding)
         var next = 0
-        var places = WritePlanner(storage: self, map: before, contents: contents)
-        var written = WrittenOperations<Item>(prepared: [], map: before, outcome: .success(()))
+        var planner = WritePlanner(storage: self, exceptions: before, contents: contents)
+        var written = WrittenOperations<Item>(prepared: [], exceptions: before, outcome: .success(()))
         written.prepared.reserveCapacity(operations.count)
         for steps in operations {
             let own = next..<(next + steps.reduce(0) { $0 + $1.insertedItems.count })
             next = own.upperBound
             do {
                 try encoded.checkSuccess(of: own)
-                written.prepared.append(.success(try await prepare(steps, encoded, own, &places)))
+                written.prepared.append(.success(try await prepare(steps, encoded, own, &planner)))
             } catch {
                 written.prepared.append(.failure(error))
                 if endsAtFailure { break }
             }
         }
-        written.map = places.map
+        written.exceptions = planner.exceptions
         let commit: StorageCommit?
         do {
             commit = try await apply(written.prepared)
@@ -79,19 +79,18 @@ extension RecordStorage {
             return written
         }
         guard let cursor else { return written }
+        // Later changes are signalled.
+        if let commit, commit.before == cursor {
+            written.changes = RecordChanges(ownUpTo: commit.after)
+            return written
+        }
         do {
-            written.news = .success(try await fetchNews(since: cursor, of: commit))
+            written.changes = try await changes(since: cursor)
         } catch {
-            written.news = .failure(error)
+            // The operations are written all the same. The store catches up, which reports the error if it persists.
+            boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])
         }
         return written
-    }
-
-    /// What the history tells after a commit of the store itself.
-    private func fetchNews(since cursor: StorageCursor, of commit: StorageCommit?) async throws -> HistoryNews? {
-        // What others do from now on is signalled.
-        if let commit, commit.before == cursor { return HistoryNews(ownUpTo: commit.after) }
-        return try await fetchNews(since: cursor)
     }
 
     private func apply(_ prepared: [Result<PreparedOperation<Item>, any Error>]) async throws -> StorageCommit? {
@@ -104,35 +103,35 @@ extension RecordStorage {
         return records.isEmpty ? nil : try await apply(records)
     }
 
-    /// Finds out what is to be written for an operation. If it throws, the places are as before.
+    /// Finds out what is to be written for an operation. If it throws, the planner is as before.
     private func prepare(
         _ steps: [StoreStep<Item>],
         _ encoded: EncodedItems<Item>,
         _ own: Range<Int>,
-        _ places: inout WritePlanner<Item>
+        _ planner: inout WritePlanner<Item>
     ) async throws -> PreparedOperation<Item> {
         var next = own.lowerBound
         var prepared = PreparedOperation<Item>()
         // Kept only where there is something to keep, because a second reference would make each change copy it.
-        let before = places.isPlain ? nil : places
+        let before = planner.isPlain ? nil : planner
         do {
             for step in steps {
                 switch step {
                 case .insert(let items):
                     let writes = encoded.writes(next..<(next + items.count))
                     next += items.count
-                    try await insert(items, writes, &prepared, &places)
+                    try await insert(items, writes, &prepared, &planner)
                 case .removeItems(let items):
-                    try await remove(items.map { coding.key(of: $0) }, &prepared, &places)
+                    try await remove(items.map { coding.key(of: $0) }, &prepared, &planner)
                 case .remove(let keys):
-                    try await remove(keys, &prepared, &places)
+                    try await remove(keys, &prepared, &planner)
                 case .removeAll:
-                    try await places.removeAll(&prepared)
+                    try await planner.removeAll(&prepared)
                     prepared.changes.append(.removeAll)
                 }
             }
         } catch {
-            if let before { places = before }
+            if let before { planner = before }
             throw error
         }
         return prepared
@@ -142,23 +141,23 @@ extension RecordStorage {
         _ items: [Item],
         _ writes: ArraySlice<StorageOperation>,
         _ prepared: inout PreparedOperation<Item>,
-        _ places: inout WritePlanner<Item>
+        _ planner: inout WritePlanner<Item>
     ) async throws {
         let keys = writes.compactMap { $0.writtenKey }
         prepared.changes.append(.insert(keys: keys, items: items))
-        if places.isPlain {
+        if planner.isPlain {
             prepared.records += writes
         } else {
-            for (key, write) in zip(keys, writes) { try await places.write(key, write, &prepared) }
+            for (key, write) in zip(keys, writes) { try await planner.write(key, write, &prepared) }
         }
     }
 
     private func remove(
         _ keys: [CacheKey],
         _ prepared: inout PreparedOperation<Item>,
-        _ places: inout WritePlanner<Item>
+        _ planner: inout WritePlanner<Item>
     ) async throws {
-        try await places.remove(keys, &prepared)
+        try await planner.remove(keys, &prepared)
         prepared.changes.append(.remove(keys))
     }
 }

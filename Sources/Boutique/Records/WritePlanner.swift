@@ -5,25 +5,25 @@ import Foundation
 struct WritePlanner<Item: StorableItem> {
     let storage: RecordStorage<Item>
     /// Where the records are after what was prepared.
-    private(set) var map: RecordExceptions
+    private(set) var exceptions: RecordExceptions
     /// Where they are before the batch.
     private let before: RecordExceptions
-    /// The items before the batch, unless the map is empty.
+    /// The items before the batch, unless there are no exceptions.
     private let contents: OrderedItems<Item>?
-    /// The items that the batch has written, and those that it has removed, unless the map is empty.
+    /// The items that the batch has written, and those that it has removed, unless there are no exceptions.
     private var written: Set<CacheKey> = []
     private var removed: Set<CacheKey> = []
     private var isCleared = false
 
-    init(storage: RecordStorage<Item>, map: RecordExceptions, contents: OrderedItems<Item>?) {
+    init(storage: RecordStorage<Item>, exceptions: RecordExceptions, contents: OrderedItems<Item>?) {
         self.storage = storage
-        self.map = map
-        before = map
+        self.exceptions = exceptions
+        before = exceptions
         self.contents = contents
     }
 
     /// Whether each record is and was an item under its own key, so that writes and removals mean just what they say.
-    var isPlain: Bool { before.isEmpty && map.isEmpty }
+    var isPlain: Bool { before.isEmpty && exceptions.isEmpty }
 
     /// Prepares to write an item under its key.
     ///
@@ -52,10 +52,10 @@ struct WritePlanner<Item: StorableItem> {
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
         // A file of the first Bodega is in the way of the key that it is named after.
-        for record in map.hasDisplacedItems ? [key, key.asFileName] : [] {
-            guard let other = map.displacedItem(at: record) else { continue }
+        for record in exceptions.hasDisplacedItems ? [key, key.asFileName] : [] {
+            guard let other = exceptions.displacedItem(at: record) else { continue }
             guard let data = try await storage.engine.fetch(key: record), holds(other, data, record) else {
-                _ = map.settle(other)
+                _ = exceptions.settle(other)
                 continue
             }
             prepared.keptAside[record] = data
@@ -71,9 +71,9 @@ struct WritePlanner<Item: StorableItem> {
         replacedBy key: CacheKey,
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
-        guard let old = map.reportedRecord(replacedBy: key) else { return }
-        let wasDuplicate = map.isDuplicate(old, of: key)
-        map.withdrawReport(of: old)
+        guard let old = exceptions.reportedRecord(replacedBy: key) else { return }
+        let wasDuplicate = exceptions.isDuplicate(old, of: key)
+        exceptions.withdrawReport(of: old)
         guard let data = try await storage.engine.fetch(key: old) else { return }
         prepared.keptAside[old] = data
         let aside = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
@@ -83,11 +83,11 @@ struct WritePlanner<Item: StorableItem> {
             prepared.records.append(.write(key: aside, data: data))
             // Another program has written it there since the store read the record.
             if item != key, !isShown(item) { prepared.leavesItemUnshown = true }
-            map.reportDuplicate(aside, of: item)
+            exceptions.reportDuplicate(aside, of: item)
         case .failure(var error):
             prepared.records.append(.write(key: aside, data: data))
             error.key = aside
-            map.report(error)
+            exceptions.report(error)
         }
         // An item that overwrites a record takes its place in the order. The new one comes last, as it is shown.
         prepared.records.append(.remove(key: old))
@@ -114,13 +114,13 @@ struct WritePlanner<Item: StorableItem> {
             for record in [key, file] {
                 guard let data = unseen[record] else { continue }
                 prepared.records.append(.remove(key: record))
-                map.withdrawReport(of: record)
+                exceptions.withdrawReport(of: record)
                 // What answers to both keys is put back as the file that it was, if the batch fails.
                 if record == file || data != unseen[file] { prepared.keptAside[record] = data }
             }
         }
         removed.insert(key)
-        try await removeDuplicates(map.withdrawDuplicates(of: key), &prepared)
+        try await removeDuplicates(exceptions.withdrawDuplicates(of: key), &prepared)
     }
 
     /// The records of items that other programs have written and that are not shown yet.
@@ -132,7 +132,7 @@ struct WritePlanner<Item: StorableItem> {
         for key in keys where !written.contains(key) && !removed.contains(key) && !isAtHome(key) {
             items[key] = key
             let file = key.asFileName
-            if map.recordKey(of: key) == file || map.isReported(file) { items[file] = key }
+            if exceptions.recordKey(of: key) == file || exceptions.isReported(file) { items[file] = key }
         }
         if items.isEmpty { return [:] }
         let found = try await storage.engine.fetch(keys: Array(items.keys)).filter { record, data in
@@ -144,18 +144,18 @@ struct WritePlanner<Item: StorableItem> {
     /// Prepares to remove all items, with all records that hold them. What could not be decoded stays: nobody knows yet
     /// what is in it.
     mutating func removeAll(_ prepared: inout PreparedOperation<Item>) async throws {
-        try await removeDuplicates(map.withdrawAllDuplicates(), &prepared)
-        if map.hasReports {
+        try await removeDuplicates(exceptions.withdrawAllDuplicates(), &prepared)
+        if exceptions.hasReports {
             var records = written
             for key in contents?.keysInOrder ?? [] {
                 if isAtHome(key) { records.insert(key) }
-                if map.recordKey(of: key) != key { records.insert(map.recordKey(of: key)) }
+                if exceptions.recordKey(of: key) != key { records.insert(exceptions.recordKey(of: key)) }
             }
             prepared.records += records.map { .remove(key: $0) }
         } else {
             prepared.records.append(.removeAll)
         }
-        map.settleAll()
+        exceptions.settleAll()
         written = []
         isCleared = true
     }
@@ -174,7 +174,7 @@ struct WritePlanner<Item: StorableItem> {
                 continue
             // Another program has written something else there.
             case .success: break
-            case .failure(let error): map.report(error)
+            case .failure(let error): exceptions.report(error)
             }
             records.remove(record)
         }
@@ -186,7 +186,7 @@ struct WritePlanner<Item: StorableItem> {
     ///
     /// - Returns: The key of its record, unless somebody else has written something else there.
     private mutating func takeDisplacedRecord(of key: CacheKey) async throws -> CacheKey? {
-        guard let record = map.settle(key) else { return nil }
+        guard let record = exceptions.settle(key) else { return nil }
         guard let data = try await storage.engine.fetch(key: record), holds(key, data, record) else { return nil }
         return record
     }

@@ -19,7 +19,7 @@ final class StoreModel<Item: StorableItem> {
     /// Whether they are there.
     private(set) var state: StoreState
     /// Where the records are that are not simply items under their own keys.
-    private(set) var map: RecordExceptions
+    private(set) var exceptions: RecordExceptions
 
     /// Fires before each change, for observers of the store as an object.
     nonisolated let objectChanges = ObjectChanges()
@@ -41,7 +41,7 @@ final class StoreModel<Item: StorableItem> {
     /// Shows the items that are there already, or that it is loading if there are none.
     nonisolated init(_ loaded: LoadedRecords<Item>? = nil) {
         contents = loaded?.contents ?? OrderedItems()
-        map = loaded?.map ?? RecordExceptions()
+        exceptions = loaded?.exceptions ?? RecordExceptions()
         state = loaded == nil ? .loading : .loaded
     }
 
@@ -103,7 +103,7 @@ final class StoreModel<Item: StorableItem> {
     /// The undecodable records, read by a user.
     var undecodable: [StorageError] {
         undecodablePoint.access()
-        return map.reported
+        return exceptions.reported
     }
 
     // MARK: Changing
@@ -123,7 +123,7 @@ final class StoreModel<Item: StorableItem> {
         defer { Task.detached { _ = old } }
         observed(by: [itemsPoint, statePoint, undecodablePoint]) {
             contents = loaded.contents
-            map = loaded.map
+            exceptions = loaded.exceptions
             state = .loaded
         }
         singleItems.didChange(.any)
@@ -136,13 +136,13 @@ final class StoreModel<Item: StorableItem> {
     ///
     /// - Parameters:
     ///   - operations: The changes of each operation.
-    ///   - newMap: Where the records are after them.
-    func apply(_ operations: [[StoreChange<Item>]], _ newMap: RecordExceptions) {
+    ///   - newExceptions: Where the records are after them.
+    func apply(_ operations: [[StoreChange<Item>]], _ newExceptions: RecordExceptions) {
         isChanging = true
         defer { isChanging = false }
         let changes = operations.flatMap { $0 }
         var points: [ObservationPoint] = []
-        if newMap.reportsRevision != map.reportsRevision { points.append(undecodablePoint) }
+        if newExceptions.reportsRevision != exceptions.reportsRevision { points.append(undecodablePoint) }
         let areItemsChanged = changes.contains { $0.concerns(contents) }
         if areItemsChanged { points.append(itemsPoint) }
         // What changes nothing is an event all the same.
@@ -154,7 +154,7 @@ final class StoreModel<Item: StorableItem> {
         var events: [StoreEvent<Item>] = []
         singleItems.willChange(changed)
         observed(by: points) {
-            map = newMap
+            exceptions = newExceptions
             for change in changes {
                 if let event = contents.apply(change, isTold: !readers.isEmpty) { events.append(event) }
             }

@@ -3,155 +3,92 @@ import Logging
 
 extension StorePipeline {
 
-    /// Follows what others change in the engine, if the engine tells. It is called before the items are read, and for each
-    /// new origin.
-    ///
-    /// - Returns: The task that follows. It ends with the pipeline.
-    nonisolated func followChanges() -> Task<Void, Never>? {
-        records.changeSignals().map { follow($0) }
+    /// Starts to catch up with the engine whenever it signals changes. The loop does not keep the pipeline alive.
+    nonisolated func startCatchingUp() {
+        follower.begin("\(Store<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
     }
 
-    /// Takes a new origin after a write whose outcome is not known, and follows the changes excluding its own.
-    func giveUpOrigin() {
+    /// Follows the changes of other origins than the store's current one.
+    nonisolated func follow() {
+        if let signals = records.changeSignals() { follower.follow(signals) }
+    }
+
+    /// Takes a new origin after a write whose outcome is not known.
+    func renewOrigin() {
         records.renewOrigin()
-        followAgain()
+        followCurrentOrigin()
     }
 
-    /// Follows the changes excluding those of the current origin, if that has been renewed.
-    func followAgain() {
-        let origin = records.origin
-        guard origin != followedOrigin, let old = following else { return }
-        // The new one listens before the old one ceases, so that the engine goes on watching.
-        followedOrigin = origin
-        following = followChanges()
-        old.cancel()
+    /// Follows the changes of other origins than the current one, if that has been renewed.
+    func followCurrentOrigin() {
+        if records.origin == followedOrigin { return }
+        followedOrigin = records.origin
+        follow()
     }
 
-    /// Compares store and engine in a turn of its own, and retries until that succeeds. However often it is called, one
-    /// loop does so.
-    func catchUpLater() {
-        wantedCatchUps += 1
-        if wantedCatchUps > 1 { return }
-        Task.detached { [weak self] in await retryUntilDone { await self?.catchUpAsWanted() } }
+    /// Undoes what a failed write has left behind and shows what other origins have changed, in its turn.
+    private func catchUp() async throws {
+        // A write reads the changes itself if the cursor is known.
+        try await perform(
+            .exclusive { [self] in try await showChanges() }, evenUnloaded: true, onlyWhenIdle: cursor != nil)
     }
 
-    private func catchUpAsWanted() async -> Bool {
-        var done = 0
-        // Again for a call that came too late for the catch-up that has just ended.
-        while done != wantedCatchUps {
-            done = wantedCatchUps
-            guard await catchUp() else { return false }
-        }
-        wantedCatchUps = 0
-        return true
-    }
-
-    /// Shows what others have changed, at each of some signals.
-    private nonisolated func follow(_ signals: AsyncStream<Void>) -> Task<Void, Never> {
-        Task { [weak self] in
-            for await _ in signals { await retryUntilDone { await self?.catchUp() } }
-        }
-    }
-
-    /// Undoes what a failed write has left behind and shows what others have changed, in its turn.
-    ///
-    /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
-    private func catchUp() async -> Bool {
-        do {
-            // Whatever is written reads the changes of others itself, if the place in the history is known.
-            try await perform(
-                .exclusive { [self] in try await showNews() }, evenUnloaded: true, onlyWhenIdle: cursor != nil)
-            followingFailure = nil
-            return true
-        } catch let error as StorageError where error.code == .readOnly && failure == nil && !mustReload {
-            boutiqueLogger.debug(
-                "There is no history of the changes of others yet, and it can't be begun here.",
-                metadata: ["error": "\(error)"]
-            )
-            return true
-        } catch {
-            // Once for each cause, because retrying goes on as long as the store exists.
-            let code = (error as? StorageError)?.code ?? .inputOutput
-            boutiqueLogger.log(
-                level: code == followingFailure ? .debug : .warning,
-                "A store could not be compared with its engine. Retrying…",
-                metadata: ["error": "\(error)"]
-            )
-            followingFailure = code
-            return false
-        }
-    }
-
-    private func showNews() async throws {
+    private func showChanges() async throws {
         guard model.state.isLoaded else { return }
         try await resolveFailure()
-        if mustReload { return try await showAll() }
+        if mustReload { show(try await records.load()) }
         if records.observableEngine == nil { return }
-        guard let cursor, let news = try await records.fetchNews(since: cursor) else { return try await showAll() }
-        if news.concernsOthers {
-            let found = await records.decode(news.items)
-            // Own changes are shown already.
-            let outcome = NetChanges(news.changesOfOthers)
-            guard let others = ForeignChanges(outcome, found, model.map) else { return try await showAll() }
-            records.log(found.compactMap { $0.record.error })
-            self.cursor = others.hasUnknownPlaces ? nil : news.cursor
-            model.apply([others.changes(of: model.contents)], others.map)
-            if others.hasUnknownPlaces { return try await showAll() }
+        if let cursor, let changes = try await records.changes(since: cursor) {
+            if !changes.areForeign {
+                self.cursor = changes.cursor
+                return
+            }
+            if show(changes), self.cursor != nil { return }
         }
-        self.cursor = news.cursor
-    }
-
-    private func showAll() async throws {
         show(try await records.load(needsCursor: true))
     }
 
-    // MARK: After writing
+    // MARK: Showing
 
-    /// Shows own operations that were written, among what others have changed meanwhile, as the history has it.
-    ///
-    /// - Parameters:
-    ///   - operations: The changes of each operation.
-    ///   - map: Where the records are after them.
-    ///   - news: What the history tells, if it is followed.
-    func show(
-        _ operations: [[StoreChange<Item>]],
-        _ map: RecordExceptions,
-        _ news: Result<HistoryNews?, any Error>?
-    ) async {
-        guard let news else { return model.apply(operations, map) }
-        if case .success(let news?) = news, !news.concernsOthers {
-            cursor = news.cursor
-            return model.apply(operations, map)
+    /// Shows own operations that were written, and what other origins have changed around them.
+    func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) {
+        let isFollowing = cursor != nil
+        if isFollowing, let changes = written.changes {
+            if !changes.areForeign {
+                cursor = changes.cursor
+                return model.apply(operations, written.exceptions)
+            }
+            if show(changes, with: operations, written.exceptions) {
+                if cursor == nil { follower.catchUp() }
+                return
+            }
         }
-        let read = await result { try await othersAround(operations, map, try news.get()) }
-        guard case .success(let around?) = read else {
-            // They are written, whatever else has happened. That is shown in a turn of its own.
-            model.apply(operations, map)
+        model.apply(operations, written.exceptions)
+        if isFollowing {
+            // They are written, but what else has changed is not known.
             cursor = nil
-            return catchUpLater()
-        }
-        cursor = around.cursor
-        model.apply([around.before.changes(of: model.contents)], around.before.map)
-        model.apply(around.operations, around.before.map)
-        model.apply([around.after.changes(of: model.contents)], around.after.map)
-        if around.hasUnknownPlaces {
-            cursor = nil
-            catchUpLater()
+            follower.catchUp()
         }
     }
 
-    /// What others have changed before and after own operations.
+    /// Shows the net effect of changes as one change.
     ///
-    /// - Returns: `nil` if it takes a look at all records to tell.
-    private func othersAround(
-        _ operations: [[StoreChange<Item>]],
-        _ map: RecordExceptions,
-        _ news: HistoryNews?
-    ) async throws -> ChangesAround<Item>? {
-        guard let news, !model.map.hasDisplacedItems, !model.map.hasDuplicates else { return nil }
-        let found = await records.decode(news.items)
-        let changes = ChangesAround(operations, news, found, shown: model.contents, map, from: model.map)
-        if changes != nil { records.log(found.compactMap { $0.record.error }) }
-        return changes
+    /// - Parameters:
+    ///   - changes: The changes after the cursor.
+    ///   - operations: The store's own operations among them that are not shown yet.
+    ///   - exceptions: The exceptions after these; `nil` if they are as before.
+    /// - Returns: Whether that was possible. Otherwise, and if the cursor is `nil` afterwards, all records have to be read.
+    private func show(
+        _ changes: RecordChanges<Item>,
+        with operations: [[StoreChange<Item>]] = [],
+        _ exceptions: RecordExceptions? = nil
+    ) -> Bool {
+        if model.exceptions.hasDisplacedItems || model.exceptions.hasDuplicates { return false }
+        let exceptions = exceptions ?? model.exceptions
+        guard let shown = changes.shown(after: model.contents, exceptions, with: operations) else { return false }
+        records.log(changes.undecodable)
+        cursor = shown.hasUnknownPlaces ? nil : changes.cursor
+        model.apply([shown.changes], shown.exceptions)
+        return true
     }
 }

@@ -20,24 +20,18 @@ final class StorePipeline<Item: StorableItem> {
     /// Whether records have to be read again because a removal of reported ones has failed, so that it is not known which
     /// of them are left.
     var mustReload = false
-    /// The place in the engine's history that is shown, `nil` if it is not known: then all has to be read to follow it.
+    /// The cursor in the engine's log up to which changes are shown; `nil` if it is not known: then all records have to be
+    /// read to catch up.
     var cursor: StorageCursor?
-    /// Why the changes of others could not be read the last time.
-    var followingFailure: StorageError.Code?
-    var following: Task<Void, Never>?
-    /// The origin whose changes ``following`` does not signal.
+    let follower = ChangeFollower()
+    /// The origin whose changes ``follower`` leaves out.
     var followedOrigin: StorageOrigin
-    /// How often a catch-up was asked for since the loop that does it began; 0 without a loop.
-    var wantedCatchUps = 0
 
     nonisolated init(records: RecordStorage<Item>, model: StoreModel<Item>) {
         self.records = records
         followedOrigin = records.origin
         self.model = model
-    }
-
-    deinit {
-        following?.cancel()
+        startCatchingUp()
     }
 
     // MARK: Queueing
@@ -57,11 +51,10 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Loads the items. It is called once, before anything else is done.
     nonisolated func load() {
-        let following = followChanges()
-        // Reading begins at once, also while the main actor is busy.
+        follow()
+        // Reading begins even while the main actor is busy.
         let reading = Task.detached { [records] in try await records.load() }
         Task { @MainActor in
-            self.following = following
             await finishLoading { try await reading.value }
             // Not from here, where what was read is still held, which would make the first change copy all of it.
             start()
@@ -121,7 +114,8 @@ final class StorePipeline<Item: StorableItem> {
         if jobs.isEmpty { return }
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
-            steps, model.map, model.map.isEmpty ? nil : model.contents, since: cursor, endsAtFailure: isPlanned)
+            steps, model.exceptions, model.exceptions.isEmpty ? nil : model.contents, since: cursor,
+            endsAtFailure: isPlanned)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
         // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
         for (job, prepared) in zip(jobs, written.prepared) {
@@ -135,16 +129,16 @@ final class StorePipeline<Item: StorableItem> {
         if ready.isEmpty { return }
         switch written.outcome {
         case .success:
-            await show(ready.map { $0.operation.changes }, written.map, written.news)
+            show(ready.map { $0.operation.changes }, written)
             if ready.contains(where: { $0.operation.leavesItemUnshown }) {
                 mustReload = true
-                catchUpLater()
+                follower.catchUp()
             }
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
             failure = FailedBatch(ready.map { $0.operation })
             let resolved = await result(resolveFailure)
-            if case .failure = resolved { catchUpLater() }
+            if case .failure = resolved { follower.catchUp() }
             end(ready.map { $0.job }, with: error, resolved)
         }
     }
@@ -177,9 +171,7 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Ends jobs whose batch failed; if there were several, each is tried alone, because only one may be to blame.
     private func end(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
-        // Not so when the engine is locked or out of reach: then each would wait in vain for as long as the batch did.
-        let isLocked = (error as? StorageError)?.code == .locked
-        if jobs.count > 1, !isLocked, case .success = resolved {
+        if isOneItemToBlame(for: error, among: jobs.count), case .success = resolved {
             for var job in jobs.reversed() {
                 job.isAlone = true
                 queue.prepend(job)
@@ -195,19 +187,19 @@ final class StorePipeline<Item: StorableItem> {
     func resolveFailure() async throws {
         guard let failure else { return }
         do {
-            switch try await records.undo(failure, model.contents, model.map, since: cursor) {
+            switch try await records.undo(failure, model.contents, model.exceptions, since: cursor) {
             case .none: break
             case .order: cursor = nil
             case .items:
                 mustReload = true
-                catchUpLater()
+                follower.catchUp()
             }
         } catch let error as StorageError where error.code == .encodingFailed {
             // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
             show(try await records.load())
         }
         self.failure = nil
-        giveUpOrigin()
+        renewOrigin()
     }
 
     // MARK: Loading
@@ -231,7 +223,7 @@ final class StorePipeline<Item: StorableItem> {
         mustReload = false
         model.show(loaded)
         // A failed rewrite of old records has renewed the origin.
-        followAgain()
+        followCurrentOrigin()
     }
 
     @discardableResult

@@ -1,26 +1,26 @@
 import Bodega
 
-/// A section of an engine: collections in different containers have nothing in common.
+/// A separate section of an engine, with its own collections.
 ///
 /// ```swift
 /// let users = CodableStore<User>(container: "APIv1")
 /// ```
 ///
-/// Names are told apart byte by byte, also on volumes that ignore case. Any string is a name.
+/// Any string is a valid name. Names are compared byte by byte, even on volumes that ignore case.
 public struct CodableStoreContainer: Codable, Sendable {
 
     /// The container's name.
     public var name: String
 
-    /// Names a container.
+    /// Creates a container with a name.
     ///
-    /// - Parameter name: The container's name. It may be empty and may hold any character.
+    /// - Parameter name: The container's name. It may be empty and may contain any character.
     public init(name: String = "Default") {
         self.name = name
     }
 
-    /// The container that is used where none is named. Its name is "Default", unless the program sets another one before
-    /// it uses its stores.
+    /// The container of stores that are created without one. Its name is "Default". A program can set another container
+    /// before it creates its stores.
     public static var `default`: CodableStoreContainer {
         get { chosenDefault.withLock { $0 } }
         set { chosenDefault.withLock { $0 = newValue } }
@@ -28,7 +28,7 @@ public struct CodableStoreContainer: Codable, Sendable {
 
     private static let chosenDefault = Locked(CodableStoreContainer.named)
 
-    /// The container with the name "Default", which is the own collection of an SQLite engine.
+    /// The container named "Default". On a shared SQLite engine, it is the engine's own collection.
     static let named = CodableStoreContainer(name: "Default")
 }
 
@@ -38,27 +38,27 @@ extension CodableStoreContainer: Hashable {
         left.name.utf8.elementsEqual(right.name.utf8)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the bytes of the name.
     public func hash(into hasher: inout Hasher) {
         for byte in name.utf8 { hasher.combine(byte) }
     }
 }
 
 extension CodableStoreContainer: ExpressibleByStringInterpolation {
-    /// Names a container by a literal.
+    /// Creates a container whose name is a string literal.
     public init(stringLiteral name: String) {
         self.init(name: name)
     }
 }
 
 extension CodableStoreContainer: ExpressibleByIntegerLiteral {
-    /// Names a container by a number.
+    /// Creates a container whose name is an integer literal.
     public init(integerLiteral number: Int) {
         self.init(name: String(number))
     }
 }
 
 extension CodableStoreContainer: CustomStringConvertible {
-    /// The name and what it is the name of, as in CodableStoreKit: `Default-CodableStoreContainer`.
+    /// The name followed by the type, for example `Default-CodableStoreContainer`.
     public var description: String { "\(name)-CodableStoreContainer" }
 }

@@ -1,21 +1,22 @@
 import Bodega
 
-/// How the collection of a type is named on a medium.
+/// The name of a type's collection in an engine.
 struct CollectionName: Sendable {
 
-    /// What tells collections apart, safe to be a folder's name.
+    /// The unique name of the collection, in a form that is a valid folder name.
     let folder: String
 
-    /// Whether the type has not chosen the name.
+    /// Whether the name is the default, not chosen by the type.
     let isDefault: Bool
 
-    /// The same for types that share a collection.
+    /// Equal for types that share a collection.
     var identity: String { folder }
 
-    /// - Parameter type: The type. If it has not chosen a name, its full name counts, because nested types and types of
-    ///   other modules can have the same short one.
-    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if it is private or local and has not chosen a name: its
-    ///   full name holds an address, which differs from process to process, and without that others may have the same.
+    /// - Parameter type: The type. If it has not chosen a name, its full name is used, because nested types and types
+    ///   of other modules can have the same short name.
+    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if the type is private or local and has not chosen a
+    ///   name. Its full name contains an address that differs from process to process, and would not be unique without
+    ///   it.
     init<Object: BaseCodableStoreable>(of type: Object.Type) throws {
         let name = Object.codableStoreCollectionName
         isDefault = name == String(describing: Swift.type(of: type))
@@ -28,14 +29,13 @@ struct CollectionName: Sendable {
             throw StorageError(
                 .ambiguousCollection,
                 """
-                \(fullName) is private or local, so its name does not tell it from other types. Give it a \
-                codableStoreCollectionName.
+                \(fullName) is private or local, so its name may not be unique. Declare a codableStoreCollectionName.
                 """
             )
         }
         folder = FolderName.name(of: fullName) + Self.suffix
     }
 
-    /// What the folders of default names end in.
+    /// The suffix of default names.
     private static let suffix = ".Type"
 }

@@ -1,27 +1,28 @@
 import Crypto
 import Foundation
 
-/// Names of folders for any names: readable for ordinary ones, safe for all, and different for different ones, also on
-/// volumes that ignore case.
+/// An encoding of arbitrary names as folder names. Common names stay readable, each result is valid on every volume,
+/// and different names have different results, even on volumes that ignore case.
 ///
-/// - Letters, digits, spaces, `-`, `_` and `.` stay, except for a dot or space at an end. Other bytes of the name's UTF-8
-///   become `%` and two hexadecimal digits.
-/// - Words are expected to begin with a capital letter and to go on with small ones. A name in which letters differ from
-///   that ends in `~` and the places in which they do, four letters a hexadecimal digit, the first letter lowest.
-/// - Long names are cut and end in `~~` and their SHA-256.
+/// - ASCII letters, digits, spaces, `-`, `_` and `.` are kept, except for a dot or space at either end. Each other byte
+///   of the name's UTF-8 becomes `%` and two hexadecimal digits.
+/// - A regular word begins with an uppercase letter and continues in lowercase. A name with letters that deviate from
+///   this ends in `~` and a bit field that marks them: one hexadecimal digit per four letters, with the first letter in
+///   the lowest bit.
+/// - A long name is truncated and ends in `~~` and the SHA-256 of the whole name.
 enum FolderName {
 
-    private static let longest = 180
+    private static let maximumLength = 180
 
-    /// The folder for a name.
+    /// Returns the folder name for a name.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - reserved: An ending that no result has.
+    ///   - reserved: A suffix that no result has.
     static func name(of name: String, excluding reserved: String = "~") -> String {
         let bytes = Array(name.utf8)
         let result = escaped(bytes, excluding: reserved) + capitals(bytes)
-        if result.utf8.count <= longest { return result }
+        if result.utf8.count <= maximumLength { return result }
         let hash = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
         return result.prefix(80) + "~~" + hash
     }
@@ -29,7 +30,7 @@ enum FolderName {
     private static func escaped(_ bytes: [UInt8], excluding reserved: String) -> String {
         if bytes.isEmpty { return "%" }
         let text = String(decoding: bytes, as: UTF8.self).lowercased()
-        // The names of the SQLite file and of those that belong to it, which lie beside the folders of containers.
+        // The SQLite file and its companions are in the same folder as the containers.
         let isDatabase = text.hasPrefix("codablestorekit.sqlite3")
         let endsReserved = text.hasSuffix(reserved.lowercased())
         var result = ""
@@ -54,7 +55,7 @@ enum FolderName {
         return result
     }
 
-    /// Where the letters' case is not the expected one.
+    /// Returns the suffix that marks the letters of unexpected case.
     private static func capitals(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
         var letters = 0

@@ -2,19 +2,19 @@
 public import Foundation
 public import UIKit
 
-/// A collection view controller that shows the objects of a collection; to be subclassed.
+/// A collection view controller that shows the objects of a collection. Subclass it.
 ///
-/// The subclass conforms to ``CodableStoreControllerable`` by way of this alias. So it writes the hooks that it wants,
-/// as ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)``, without `override`. It observes
-/// the collection from its initializer to its end; a hook can be called before the view is loaded.
+/// The alias makes the subclass conform to ``CodableStoreControllerable``, so it can implement hooks such as
+/// ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)`` without `override`. A controller
+/// observes the collection from its initialization until it is released. A hook can be called before the view is
+/// loaded.
 ///
-/// It is a composition: what only has this type can't be created. ``CodableStoreCollectionViewControllerBase`` has the
-/// initializers.
+/// A protocol composition has no initializers. ``CodableStoreCollectionViewControllerBase`` declares them.
 public typealias CodableStoreCollectionViewController<Object: BaseCodableStoreable> =
     CodableStoreCollectionViewControllerBase<Object>
     & CodableStoreControllerable
 
-/// The superclass of each ``CodableStoreCollectionViewController``.
+/// The superclass of a ``CodableStoreCollectionViewController``.
 @MainActor
 @preconcurrency
 open class CodableStoreCollectionViewControllerBase<Object: BaseCodableStoreable>: UICollectionViewController {
@@ -22,7 +22,7 @@ open class CodableStoreCollectionViewControllerBase<Object: BaseCodableStoreable
     /// The store of the objects.
     public let codableStore: CodableStore<Object>
 
-    /// What ends the observation when the controller is released.
+    /// The subscriptions that end when the controller is released.
     public let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
 
     /// Creates a controller.
@@ -33,43 +33,39 @@ open class CodableStoreCollectionViewControllerBase<Object: BaseCodableStoreable
     public init(codableStore: CodableStore<Object>, collectionViewLayout layout: UICollectionViewLayout) {
         self.codableStore = codableStore
         super.init(collectionViewLayout: layout)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller of the default store.
+    /// Creates a controller that uses the default store.
     override public init(collectionViewLayout layout: UICollectionViewLayout) {
         codableStore = CodableStore()
         super.init(collectionViewLayout: layout)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller of the default store.
+    /// Creates a controller that uses the default store.
     override public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
         codableStore = CodableStore()
         super.init(nibName: nibNameOrNil, bundle: nibBundleOrNil)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller from a storyboard, of the default store.
+    /// Creates a controller from a storyboard. It uses the default store.
     public required init?(coder: NSCoder) {
         codableStore = CodableStore()
         super.init(coder: coder)
-        observe()
+        observeObjects()
     }
 
     /// Creates a controller from a storyboard.
     ///
     /// - Parameters:
-    ///   - coder: What the storyboard's creator block is given.
+    ///   - coder: The coder that the storyboard passes to its creator block.
     ///   - codableStore: The store of the objects.
     public init?(coder: NSCoder, codableStore: CodableStore<Object>) {
         self.codableStore = codableStore
         super.init(coder: coder)
-        observe()
-    }
-
-    private func observe() {
-        (self as? any CodableStoreControllerable)?.observeCodableStoreables()
+        observeObjects()
     }
 }
 #endif

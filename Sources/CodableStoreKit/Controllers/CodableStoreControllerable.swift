@@ -1,6 +1,6 @@
 import Logging
 
-/// What shows the objects of a collection, and is told before and after they change.
+/// A controller that shows the objects of a collection, with hooks that are called before and after a change is shown.
 ///
 /// ```swift
 /// final class UserList: CodableStoreControllerable {
@@ -17,11 +17,12 @@ import Logging
 /// }
 /// ```
 ///
-/// It lives on the main actor. A change that is made on the main thread is shown when the operation returns; one that is
-/// made on another thread follows when the main thread gets to it. The order is always that of the changes. In a program
-/// whose main thread neither runs a loop nor awaits anything, those of other threads are shown with the next of its own.
+/// A controller is isolated to the main actor. A change made on the main thread is shown before the operation returns.
+/// A change made on another thread is shown when the main actor is free. Changes are always shown in the order in which
+/// they are made. In a program whose main thread neither runs a run loop nor awaits, the changes of other threads are
+/// shown together with the next change of the main thread.
 ///
-/// The observation ends with the ``subscriptionBag``, so with the controller.
+/// The observation ends when the ``subscriptionBag`` is released, usually with the controller.
 @preconcurrency
 @MainActor
 public protocol CodableStoreControllerable<Object>: AnyObject {
@@ -29,51 +30,54 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// The store of the objects. It is asked for once, when the observation begins.
+    /// The store of the objects. It is read once, when the observation begins.
     var codableStore: CodableStore<Object> { get }
 
     /// All objects, in the order in which they were first saved.
     ///
-    /// By default they are read with the first use and kept up to date from then on. A change reads nothing and looks at no
-    /// other object; a deletion moves the objects behind it in memory. The array is copied by the next change if the
-    /// controller keeps it, and when it is used in ``codableStoreablesWillUpdate(event:codableStoreables:)``. If the objects
-    /// could not be read there are none, ``codableStoreablesDidFail(_:)`` is called, and the next use reads again.
+    /// The default implementation reads the objects on first use and keeps them up to date. A change does not read the
+    /// store and does not access other objects. A deletion moves the later objects in memory. The array is copied by
+    /// the next change if the controller retains it, and when it is used in
+    /// ``codableStoreablesWillUpdate(event:codableStoreables:)``. If the objects cannot be read, the array is empty,
+    /// ``codableStoreablesDidFail(_:)`` is called, and the next use reads again.
     var codableStoreables: [Object] { get }
 
-    /// What ends the observation when it is released. It must always be the same, and belong to this controller alone.
+    /// The bag that ends the observation when it is released. Return the same bag each time, and do not share it with
+    /// other controllers.
     var subscriptionBag: ObserverableCodableStoreSubscriptionBag { get }
 
-    /// The object at a place among ``codableStoreables``.
+    /// Returns the object at an index of ``codableStoreables``, or `nil` if the index is out of bounds.
     ///
-    /// - Parameter index: The place.
-    /// - Returns: The object, or `nil` if there is no such place.
+    /// - Parameter index: The index.
     func codableStoreable(at index: Int) -> Object?
 
-    /// A change is about to be shown; ``codableStoreables`` are still without it. By default nothing is done.
+    /// Called before a change is shown. ``codableStoreables`` does not include it yet. The default implementation does
+    /// nothing.
     ///
     /// - Parameters:
     ///   - event: The change, which is already stored.
-    ///   - codableStoreables: The objects after it.
+    ///   - codableStoreables: The objects after the change.
     func codableStoreablesWillUpdate(event: CodableStore<Object>.ObserveEvent, codableStoreables: [Object])
 
-    /// A change is shown. By default nothing is done.
+    /// Called after a change, which ``codableStoreables`` now includes. The default implementation does nothing.
     ///
     /// - Parameters:
     ///   - event: The change.
-    ///   - codableStoreables: The objects after it.
+    ///   - codableStoreables: The objects after the change.
     func codableStoreablesDidUpdate(event: CodableStore<Object>.ObserveEvent, codableStoreables: [Object])
 
-    /// The objects could not be read. By default this is logged.
+    /// Called when the objects could not be read. The default implementation logs the error.
     ///
-    /// - Parameter error: A ``Bodega/StorageError``, or what a custom engine has thrown.
+    /// - Parameter error: A ``Bodega/StorageError``, or the error of a custom engine.
     func codableStoreablesDidFail(_ error: any Error)
 }
 
 extension CodableStoreControllerable {
 
-    /// Begins to observe the collection; to be called once the controller is initialized.
+    /// Begins to observe the collection. Call this method when the controller is initialized.
     ///
-    /// The controllers of UIKit do so by themselves. The first use of the default ``codableStoreables`` begins it, too.
+    /// The UIKit controllers of this module do so. The first use of the default ``codableStoreables`` also begins the
+    /// observation.
     public func observeCodableStoreables() {
         _ = controllerObjects
     }
@@ -93,7 +97,7 @@ extension CodableStoreControllerable {
         codableStoreLogger.error("A controller's objects could not be read.", metadata: ["error": "\(error)"])
     }
 
-    /// What keeps the objects up to date, made with the first use and kept by the bag.
+    /// The up-to-date objects, created on first use and retained by the bag.
     private var controllerObjects: ControllerObjects<Object> {
         if let known = subscriptionBag.keepsake as? ControllerObjects<Object> { return known }
         let new = ControllerObjects(of: codableStore, for: self)

@@ -2,20 +2,20 @@
 public import Foundation
 public import UIKit
 
-/// A table view controller that shows the objects of a collection; to be subclassed.
+/// A table view controller that shows the objects of a collection. Subclass it.
 ///
-/// The subclass conforms to ``CodableStoreControllerable`` by way of this alias. So it writes the hooks that it wants,
-/// as ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)``, without `override`. It observes
-/// the collection from its initializer to its end; a hook can be called before the view is loaded.
+/// The alias makes the subclass conform to ``CodableStoreControllerable``, so it can implement hooks such as
+/// ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)`` without `override`. A controller
+/// observes the collection from its initialization until it is released. A hook can be called before the view is
+/// loaded.
 ///
-/// It is a composition: what only has this type can't be created. ``CodableStoreTableViewControllerBase`` has the
-/// initializers.
+/// A protocol composition has no initializers. ``CodableStoreTableViewControllerBase`` declares them.
 public typealias CodableStoreTableViewController<Object: BaseCodableStoreable> = CodableStoreTableViewControllerBase<
     Object
 >
     & CodableStoreControllerable
 
-/// The superclass of each ``CodableStoreTableViewController``.
+/// The superclass of a ``CodableStoreTableViewController``.
 @MainActor
 @preconcurrency
 open class CodableStoreTableViewControllerBase<Object: BaseCodableStoreable>: UITableViewController {
@@ -23,7 +23,7 @@ open class CodableStoreTableViewControllerBase<Object: BaseCodableStoreable>: UI
     /// The store of the objects.
     public let codableStore: CodableStore<Object>
 
-    /// What ends the observation when the controller is released.
+    /// The subscriptions that end when the controller is released.
     public let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
 
     /// Creates a controller.
@@ -34,43 +34,39 @@ open class CodableStoreTableViewControllerBase<Object: BaseCodableStoreable>: UI
     public init(codableStore: CodableStore<Object>, style: UITableView.Style = .plain) {
         self.codableStore = codableStore
         super.init(style: style)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller of the default store.
+    /// Creates a controller that uses the default store.
     override public init(style: UITableView.Style) {
         codableStore = CodableStore()
         super.init(style: style)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller of the default store.
+    /// Creates a controller that uses the default store.
     override public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
         codableStore = CodableStore()
         super.init(nibName: nibNameOrNil, bundle: nibBundleOrNil)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller from a storyboard, of the default store.
+    /// Creates a controller from a storyboard. It uses the default store.
     public required init?(coder: NSCoder) {
         codableStore = CodableStore()
         super.init(coder: coder)
-        observe()
+        observeObjects()
     }
 
     /// Creates a controller from a storyboard.
     ///
     /// - Parameters:
-    ///   - coder: What the storyboard's creator block is given.
+    ///   - coder: The coder that the storyboard passes to its creator block.
     ///   - codableStore: The store of the objects.
     public init?(coder: NSCoder, codableStore: CodableStore<Object>) {
         self.codableStore = codableStore
         super.init(coder: coder)
-        observe()
-    }
-
-    private func observe() {
-        (self as? any CodableStoreControllerable)?.observeCodableStoreables()
+        observeObjects()
     }
 }
 #endif

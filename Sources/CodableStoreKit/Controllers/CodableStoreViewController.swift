@@ -2,18 +2,18 @@
 public import Foundation
 public import UIKit
 
-/// A view controller that shows the objects of a collection; to be subclassed.
+/// A view controller that shows the objects of a collection. Subclass it.
 ///
-/// The subclass conforms to ``CodableStoreControllerable`` by way of this alias. So it writes the hooks that it wants,
-/// as ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)``, without `override`. It observes
-/// the collection from its initializer to its end; a hook can be called before the view is loaded.
+/// The alias makes the subclass conform to ``CodableStoreControllerable``, so it can implement hooks such as
+/// ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)`` without `override`. A controller
+/// observes the collection from its initialization until it is released. A hook can be called before the view is
+/// loaded.
 ///
-/// It is a composition: what only has this type can't be created. ``CodableStoreViewControllerBase`` has the
-/// initializers.
+/// A protocol composition has no initializers. ``CodableStoreViewControllerBase`` declares them.
 public typealias CodableStoreViewController<Object: BaseCodableStoreable> = CodableStoreViewControllerBase<Object>
     & CodableStoreControllerable
 
-/// The superclass of each ``CodableStoreViewController``.
+/// The superclass of a ``CodableStoreViewController``.
 @MainActor
 @preconcurrency
 open class CodableStoreViewControllerBase<Object: BaseCodableStoreable>: UIViewController {
@@ -21,7 +21,7 @@ open class CodableStoreViewControllerBase<Object: BaseCodableStoreable>: UIViewC
     /// The store of the objects.
     public let codableStore: CodableStore<Object>
 
-    /// What ends the observation when the controller is released.
+    /// The subscriptions that end when the controller is released.
     public let subscriptionBag = ObserverableCodableStoreSubscriptionBag()
 
     /// Creates a controller.
@@ -29,7 +29,7 @@ open class CodableStoreViewControllerBase<Object: BaseCodableStoreable>: UIViewC
     /// - Parameters:
     ///   - codableStore: The store of the objects.
     ///   - nibNameOrNil: The name of the nib file with the view, or `nil`.
-    ///   - nibBundleOrNil: The bundle of that file, or `nil` for the main one.
+    ///   - nibBundleOrNil: The bundle of that file, or `nil` for the main bundle.
     public init(
         codableStore: CodableStore<Object>,
         nibName nibNameOrNil: String? = nil,
@@ -37,35 +37,38 @@ open class CodableStoreViewControllerBase<Object: BaseCodableStoreable>: UIViewC
     ) {
         self.codableStore = codableStore
         super.init(nibName: nibNameOrNil, bundle: nibBundleOrNil)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller of the default store.
+    /// Creates a controller that uses the default store.
     override public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
         codableStore = CodableStore()
         super.init(nibName: nibNameOrNil, bundle: nibBundleOrNil)
-        observe()
+        observeObjects()
     }
 
-    /// Creates a controller from a storyboard, of the default store.
+    /// Creates a controller from a storyboard. It uses the default store.
     public required init?(coder: NSCoder) {
         codableStore = CodableStore()
         super.init(coder: coder)
-        observe()
+        observeObjects()
     }
 
     /// Creates a controller from a storyboard.
     ///
     /// - Parameters:
-    ///   - coder: What the storyboard's creator block is given.
+    ///   - coder: The coder that the storyboard passes to its creator block.
     ///   - codableStore: The store of the objects.
     public init?(coder: NSCoder, codableStore: CodableStore<Object>) {
         self.codableStore = codableStore
         super.init(coder: coder)
-        observe()
+        observeObjects()
     }
+}
 
-    private func observe() {
+extension UIViewController {
+    /// Begins to observe the collection if the subclass conforms to ``CodableStoreControllerable``.
+    func observeObjects() {
         (self as? any CodableStoreControllerable)?.observeCodableStoreables()
     }
 }

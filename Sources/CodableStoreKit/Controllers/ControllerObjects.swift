@@ -1,6 +1,15 @@
 import Bodega
 
 /// The objects that a controller shows.
+///
+/// 1. An observer on the scheduler `immediate` adds each event to `inbox`, on the thread that delivers it, and
+///    schedules `applyEvents` on the main actor. On the main thread, that runs immediately.
+/// 2. `applyEvents` removes the events in order and applies them to `list`, calling the hooks of the controller. An
+///    event that arrives during a hook waits until the hook has returned.
+/// 3. The first use reads all objects, after noting the number of the last event in the inbox. Events up to that number
+///    are included in the objects read. They are reported to the hooks but not applied to the list.
+///
+/// The main actor guards all state except `inbox`, which has a lock.
 @MainActor
 final class ControllerObjects<Object: BaseCodableStoreable> {
 
@@ -10,10 +19,11 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private var subscription: ObservableCodableStoreSubscription?
     private let inbox = EventInbox<Object>()
     private var list: ObjectList<Object>?
-    // Only while the controller's will-update hook runs: the change, and a copy of the objects before it, if the hook has
-    // used them. At any other time the list has the only reference to its array, so that a change does not copy it.
+    // Set while the controller's will-update hook runs: the change, and, once the hook has used them, a copy of the
+    // objects before it. At other times, the list has the only reference to its array, so that a change does not copy
+    // the array.
     private var upcoming: (change: ObjectList<Object>.Change, objectsBefore: [Object]?)?
-    // The last event whose change was certainly in the objects when they were read.
+    // The last event that was certainly included in the objects when they were read.
     private var includedNumber = 0
     private var isApplying = false
     private var hasFailed = false
@@ -23,7 +33,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
         self.controller = controller
     }
 
-    /// Follows the store's collection as long as the bag lets it.
+    /// Observes the store's collection until the bag ends the observation.
     func follow(until bag: ObserverableCodableStoreSubscriptionBag) {
         self.bag = bag
         subscription?.unsubscribe()
@@ -36,7 +46,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
         subscription = new
     }
 
-    /// The objects, read if that has not succeeded yet.
+    /// The objects. They are read if that has not succeeded yet.
     var all: [Object] {
         load()
         guard let list else { return [] }
@@ -48,11 +58,11 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
 
     private func load() {
         if list != nil { return }
-        // What could not be opened could not be observed either.
+        // A collection that could not be opened may not be observed either.
         if hasFailed, let bag { follow(until: bag) }
         do {
-            // Changes are durable before their events come, so those in the inbox are included. Later ones may be; applied
-            // once more, all of them together lead to the same.
+            // Changes are durable before their events arrive, so those in the inbox are included. Later ones may be
+            // included, but applying all of them again leads to the same objects.
             let number = inbox.lastNumber
             list = ObjectList(try store.getCollection())
             includedNumber = number
@@ -64,7 +74,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     }
 
     private func applyEvents() {
-        // A hook that saves something comes back here. Its change follows when this one has been shown.
+        // A hook that saves an object re-enters this method. Its change is applied after the current one.
         if isApplying { return }
         isApplying = true
         defer { isApplying = false }

@@ -1,13 +1,14 @@
 import Bodega
 import DequeModule
 
-/// Events on their way to the main actor, in order and numbered.
+/// A numbered queue of events for the main actor.
 final class EventInbox<Object: BaseCodableStoreable>: @unchecked Sendable {
-    // @unchecked because of the objects. One that is not safe to share is handed over: its observer puts it in, and only the
-    // main actor takes it out.
+    // @unchecked because the objects may not be Sendable. They are transferred: an observer adds an object, and only
+    // the main actor removes it.
 
     private struct State {
         var events = Deque<CodableStore<Object>.ObserveEvent>()
+        /// The number of events removed so far.
         var taken = 0
     }
 
@@ -17,7 +18,7 @@ final class EventInbox<Object: BaseCodableStoreable>: @unchecked Sendable {
         state.withLock { $0.events.append(event) }
     }
 
-    /// Takes out the first event.
+    /// Removes and returns the first event.
     func next() -> (number: Int, event: CodableStore<Object>.ObserveEvent)? {
         state.withLock { state in
             guard let event = state.events.popFirst() else { return nil }
@@ -26,7 +27,7 @@ final class EventInbox<Object: BaseCodableStoreable>: @unchecked Sendable {
         }
     }
 
-    /// The number of the last event that has been put in.
+    /// The number of the last event that was added.
     var lastNumber: Int {
         state.withLock { $0.taken + $0.events.count }
     }

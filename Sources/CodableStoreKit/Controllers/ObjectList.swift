@@ -1,12 +1,12 @@
 import DequeModule
 
-/// Objects in the order in which they were first saved, and the index of each of them.
+/// Objects in the order in which they were first saved, with a lookup by identity.
 ///
-/// Each object gets a rank when it is added, a number that only grows. Ranks ascend in the order of the objects, so a binary
-/// search among them finds an object's index, and a deletion need not update the entries of later objects.
+/// Each object gets an increasing rank when it is added. The ranks are in ascending order, so a binary search finds the
+/// index of an object, and a deletion need not update the entries of later objects.
 ///
-/// A deletion moves the later objects in memory, as each hook of a controller gets all objects as an array. The ranks are
-/// in a deque, which moves the shorter side.
+/// A deletion moves the later objects in memory, because each hook of a controller receives all objects as an array.
+/// The ranks are in a deque, which moves the shorter side.
 struct ObjectList<Object: BaseCodableStoreable> {
 
     private(set) var objects: [Object]
@@ -15,7 +15,7 @@ struct ObjectList<Object: BaseCodableStoreable> {
     private var rankOfIdentity: [Identity<Object.ID>: Int]
     private var nextRank: Int
 
-    /// What an event has changed.
+    /// The effect of an event on the list.
     enum Change {
         case none
         case added
@@ -31,16 +31,16 @@ struct ObjectList<Object: BaseCodableStoreable> {
         for (rank, object) in objects.enumerated() { rankOfIdentity[object.codableStoreIdentity] = rank }
     }
 
-    /// Applies a change. One that has been applied before changes nothing.
+    /// Applies an event. Idempotent.
     mutating func apply(_ event: CodableStore<Object>.ObserveEvent) -> Change {
         let identity = event.object.codableStoreIdentity
-        let place = rankOfIdentity[identity].map(place(ofRank:))
+        let index = rankOfIdentity[identity].map(index(ofRank:))
         switch event {
         case .saved(let object, _, _):
-            if let place {
-                let old = objects[place]
-                objects[place] = object
-                return .replaced(old, at: place)
+            if let index {
+                let old = objects[index]
+                objects[index] = object
+                return .replaced(old, at: index)
             }
             rankOfIdentity[identity] = nextRank
             ranks.append(nextRank)
@@ -48,26 +48,26 @@ struct ObjectList<Object: BaseCodableStoreable> {
             objects.append(object)
             return .added
         case .deleted:
-            guard let place else { return .none }
+            guard let index else { return .none }
             rankOfIdentity[identity] = nil
-            ranks.remove(at: place)
-            return .removed(objects.remove(at: place), at: place)
+            ranks.remove(at: index)
+            return .removed(objects.remove(at: index), at: index)
         }
     }
 
-    /// The objects as they were before the last change, in a copy.
+    /// Returns a copy of the objects as they were before the last change.
     func objects(before change: Change) -> [Object] {
         var objects = objects
         switch change {
         case .none: break
         case .added: objects.removeLast()
-        case .replaced(let old, let place): objects[place] = old
-        case .removed(let old, let place): objects.insert(old, at: place)
+        case .replaced(let old, let index): objects[index] = old
+        case .removed(let old, let index): objects.insert(old, at: index)
         }
         return objects
     }
 
-    private func place(ofRank rank: Int) -> Int {
+    private func index(ofRank rank: Int) -> Int {
         var (low, high) = (0, ranks.count - 1)
         while low < high {
             let middle = (low + high) / 2

@@ -1,16 +1,16 @@
 import Foundation
 
-/// An engine of any type, for ``CodableStore/Engine/custom(_:)``.
+/// A type-erased engine, for ``CodableStore/Engine/custom(_:)``.
 ///
-/// Copies share the engine, and so do all that wrap the same object: what is observed through one is told of changes
-/// through the others. The engine is called by one thread at a time.
+/// Copies share the engine. If the engine is an object, all wrappers of it share it, too: observers of one wrapper are
+/// notified of changes made through the others. One thread at a time calls the engine.
 public struct AnyCodableStoreEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
 
     let collection: CustomCollection<Object>
 
     /// Wraps an engine.
     ///
-    /// - Parameter engine: The engine.
+    /// - Parameter engine: The engine to wrap.
     public init<Engine: CodableStoreEngine>(_ engine: Engine) where Engine.Object == Object {
         collection = CustomCollections.collection(of: engine)
     }
@@ -38,5 +38,5 @@ public struct AnyCodableStoreEngine<Object: BaseCodableStoreable>: CodableStoreE
     }
 }
 
-// Every call of the engine holds the collection's lock, but the objects that it takes and gives out are shared.
+// Every call of the engine holds the collection's lock, but the objects passed to it and returned by it are shared.
 extension AnyCodableStoreEngine: Sendable where Object: Sendable {}

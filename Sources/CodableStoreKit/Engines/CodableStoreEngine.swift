@@ -1,4 +1,4 @@
-/// What keeps objects for a ``CodableStore``, for media that the store does not know.
+/// A custom engine that stores the objects of a ``CodableStore``.
 ///
 /// ```swift
 /// class MyEngine<Object: BaseCodableStoreable>: CodableStoreEngine { … }
@@ -6,41 +6,41 @@
 /// let store = CodableStore<User>(engine: .custom(AnyCodableStoreEngine(MyEngine())))
 /// ```
 ///
-/// An engine that is used through ``AnyCodableStoreEngine`` is never called by two threads at once.
+/// ``AnyCodableStoreEngine`` calls an engine from one thread at a time.
 public typealias CodableStoreEngine = ReadableCodableStoreEngine & WriteableCodableStoreEngine
 
-/// The half of a ``CodableStoreEngine`` that reads.
+/// The reading half of a ``CodableStoreEngine``.
 public protocol ReadableCodableStoreEngine<Object> {
 
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// Finds an object.
+    /// Returns an object.
     ///
-    /// - Throws: An error if there is none or it could not be read. If it is a ``Bodega/StorageError`` with
-    ///   ``Bodega/StorageError/Code/notFound``, stores can tell the two apart.
+    /// - Throws: An error if there is no such object, or if it could not be read. To let stores distinguish the two,
+    ///   throw a ``Bodega/StorageError`` with the code ``Bodega/StorageError/Code/notFound`` in the first case.
     func get(identifier: Object.ID) throws -> Object
 
-    /// All objects.
+    /// Returns all objects.
     func getCollection() throws -> [Object]
 }
 
-/// The half of a ``CodableStoreEngine`` that writes.
+/// The writing half of a ``CodableStoreEngine``.
 public protocol WriteableCodableStoreEngine<Object> {
 
     /// The type of the objects.
     associatedtype Object: BaseCodableStoreable
 
-    /// Saves an object, in place of the one with its identifier if there is one.
+    /// Saves an object. It replaces an object with the same identifier.
     ///
-    /// - Returns: The object.
+    /// - Returns: The saved object.
     @discardableResult
     func save(_ object: Object) throws -> Object
 
     /// Deletes an object.
     ///
-    /// - Returns: The object.
-    /// - Throws: An error if there is none or it could not be deleted.
+    /// - Returns: The deleted object.
+    /// - Throws: An error if there is no such object, or if it could not be deleted.
     @discardableResult
     func delete(identifier: Object.ID) throws -> Object
 }

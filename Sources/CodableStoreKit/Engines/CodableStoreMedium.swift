@@ -1,11 +1,11 @@
 public import Bodega
 public import Foundation
 
-/// A place with containers and collections of objects of any types: a folder, an SQLite file, or memory.
+/// A storage location with containers and collections of any types: a folder, an SQLite file, or memory.
 ///
-/// Equal media are the same place: stores on them see the same objects and each other's changes. So do stores on media that
-/// name one folder by different paths, through a symbolic link, say. Names of folders are told apart byte by byte, unless
-/// the volume takes them for one.
+/// Stores on equal locations share their objects and observe each other's changes. So do stores on locations that name
+/// one folder by different paths, for example through a symbolic link. Folder names are compared byte by byte, unless
+/// the volume considers them equal.
 public struct CodableStoreMedium: Sendable, Hashable {
 
     enum Place: Sendable, Hashable {
@@ -15,7 +15,7 @@ public struct CodableStoreMedium: Sendable, Hashable {
         case memory(MemoryPlace)
     }
 
-    /// An SQLite engine that is shared with others, told apart by its identity.
+    /// An SQLite engine that its owner shares with the stores, compared by its identity.
     struct SharedEngine: Sendable, Hashable {
         let engine: SQLiteStorageEngine
 
@@ -30,36 +30,37 @@ public struct CodableStoreMedium: Sendable, Hashable {
 
     let place: Place
 
-    /// The memory that all stores share.
+    /// The memory of ``CodableStore/Engine/inMemory``.
     static let sharedMemory = CodableStoreMedium(place: .memory(.shared))
 
-    /// One file an object, in `<container>/<collection>` below a folder.
+    /// Stores each object in a file, in `<container>/<collection>` below a folder.
     ///
-    /// - Parameter directory: The folder. It is created when something is saved.
+    /// - Parameter directory: The folder. It is created by the first save.
     public static func fileSystem(in directory: FileManager.Directory) -> CodableStoreMedium {
         CodableStoreMedium(place: .folder(path: ExactText(path(of: directory))))
     }
 
-    /// One SQLite file for all containers and collections, `CodableStoreKit.sqlite3` in a folder.
+    /// Stores the objects of all containers and collections in one SQLite file, `CodableStoreKit.sqlite3` in a folder.
     ///
-    /// - Parameter directory: The folder. It is created with the first operation.
+    /// - Parameter directory: The folder. It is created by the first operation.
     public static func sqlite(in directory: FileManager.Directory) -> CodableStoreMedium {
         CodableStoreMedium(place: .sqliteFile(path: ExactText(path(of: directory) + "/CodableStoreKit.sqlite3")))
     }
 
-    /// The collection of an SQLite engine; see ``CodableStore/Engine/sqlite(_:)``.
+    /// Stores the objects in the collection of an SQLite engine. See ``CodableStore/Engine/sqlite(_:)``.
     ///
     /// - Parameter engine: The engine.
     public static func sqlite(_ engine: SQLiteStorageEngine) -> CodableStoreMedium {
         CodableStoreMedium(place: .sqliteEngine(SharedEngine(engine: engine)))
     }
 
-    /// Memory of its own, which no other medium shares, for a test or a preview. What it holds is gone with its last copy.
+    /// Creates a separate in-memory location, for example for a test or a preview. Its objects are discarded with its
+    /// last copy.
     public static func memory() -> CodableStoreMedium {
         CodableStoreMedium(place: .memory(MemoryPlace()))
     }
 
-    /// The same place under the path that all of its paths have in common.
+    /// The same location with symbolic links resolved in its path.
     var resolved: CodableStoreMedium {
         switch place {
         case .folder(let path): CodableStoreMedium(place: .folder(path: path.resolvedPath))
@@ -68,14 +69,14 @@ public struct CodableStoreMedium: Sendable, Hashable {
         }
     }
 
-    /// A folder's path in the one form that all ways to write it have in common: URLs with and without a slash at the end
-    /// are not equal.
+    /// Returns the standardized path of a folder. URLs with and without a trailing slash are not equal, but have the
+    /// same path.
     private static func path(of directory: FileManager.Directory) -> String {
         directory.url.standardizedFileURL.path
     }
 }
 
 extension ExactText {
-    /// A path without symbolic links, see ``Bodega/FileSystem/resolvedPath(_:)``.
+    /// The path with symbolic links resolved. See ``Bodega/FileSystem/resolvedPath(_:)``.
     var resolvedPath: ExactText { ExactText(FileSystem.resolvedPath(text)) }
 }

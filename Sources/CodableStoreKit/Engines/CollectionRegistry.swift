@@ -1,27 +1,23 @@
 import Bodega
 import Foundation
 
-/// The collections that are open in this process, so that all stores on one share its core, by whatever path they name it.
+/// The open collections of this process. All stores on a collection share its core, even if they name it by different
+/// paths.
 ///
-/// What lies at a place of its own stays open as long as the process: a store is often made for one operation only. An
-/// SQLite engine that was handed in belongs to its owner, so its collections are open as long as somebody has a store on
-/// them or observes them.
+/// Collections in folders and SQLite files stay open until the process ends, because a store is often created for a
+/// single operation. A shared SQLite engine belongs to its owner, so its collections stay open only while there are
+/// stores on them or observers of them.
 enum CollectionRegistry {
-
-    private struct WeakCore: Sendable {
-        // Set once; `weak let` needs a newer compiler than the package.
-        nonisolated(unsafe) weak var core: CollectionCore?
-    }
 
     private struct State: Sendable {
         var folders: [ExactText: CollectionCore] = [:]
         var files: [ExactText: SQLitePlace] = [:]
-        var shared: [SQLiteCollection.Identity: WeakCore] = [:]
+        var shared: [SQLiteCollection.Identity: Weak<CollectionCore>] = [:]
     }
 
     private static let state = Locked(State())
 
-    /// A collection of a type, opened if it isn't.
+    /// Returns the collection of a type, and opens it if necessary.
     static func core(
         of type: (some BaseCodableStoreable).Type,
         in container: CodableStoreContainer,
@@ -62,11 +58,11 @@ enum CollectionRegistry {
     private static func table(_ path: String?, of engine: SQLiteStorageEngine) throws -> CollectionCore {
         let collection = SQLiteCollection(of: try path.map { try engine.collection(named: $0) } ?? engine)
         return state.withLock { state in
-            if let core = state.shared[collection.identity]?.core { return core }
+            if let core = state.shared[collection.identity]?.object { return core }
             let core = CollectionCore(SQLiteRecords(collection))
-            // Those that are gone leave their entries, which are few.
-            state.shared = state.shared.filter { $0.value.core != nil }
-            state.shared[collection.identity] = WeakCore(core: core)
+            // Remove the few entries whose collections are gone.
+            state.shared = state.shared.filter { $0.value.object != nil }
+            state.shared[collection.identity] = Weak(core)
             return core
         }
     }

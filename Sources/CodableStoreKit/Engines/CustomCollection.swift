@@ -1,17 +1,25 @@
 import Bodega
 import Foundation
 
-/// The objects that an engine of the user's keeps.
+/// The objects of a custom engine, which need not be thread-safe.
+///
+/// 1. An operation calls `begin` of `deliveries`, and then the engine, holding `lock`.
+/// 2. Still holding it, it enqueues the change, so changes are enqueued in the order of the engine's calls.
+/// 3. If the engine uses a store on itself, that operation runs on the same thread within the first, at a greater
+///    `depth`. Its end leaves its observers to the outer operation.
+/// 4. The outermost operation releases the lock and calls `end` of `deliveries`, which calls the observers.
+///
+/// `lock` guards the engine and `depth`.
 final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @unchecked Sendable {
     // @unchecked because every call of the engine holds the lock.
 
-    // The type of the objects is one for both halves. Naming it for each crashes the compiler.
+    // Constraining `Object` of both halves crashes the compiler. They have the same `Object` anyway.
     typealias Engine = any ReadableCodableStoreEngine<Object> & WriteableCodableStoreEngine
 
     private let engine: Engine
-    // Recursive, because an engine may use a store that stands on it.
+    // Recursive, because an engine may use a store on itself.
     private let lock = NSRecursiveLock()
-    // How many calls of the engine are under way, one inside of the other.
+    // The number of nested calls of the engine in progress.
     private var depth = 0
     private let deliveries: DeliveryQueue
     let observers: Observers<Object>
@@ -22,7 +30,7 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         observers = Observers(deliveries)
     }
 
-    /// Calls the engine, and then the observers of what it may have changed through a store that stands on it.
+    /// Calls the engine, and then the observers of changes that it may have made through a store on itself.
     func withEngine<Result>(_ body: (Engine) throws -> Result) rethrows -> Result {
         deliveries.begin()
         defer { end() }
@@ -39,7 +47,8 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         return try body(engine)
     }
 
-    /// Ends an operation, and calls observers, unless this thread is inside of a call of the engine, which does it at its end.
+    /// Ends an operation and calls observers, unless this thread is within a call of the engine. Then the operation
+    /// that made that call does so at its end.
     private func end() {
         lock.lock()
         let isInside = depth > 0
@@ -57,7 +66,7 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
 
     func objects() throws -> FetchedObjects<Object> {
         let objects: [Object] = try withEngine { try $0.getCollection() }
-        // A custom engine need not be able to name its objects.
+        // The identifiers of a custom engine need not have a text.
         return FetchedObjects(objectsAndKeys: objects.map { (IdentifierText.looseKey(of: $0.codableStoreID), $0) })
     }
 
@@ -85,7 +94,7 @@ final class CustomCollection<Object: BaseCodableStoreable>: ObjectCollection, @u
         }
     }
 
-    /// One by one: an engine of the user's has no batches.
+    /// Deletes the objects one by one, because a custom engine has no batches.
     func deleteAll() throws -> [Outcome<Object>] {
         let objects: [Object] = try withEngine { try $0.getCollection() }
         return delete(objects.map { $0.codableStoreID })

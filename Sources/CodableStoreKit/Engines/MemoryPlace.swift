@@ -1,6 +1,6 @@
 import Bodega
 
-/// Memory that collections are in, told apart by its identity.
+/// An in-memory location of collections, compared by its identity.
 final class MemoryPlace: Sendable, Hashable {
 
     /// The memory of ``CodableStore/Engine/inMemory``.
@@ -8,7 +8,7 @@ final class MemoryPlace: Sendable, Hashable {
 
     private let cores = Locked<[String: CollectionCore]>([:])
 
-    /// A collection.
+    /// Returns a collection, and creates it if necessary.
     func core(at path: String) -> CollectionCore {
         cores.withLock { cores in
             if let core = cores[path] { return core }

@@ -2,12 +2,18 @@ import Bodega
 import Foundation
 import Logging
 
-/// An SQLite file at a place of its own, with the collections that are open in it. Each file has a lock of its own, so that
-/// one that is slow to open holds up nobody else.
+/// An SQLite file that this module opens, and its open collections.
 ///
-/// When somebody has removed or replaced the file, what is open has no name any more, and nobody would find what is saved
-/// there. Then it is closed, and the file at the place opened instead, or made anew; the collections and their observers
-/// stay.
+/// The file can be removed or replaced while it is open. Objects saved to the open file would then be lost.
+///
+/// 1. An operation fails because the file was removed, replaced, or closed.
+/// 2. ``SQLiteRecords`` asks for a replacement of its collection.
+/// 3. The first request closes the open engine, unless that has been done, and opens the file at the path, or creates
+///    it. Later requests get a collection of that engine.
+/// 4. The collections and their observers stay.
+///
+/// The lock of `state` guards the engine and the collections. Each file has its own, so a file that is slow to open
+/// does not block the others.
 final class SQLitePlace: Sendable {
 
     private struct State: Sendable {
@@ -18,12 +24,12 @@ final class SQLitePlace: Sendable {
     private let file: URL
     private let state = Locked(State())
 
-    /// Names a file without touching it.
+    /// - Parameter file: The file. It is opened when a collection is requested.
     init(_ file: URL) {
         self.file = file
     }
 
-    /// A collection, opened if it isn't.
+    /// Returns a collection, and opens it if necessary.
     func core(_ name: String) throws -> CollectionCore {
         try state.withLock { state in
             if let core = state.cores[name] { return core }
@@ -44,13 +50,14 @@ final class SQLitePlace: Sendable {
         return SQLiteCollection(of: engine)
     }
 
-    /// The collection to use instead of one that has failed, if that is because the file is not in its place any more.
+    /// Returns the collection to use instead of one that has failed, or `nil` if the file is still in its place.
     private func replacement(
         of collection: SQLiteCollection,
         _ name: String,
         after error: StorageError
     ) throws -> SQLiteCollection? {
-        // A new connection finds nothing to open, and what another thread has closed can't be used.
+        // `cannotOpen` is thrown by a new connection to a removed file, and by an engine that another thread has
+        // closed.
         guard error.code == .placeRemoved || error.code == .cannotOpen else { return nil }
         return try state.withLock { state in
             if let engine = state.engine, SQLiteCollection(of: engine).isInFile(of: collection) {
@@ -61,14 +68,15 @@ final class SQLitePlace: Sendable {
         }
     }
 
-    /// Closes what has no name any more. It must not be open beside a new file: the two would share what lies beside the file.
+    /// Closes a file that was removed or replaced. It must not stay open when the new file is opened, because the two
+    /// would share the companion files at the path.
     private func close(_ state: inout State) throws {
         guard let engine = state.engine else { return }
         codableStoreLogger.notice(
-            "A database was removed or replaced while it was open. It is opened anew.",
+            "A database was removed or replaced while it was open. Reopening…",
             metadata: ["file": "\(file.path)"]
         )
-        // If that fails, it is tried again with the next operation.
+        // If closing fails, the next operation tries again.
         try SQLiteCollection(of: engine).closeFile()
         state.engine = nil
     }

@@ -1,40 +1,46 @@
 import Bodega
 import DequeModule
 
-/// Calls observers one after the other, in the order in which their calls were handed in, outside of any lock.
+/// Calls observers one at a time, in the order in which the calls were enqueued, without holding a lock.
 ///
-/// Whoever is about to change something says so with ``begin()``, hands in the calls while it holds the lock that puts
-/// changes in order, and makes them with ``end(delivers:)`` when it holds none. One thread at a time makes calls; another
-/// that comes meanwhile leaves its own to that one.
+/// 1. Before a change, a writer calls ``begin()``, which counts its operation.
+/// 2. While it holds the lock that orders the changes, it calls ``enqueue(_:)``.
+/// 3. After releasing that lock, it calls ``end(delivers:)``. If no thread is delivering, this one becomes the
+///    delivering thread. Otherwise it returns, and leaves its calls to that thread.
+/// 4. The delivering thread makes as many calls as were waiting when it began, its own among them.
+/// 5. After these, it continues only while no operation is in progress. Otherwise it leaves the remaining calls to the
+///    ends of those operations.
 ///
-/// A thread makes the calls that wait when it begins, its own among them. Behind these it goes on only as long as nobody
-/// else is about to change something; otherwise it leaves the rest to them. So nobody is kept for as long as others go on
-/// changing things, and when all have returned, all calls have been made.
+/// So continuous changes on other threads do not hold up a thread indefinitely, and when all operations have ended, all
+/// calls have been made.
+///
+/// The lock of `state` guards the calls, the flag and the number of operations. It is not held during a call.
 final class DeliveryQueue: Sendable {
 
     private struct State: Sendable {
         var calls = Deque<@Sendable () -> Void>()
         var isDelivering = false
-        // Each of them comes to the calls at its end.
+        /// Operations in progress. Each of them may deliver at its end.
         var operations = 0
     }
 
     private let state = Locked(State())
 
-    /// Announces an operation that may hand in calls.
+    /// Announces an operation that may enqueue calls.
     func begin() {
         state.withLock { $0.operations += 1 }
     }
 
-    /// Hands in a call.
+    /// Enqueues a call.
     func enqueue(_ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.calls.append(call) }
     }
 
-    /// Ends what ``begin()`` has announced, and makes the calls that wait, unless another thread, or this one further up, is
-    /// at it already.
+    /// Ends an operation announced with ``begin()``, and makes the waiting calls, unless another thread or a caller of
+    /// this method is already doing so.
     ///
-    /// - Parameter delivers: Whether calls may be made here. If not, another operation must be under way on this thread.
+    /// - Parameter delivers: Whether to make calls. Pass `false` only if another operation is in progress on this
+    ///   thread.
     func end(delivers: Bool = true) {
         var bound = state.withLock { state -> Int? in
             state.operations -= 1

@@ -1,4 +1,4 @@
-/// What happened to an object, without the place where it happened.
+/// A change of an object, without its container and engine.
 enum ObjectChange<Object: BaseCodableStoreable> {
     case saved(Object)
     case deleted(Object)

@@ -1,8 +1,9 @@
 import Bodega
 
-/// An observation that can be ended.
+/// The subscription of an observer to a store.
 ///
-/// Letting go of it does not end the observation; ``unsubscribe()`` or a ``ObserverableCodableStoreSubscriptionBag`` does.
+/// Releasing a subscription does not end the observation. Call ``unsubscribe()``, or add the subscription to an
+/// ``ObserverableCodableStoreSubscriptionBag``.
 public final class ObservableCodableStoreSubscription: ObserverableCodableStoreSubscription {
 
     private let end: Locked<(@Sendable () -> Void)?>
@@ -11,9 +12,9 @@ public final class ObservableCodableStoreSubscription: ObserverableCodableStoreS
         self.end = Locked(end)
     }
 
-    /// Ends the observation. A call of the observer that is under way on another thread goes on; no other begins.
+    /// Ends the observation. A call of the observer in progress on another thread continues, but no other call begins.
     ///
-    /// It may be called from within the observer, and more than once.
+    /// This method may be called within the observer. Calling it again has no effect.
     public func unsubscribe() {
         let end = end.withLock { end in
             defer { end = nil }

@@ -2,10 +2,18 @@ import Bodega
 import DequeModule
 import Dispatch
 
-/// The events on their way to one observer, which is called for one at a time, in their order, where its scheduler says.
+/// The pending events of one observer, which is called with one event at a time, in order, where its scheduler says.
+///
+/// 1. A thread that delivers a change appends the event.
+/// 2. It takes the events out and calls the observer, or dispatches that to the queue of the scheduler.
+/// 3. While a thread calls the observer, others only append. The calling thread takes out one event after another until
+///    there are none.
+/// 4. If the main run loop starts between two calls, the rest moves from the calling thread to the main queue.
+///
+/// The lock of `state` guards the events and both flags. It is not held during a call.
 final class ObserverInbox<Event>: @unchecked Sendable {
-    // @unchecked because of the objects in the events. One that is not safe to share is handed over: the thread that reports
-    // it puts it in, and the one that calls the observer takes it out.
+    // @unchecked because the events hold objects that may not be Sendable. Such an object is transferred: the thread
+    // that delivers it adds it, and the thread that calls the observer removes it.
 
     private struct State {
         var events = Deque<Event>()
@@ -22,7 +30,7 @@ final class ObserverInbox<Event>: @unchecked Sendable {
         self.observer = observer
     }
 
-    /// Takes an event, and calls the observer if this is the place for it.
+    /// Adds an event, and calls the observer if its scheduler allows that on this thread.
     func add(_ event: Event) {
         nonisolated(unsafe) let event = event
         state.withLock { state in
@@ -31,28 +39,30 @@ final class ObserverInbox<Event>: @unchecked Sendable {
         proceed()
     }
 
-    /// Forgets the events that wait. The observer is not called any more.
+    /// Discards the pending events. The observer is not called again.
     func end() {
         let events = state.withLock { state in
             defer { state.events = [] }
             state.hasEnded = true
             return state.events
         }
+        // Released after the lock, because releasing an object may run other code.
         withExtendedLifetime(events) {}
     }
 
     private func proceed() {
         if let queue = scheduler.queue {
-            queue.async { self.callObserver(isHere: true) }
+            queue.async { self.callObserver(isScheduled: true) }
         } else {
-            callObserver(isHere: false)
+            callObserver(isScheduled: false)
         }
     }
 
-    /// Calls the observer for all events that wait, unless another thread, or this one further up, does so.
+    /// Calls the observer with all pending events, unless another thread or a caller of this method is already doing
+    /// so.
     ///
-    /// - Parameter isHere: Whether this is the scheduler's queue.
-    private func callObserver(isHere: Bool) {
+    /// - Parameter isScheduled: Whether this is the scheduler's queue.
+    private func callObserver(isScheduled: Bool) {
         let begins = state.withLock { state in
             defer { state.isCalling = true }
             return !state.isCalling
@@ -60,8 +70,8 @@ final class ObserverInbox<Event>: @unchecked Sendable {
         guard begins else { return }
         while let event = next() {
             observer(event)
-            // The main loop may have begun in the meantime.
-            if !isHere, scheduler.queue != nil {
+            // The main run loop may have started in the meantime.
+            if !isScheduled, scheduler.queue != nil {
                 state.withLock { $0.isCalling = false }
                 return proceed()
             }

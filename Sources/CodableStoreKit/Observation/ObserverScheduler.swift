@@ -1,23 +1,26 @@
 public import Dispatch
 import Foundation
 
-/// Where an observer is called.
+/// The thread or queue on which an observer is called.
 public enum ObserverScheduler: Sendable {
 
-    /// On the main queue while the main run loop runs, as it does in every app; otherwise as ``immediate``.
+    /// Calls the observer on the main queue while the main run loop is running, as in an app, and otherwise like
+    /// ``immediate``.
     ///
-    /// So an app can update its views in an observer, and a program without a main loop, or one that blocks its main thread
-    /// while others save, gets its events all the same. A change that is made on the main thread is reported there before
-    /// the save returns; for one that is made on another thread, the save does not wait for the main queue.
+    /// So an app can update its views in an observer, while a program that has no main run loop, or that blocks its
+    /// main thread, still receives events. If a change is made on the main thread, the observer is called before the
+    /// save returns. If it is made on another thread, the save does not wait for the main queue.
     case automatic
 
-    /// On the thread that made the change, before the save returns, or on one that made another change at the same time.
+    /// Calls the observer on the thread that made the change, before the save returns, or on a thread that made another
+    /// change at the same time.
     case immediate
 
-    /// On a queue. The save does not wait for it. Also on a concurrent queue, an observer is called by one thread at a time.
+    /// Calls the observer on a queue. The save does not wait for it. Even on a concurrent queue, one thread at a time
+    /// calls the observer.
     case queue(DispatchQueue)
 
-    /// Where a call that is due on this thread has to go.
+    /// The queue to dispatch a call to, `nil` to call the observer on the current thread.
     var queue: DispatchQueue? {
         switch self {
         case .automatic: Thread.isMainThread || RunLoop.main.currentMode == nil ? nil : .main

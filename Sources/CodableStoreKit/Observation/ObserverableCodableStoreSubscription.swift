@@ -1,13 +1,14 @@
-/// What can be ended by a bag: the observation of a store, or something of a program's own.
+/// A subscription that an ``ObserverableCodableStoreSubscriptionBag`` can end.
 ///
-/// ``ObservableCodableStoreSubscription`` is what a store returns.
+/// Stores return an ``ObservableCodableStoreSubscription``. A program can add its own conforming types to a bag.
 @preconcurrency
 public protocol ObserverableCodableStoreSubscription: Sendable {
 
-    /// Ends the observation. It may be called more than once.
+    /// Ends the observation. Calling it again has no effect.
     func unsubscribe()
 
-    /// Lets a bag end the observation when it is released. By default it is added to the bag.
+    /// Lets a bag end the observation when the bag is released. The default implementation adds the subscription to the
+    /// bag.
     ///
     /// - Parameter bag: The bag.
     func disposed(by bag: ObserverableCodableStoreSubscriptionBag)

@@ -1,6 +1,6 @@
 import Bodega
 
-/// Ends observations when it is released.
+/// A container of subscriptions that ends them when it is released.
 public final class ObserverableCodableStoreSubscriptionBag: Sendable {
 
     private let subscriptions = Locked<[any ObserverableCodableStoreSubscription]>([])
@@ -13,17 +13,17 @@ public final class ObserverableCodableStoreSubscriptionBag: Sendable {
         dispose()
     }
 
-    /// Whether there is no observation in it.
+    /// Whether the bag contains no subscription.
     public var isEmpty: Bool { subscriptions.withLock { $0.isEmpty } }
 
-    /// Adds an observation, to be ended with the bag.
+    /// Adds a subscription.
     ///
-    /// - Parameter subscription: The observation.
+    /// - Parameter subscription: The subscription to end when the bag is released or disposed of.
     public func add(_ subscription: any ObserverableCodableStoreSubscription) {
         subscriptions.withLock { $0.append(subscription) }
     }
 
-    /// Ends the observations now. The bag can be used again.
+    /// Ends all subscriptions and empties the bag, which can be used again.
     public func dispose() {
         let ended = subscriptions.withLock { subscriptions in
             defer { subscriptions = [] }
@@ -32,7 +32,7 @@ public final class ObserverableCodableStoreSubscriptionBag: Sendable {
         for subscription in ended { subscription.unsubscribe() }
     }
 
-    /// What lives as long as the bag, for what observes.
+    /// An object that the bag retains on behalf of an observer.
     var keepsake: (any AnyObject & Sendable)? {
         get { kept.withLock { $0 } }
         set { kept.withLock { $0 = newValue } }

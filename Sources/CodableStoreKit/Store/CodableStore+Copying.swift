@@ -2,14 +2,14 @@ import Bodega
 
 extension CodableStore {
 
-    /// Copies objects into another container, where they replace those with their identifiers.
+    /// Copies objects into another container, where they replace objects with the same identifiers.
     ///
     /// - Parameters:
-    ///   - container: The container.
-    ///   - engine: Its engine; by default the store's own.
-    ///   - predicate: Which objects to copy; by default all.
-    /// - Returns: For each object, what became of it; see ``copy(toStore:where:)``.
-    /// - Throws: A ``Bodega/StorageError``, as ``copy(toStore:where:)``.
+    ///   - container: The destination container.
+    ///   - engine: The destination engine. The default is the engine of this store.
+    ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
+    /// - Returns: One result per object. See ``copy(toStore:where:)``.
+    /// - Throws: A ``Bodega/StorageError``. See ``copy(toStore:where:)``.
     @discardableResult
     public func copy(
         toContainer container: CodableStoreContainer,
@@ -19,16 +19,16 @@ extension CodableStore {
         try copy(toStore: CodableStore(container: container, engine: engine ?? self.engine), where: predicate)
     }
 
-    /// Copies objects into another store, where they replace those with their identifiers.
+    /// Copies objects into another store, where they replace objects with the same identifiers.
     ///
     /// - Parameters:
-    ///   - store: The store.
-    ///   - predicate: Which objects to copy; by default all.
-    /// - Returns: For each object, what became of it. One that can't be decoded is not copied; its failure is at the end,
-    ///   whatever the predicate.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read. With
-    ///   ``Bodega/StorageError/Code/decodingFailed``, a record can't be decoded and its name is no identifier, as that of a
-    ///   file which another program has put there; the objects were copied.
+    ///   - store: The destination.
+    ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
+    /// - Returns: One result per object. Objects that cannot be decoded are not copied. Their failures come last,
+    ///   regardless of the predicate.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read. The code is
+    ///   ``Bodega/StorageError/Code/decodingFailed`` if a record cannot be decoded and its name is not a valid
+    ///   identifier, for example because another program has added the file. In that case, the objects were copied.
     @discardableResult
     public func copy(toStore store: CodableStore<Object>, where predicate: ((Object) -> Bool)? = nil) throws -> [Result]
     {
@@ -41,7 +41,7 @@ extension CodableStore {
                 else {
                     var error = error
                     error.message +=
-                        " Its name is no identifier, so it was not copied; the objects were. Move it elsewhere."
+                        " Its name is not a valid identifier. All other objects were copied. Move the record elsewhere."
                     throw error
                 }
                 return .failure(identifier, error)

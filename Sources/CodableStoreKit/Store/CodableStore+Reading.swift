@@ -3,84 +3,85 @@ import Logging
 
 extension CodableStore {
 
-    /// Finds an object.
+    /// Returns an object.
     ///
-    /// - Parameter identifier: What identifies it.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is none.
+    /// - Parameter identifier: The object's identifier.
+    /// - Throws: A ``Bodega/StorageError``. Its code is ``Bodega/StorageError/Code/notFound`` if there is no such
+    ///   object.
     public func get(identifier: Object.ID) throws -> Object {
         guard let object = try collection().object(identifier) else { throw StorageError.notFound(identifier) }
         return object
     }
 
-    /// All objects, in the order in which they were first saved.
+    /// Returns all objects, in the order in which they were first saved.
     ///
-    /// Those that can't be decoded are left out, and logged; ``fetchCollection()`` returns them.
+    /// Objects that cannot be decoded are logged and omitted. ``fetchCollection()`` reports them.
     ///
-    /// - Throws: A ``Bodega/StorageError`` if they could not be read.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read.
     public func getCollection() throws -> [Object] {
         let found = try collection().objectsWithoutKeys()
         for error in found.undecodable {
-            codableStoreLogger.error("An object could not be decoded.", metadata: ["error": "\(error)"])
+            codableStoreLogger.error("An object could not be decoded and was omitted.", metadata: ["error": "\(error)"])
         }
         return found.objects
     }
 
-    /// All objects, in the order in which they were first saved, and one error for each that can't be decoded.
+    /// Returns all objects, in the order in which they were first saved, and an error for each object that cannot be
+    /// decoded.
     ///
-    /// Such an error has the object's key and file. A custom engine reports none.
+    /// The errors have the keys and files of the records. For a custom engine, there are no such errors.
     ///
-    /// - Throws: A ``Bodega/StorageError`` if they could not be read.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read.
     public func fetchCollection() throws -> FetchedObjects<Object> {
         try collection().objects()
     }
 
-    /// The objects that meet a condition.
+    /// Returns the objects that satisfy a condition.
     ///
     /// - Parameter predicate: The condition.
-    /// - Throws: A ``Bodega/StorageError`` if they could not be read, or what the predicate throws.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read, or the predicate's error.
     public func get(where predicate: (Object) throws -> Bool) throws -> [Object] {
         try getCollection().filter(predicate)
     }
 
-    /// The first object that meets a condition.
+    /// Returns the first object that satisfies a condition, or `nil` if there is none.
     ///
     /// - Parameter predicate: The condition.
-    /// - Returns: The object, or `nil` if none meets it.
-    /// - Throws: A ``Bodega/StorageError`` if they could not be read, or what the predicate throws.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read, or the predicate's error.
     public func first(where predicate: (Object) throws -> Bool) throws -> Object? {
         try getCollection().first(where: predicate)
     }
 
-    /// Whether an object is stored.
+    /// Returns whether an object is stored.
     ///
-    /// A failure to find out looks like absence, and is logged; ``fetchExistence(identifier:)`` throws it.
+    /// If an error occurs, it is logged, and this method returns `false`. ``fetchExistence(identifier:)`` throws it.
     ///
-    /// - Parameter identifier: What identifies it.
+    /// - Parameter identifier: The object's identifier.
     public func exists(identifier: Object.ID) -> Bool {
         do {
             return try fetchExistence(identifier: identifier)
         } catch {
             codableStoreLogger.error(
-                "It is not known whether an object exists; the fetch form would throw.",
+                "Could not determine whether an object exists. fetchExistence(identifier:) throws this error.",
                 metadata: ["error": "\(error)"]
             )
             return false
         }
     }
 
-    /// Whether an object with the identifier of this one is stored.
+    /// Returns whether an object with the same identifier is stored.
     ///
-    /// A failure to find out looks like absence, and is logged; ``fetchExistence(identifier:)`` throws it.
+    /// If an error occurs, it is logged, and this method returns `false`. ``fetchExistence(identifier:)`` throws it.
     ///
-    /// - Parameter object: The object.
+    /// - Parameter object: An object with the identifier.
     public func exists(_ object: Object) -> Bool {
         exists(identifier: object.codableStoreID)
     }
 
-    /// Whether an object is stored, also one that can't be decoded.
+    /// Returns whether an object is stored, even if it cannot be decoded.
     ///
-    /// - Parameter identifier: What identifies it.
-    /// - Throws: A ``Bodega/StorageError`` if that could not be found out.
+    /// - Parameter identifier: The object's identifier.
+    /// - Throws: A ``Bodega/StorageError`` if the records could not be read.
     public func fetchExistence(identifier: Object.ID) throws -> Bool {
         try collection().contains(identifier)
     }

@@ -1,13 +1,13 @@
 extension CodableStore {
 
-    /// Saves an object, in place of the one with its identifier if there is one.
+    /// Saves an object. It replaces an object with the same identifier.
     ///
-    /// If a record was read before that has the object's identifier and can't be decoded, it is kept under another name.
-    /// One that nobody in the process has read is replaced without being looked at.
+    /// If this process has read the replaced record before and could not decode it, the record is kept under another
+    /// name. Otherwise, the record is not inspected.
     ///
-    /// - Parameter object: The object.
-    /// - Returns: The object.
-    /// - Throws: A ``Bodega/StorageError``; what was stored is then as it was.
+    /// - Parameter object: The object to save.
+    /// - Returns: The saved object.
+    /// - Throws: A ``Bodega/StorageError``. In that case, nothing is changed.
     @discardableResult
     public func save(_ object: Object) throws -> Object {
         try collection().save([object])[0].get()
@@ -15,20 +15,20 @@ extension CodableStore {
 
     /// Saves objects.
     ///
-    /// Those that can be encoded are written as one batch. If it fails, each is tried alone.
+    /// The objects that can be encoded are written in one batch. If the batch fails, each object is written alone.
     ///
-    /// - Parameter objects: The objects. Of several with one identifier, the last stays.
-    /// - Returns: For each object in its place, what became of it.
+    /// - Parameter objects: The objects to save. If several have the same identifier, the last one remains.
+    /// - Returns: One result per object, in the same order.
     @discardableResult
     public func save(_ objects: [Object]) -> [Result] {
         results(of: objects.map(\.codableStoreID)) { $0.save(objects) }
     }
 
-    /// Deletes the object with the identifier of this one.
+    /// Deletes the stored object with the same identifier.
     ///
-    /// - Parameter object: The object.
-    /// - Returns: The object as it was stored.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is none.
+    /// - Parameter object: An object with the identifier.
+    /// - Returns: The deleted object, as it was stored.
+    /// - Throws: A ``Bodega/StorageError``. See ``delete(identifier:)``.
     @discardableResult
     public func delete(_ object: Object) throws -> Object {
         try delete(identifier: object.codableStoreID)
@@ -36,39 +36,41 @@ extension CodableStore {
 
     /// Deletes an object.
     ///
-    /// - Parameter identifier: What identifies it.
-    /// - Returns: The object as it was stored.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is none. With
-    ///   ``Bodega/StorageError/Code/decodingFailed``, it can't be returned, and stays stored.
+    /// - Parameter identifier: The object's identifier.
+    /// - Returns: The deleted object, as it was stored.
+    /// - Throws: A ``Bodega/StorageError``. Its code is ``Bodega/StorageError/Code/notFound`` if there is no such
+    ///   object, and ``Bodega/StorageError/Code/decodingFailed`` if the object cannot be decoded, in which case it
+    ///   stays stored.
     @discardableResult
     public func delete(identifier: Object.ID) throws -> Object {
         try collection().delete([identifier])[0].get()
     }
 
-    /// Deletes the objects with the identifiers of these, as one batch.
+    /// Deletes the stored objects with the same identifiers. See ``delete(identifiers:)``.
     ///
-    /// - Parameter objects: The objects.
-    /// - Returns: For each object in its place, what became of it.
+    /// - Parameter objects: Objects with the identifiers.
+    /// - Returns: One result per object, in the same order.
     @discardableResult
     public func delete(_ objects: [Object]) -> [Result] {
         delete(identifiers: objects.map(\.codableStoreID))
     }
 
-    /// Deletes objects, as one batch. If it fails, each is tried alone.
+    /// Deletes objects in one batch. If the batch fails, each object is deleted alone.
     ///
-    /// - Parameter identifiers: What identifies them.
-    /// - Returns: For each identifier in its place, the object as it was stored, or why it was not deleted.
+    /// - Parameter identifiers: The identifiers of the objects.
+    /// - Returns: For each identifier, in the same order, the deleted object as it was stored, or the error.
     @discardableResult
     public func delete(identifiers: [Object.ID]) -> [Result] {
         results(of: identifiers) { $0.delete(identifiers) }
     }
 
-    /// Deletes all objects, as one batch: all of them or none. A custom engine deletes them one by one.
+    /// Deletes all objects atomically. With a custom engine, they are deleted one by one.
     ///
-    /// What can't be decoded stays stored, and is told by ``fetchCollection()``.
+    /// Objects that cannot be decoded stay stored. ``fetchCollection()`` reports them.
     ///
-    /// - Returns: For each object, what became of it.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read or the batch failed; nothing was deleted then.
+    /// - Returns: One result per object.
+    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read or the batch failed. In that case, no
+    ///   object is deleted.
     @discardableResult
     public func deleteCollection() throws -> [Result] {
         try collection().deleteAll().map { Result($0) }

@@ -1,21 +1,21 @@
 extension CodableStore {
 
-    /// What became of one object of several.
+    /// The result of an operation for one of several objects.
     public enum Result {
-        /// It was saved or deleted. A deleted object is as it was stored.
+        /// The object was saved or deleted. A deleted object is as it was stored.
         case success(Object)
-        /// It was not; the identifier and the cause.
+        /// The operation failed for the object with the identifier.
         case failure(Object.ID, any Error)
     }
 }
 
 extension CodableStore.Result {
-    /// The object, if it was saved or deleted.
+    /// The object, or `nil` if the operation failed.
     public var object: Object? {
         if case .success(let object) = self { object } else { nil }
     }
 
-    /// Why it was not, if it was not.
+    /// The error, or `nil` if the operation succeeded.
     public var error: (any Error)? {
         if case .failure(_, let error) = self { error } else { nil }
     }

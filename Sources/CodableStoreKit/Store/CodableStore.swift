@@ -1,6 +1,7 @@
 import Bodega
 
-/// Keeps the objects of a type: saves, deletes, finds, watches and copies them, at once and on the caller's thread.
+/// A store of the objects of one type. It saves, deletes, finds, observes and copies them synchronously, on the
+/// caller's thread.
 ///
 /// ```swift
 /// let users = CodableStore<User>()
@@ -9,47 +10,48 @@ import Bodega
 /// ```
 ///
 /// - When ``save(_:)-(Object)`` returns, the object survives a crash and a power failure.
-/// - Stores are cheap, and any number of them, on any threads and in any processes, work on one collection at once.
-/// - Objects are in the order in which they were first saved.
-/// - An object that can't be decoded stays stored and hides no other; see ``fetchCollection()``.
+/// - Stores are cheap to create. Any number of them, on any threads and in any processes, can use one collection
+///   simultaneously.
+/// - Collections are in the order in which the objects were first saved.
+/// - An object that cannot be decoded stays stored and does not hide others. See ``fetchCollection()``.
 ///
-/// Operations wait for the medium. From an actor, a Boutique store on the same engine is the better choice; see
+/// Operations block the thread during disk access. In an actor, prefer a Boutique store on the same engine. See
 /// ``CodableStore/Engine/sqlite(_:)``.
 open class CodableStore<Object: BaseCodableStoreable> {
 
-    /// The section of the engine that the store works in.
+    /// The container within the engine.
     public let container: CodableStoreContainer
 
-    /// What keeps the objects.
+    /// The engine that stores the objects.
     public let engine: Engine
 
-    /// Creates a store. Nothing is opened before the first operation, which is also where a failure to open shows.
+    /// Creates a store. The first operation opens the collection, and throws an error if that fails.
     ///
     /// - Parameters:
-    ///   - container: The section of the engine to work in.
-    ///   - engine: What keeps the objects.
+    ///   - container: The container within the engine.
+    ///   - engine: The engine that stores the objects.
     public init(container: CodableStoreContainer = .default, engine: Engine = .fileSystem) {
         self.container = container
         self.engine = engine
     }
 
-    /// The store, for reading only.
+    /// A read-only view of the store.
     open var readable: AnyReadableCodableStore<Object> { AnyReadableCodableStore(self) }
 
-    /// The store, for writing only.
+    /// A write-only view of the store.
     open var writeable: AnyWriteableCodableStore<Object> { AnyWriteableCodableStore(self) }
 
-    /// The store, for observing only.
+    /// An observe-only view of the store.
     open var observable: AnyObserverableCodableStore<Object> { AnyObserverableCodableStore(self) }
 
-    /// The store, for copying only.
+    /// A copy-only view of the store.
     open var copyable: AnyCopyableCodableStore<Object> { AnyCopyableCodableStore(self) }
 
     typealias OpenCollection = any ObjectCollection<Object>
 
     private let opened = Locked<OpenCollection?>(nil)
 
-    /// The store's collection, opened with the first use.
+    /// Returns the store's collection, and opens it on first use.
     func collection() throws -> OpenCollection {
         try opened.withLock { opened in
             if let collection = opened { return collection }
@@ -59,17 +61,18 @@ open class CodableStore<Object: BaseCodableStoreable> {
         }
     }
 
-    /// Adds an observer of the changes from now on; if the collection can't be opened, from when any store has opened it.
+    /// Adds an observer of future changes. If the collection cannot be opened, the observation begins when any store
+    /// opens it.
     ///
-    /// - Parameter call: What is called with each change.
-    /// - Returns: What ends the observation, and why the collection could not be opened.
+    /// - Parameter call: The closure to call with each change.
+    /// - Returns: The subscription, and the error if the collection could not be opened.
     func addObserver(
         _ call: @escaping Observers<Object>.Call
     ) -> (subscription: ObservableCodableStoreSubscription, failure: (any Error)?) {
         if let collection = opened.withLock({ $0 }) { return (collection.observers.add(call), nil) }
         let observer = PendingObserver(call)
         let place = engine.place(in: container)
-        // Noted first, so that it is not missed by a store that opens the collection just after this one could not.
+        // Added first, so that a store that opens the collection right after this attempt fails does not miss it.
         if let place { PendingObservers.add(observer, at: place) }
         let subscription = ObservableCodableStoreSubscription {
             if let place { PendingObservers.remove(observer, at: place) }
@@ -85,5 +88,5 @@ open class CodableStore<Object: BaseCodableStoreable> {
     }
 }
 
-// @unchecked because subclasses are possible. The properties here never change or are guarded by a lock.
+// @unchecked because the class is open. Its own properties are immutable or guarded by a lock.
 extension CodableStore: @unchecked Sendable where Object: Sendable {}

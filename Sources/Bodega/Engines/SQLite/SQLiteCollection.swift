@@ -4,47 +4,47 @@ import GRDB
 /// A collection in an SQLite file, used on the caller's thread: the synchronous sibling of ``SQLiteStorageEngine``.
 package final class SQLiteCollection: Sendable {
 
-    let file: SQLiteFile
+    let core: SQLiteFile
     let table: SQLiteTable
     private let origin = StorageOrigin()
 
     /// Uses the collection of an engine, and the engine's file.
     package init(of engine: SQLiteStorageEngine) {
-        file = engine.core
+        core = engine.core
         table = engine.table
     }
 
-    /// Where the file is.
-    package var url: URL { file.url }
+    /// The location of the file.
+    package var url: URL { core.url }
 
-    /// What tells collections apart, as long as one of them is there.
-    package var identity: Identity { Identity(file: ObjectIdentifier(file), table: table.name) }
+    /// Identifies the collection while an instance for it exists.
+    package var identity: Identity { Identity(core: ObjectIdentifier(core), table: table.name) }
 
-    /// What tells collections apart.
+    /// Identifies a collection.
     package struct Identity: Hashable, Sendable {
-        let file: ObjectIdentifier
+        let core: ObjectIdentifier
         let table: String
     }
 
-    /// Whether another collection is in the same file, which is open once for both.
-    package func isInFile(of other: SQLiteCollection) -> Bool { file === other.file }
+    /// Whether another collection uses the same open file.
+    package func isInFile(of other: SQLiteCollection) -> Bool { core === other.core }
 
-    /// Closes the file when the operations under way are done. All of its collections throw
+    /// Closes the file when the operations in progress are done. All of its collections throw
     /// ``StorageError/Code/cannotOpen`` from then on.
     package func closeFile() throws {
-        try file.close()
+        try core.close()
     }
 
-    /// Finds out whether the file is still in its place.
+    /// Checks that the file is still at its path.
     ///
-    /// - Throws: ``StorageError/Code/placeRemoved`` if somebody has removed or replaced it.
+    /// - Throws: ``StorageError/Code/placeRemoved`` if it was removed or replaced.
     package func checkPlace() throws {
-        try file.readOneHere { try SQLiteFile.checkPlace(in: $0) }
+        try core.readOneHere { try SQLiteFile.checkPlace(in: $0) }
     }
 
     /// The item under a key.
     package func data(of key: CacheKey) throws -> Data? {
-        try file.readOneHere { db in
+        try core.readOneHere { db in
             try SQLiteFile.checkPlace(in: db)
             return try self.table.value(of: key, in: db)
         }
@@ -52,7 +52,7 @@ package final class SQLiteCollection: Sendable {
 
     /// Whether there is an item under a key.
     package func contains(_ key: CacheKey) throws -> Bool {
-        try file.readOneHere { db in
+        try core.readOneHere { db in
             try SQLiteFile.checkPlace(in: db)
             return try !self.table.existing(among: [key], in: db).isEmpty
         }
@@ -60,7 +60,7 @@ package final class SQLiteCollection: Sendable {
 
     /// All items in insertion order.
     package func allItems() throws -> [(key: CacheKey, data: Data)] {
-        try file.readManyHere { db in
+        try core.readManyHere { db in
             try SQLiteFile.checkPlace(in: db)
             return try self.table.allItems(in: db)
         }
@@ -68,45 +68,47 @@ package final class SQLiteCollection: Sendable {
 
     /// All values in insertion order.
     package func allValues() throws -> [Data] {
-        try file.readManyHere { db in
+        try core.readManyHere { db in
             try SQLiteFile.checkPlace(in: db)
             return try self.table.allValues(in: db)
         }
     }
 
-    /// Reads items and applies what follows from them in one transaction, and returns when it is committed.
+    /// Atomic read-modify-write: reads items and applies operations that depend on them, and returns when they are
+    /// committed.
     ///
     /// - Parameters:
     ///   - date: The date of the writes.
-    ///   - body: Finds out what is to be done. It may run more than once, and must not use the file otherwise.
-    ///   - committed: Is called when it is committed, in the order of the commits. It must not use the file.
+    ///   - body: Determines the operations. It may run more than once, and must not use the file otherwise.
+    ///   - committed: Called when they are committed, in the order of the commits. It must not use the file.
     package func update(
         at date: Date,
         _ body: @escaping @Sendable (SQLiteContents) throws -> [StorageOperation],
         committed: @escaping @Sendable () -> Void
     ) throws {
         let operations = Locked<[StorageOperation]>([])
-        let author = StorageOrigin.current ?? origin
-        let change = SQLiteChange(table: table, origin: ObjectIdentifier(self), author: author) {
+        let origin = StorageOrigin.current ?? origin
+        let change = SQLiteChange(table: table, writer: ObjectIdentifier(self), origin: origin) {
             operations.withLock { $0 }
         }
-        try file.writeHere(change) { [table] db in
+        try core.writeHere(change) { [table] db in
             let planned = try body(SQLiteContents(table: table, db: db))
             operations.withLock { $0 = planned }
         } _: { [table] db in
-            try table.apply(operations.withLock { $0 }, at: date, in: db)
+            try table.apply(operations.withLock { $0 }, at: date, by: origin, in: db)
         } committed: {
             committed()
         }
     }
 
-    /// Follows what others change through the same file, from now on.
+    /// Observes what other collections and engines change through the same file, from now on.
     ///
-    /// - Parameter tell: Is told of each commit, in their order, on the thread that commits. It must only take note.
-    /// - Returns: What ends it.
-    package func follow(_ tell: @escaping @Sendable ([SQLiteEffect]) -> Void) -> @Sendable () -> Void {
-        let number = file.changes.follow(table, excluding: ObjectIdentifier(self), tell)
-        return { [file, table] in file.changes.unfollow(table, number) }
+    /// - Parameter observer: Receives the effects of each commit, in the order of the commits, on the thread that commits.
+    ///   It must return quickly.
+    /// - Returns: A closure that ends the observation.
+    package func follow(_ observer: @escaping @Sendable ([SQLiteEffect]) -> Void) -> @Sendable () -> Void {
+        let number = core.observers.add(to: table, excluding: ObjectIdentifier(self), observer)
+        return { [core, table] in core.observers.remove(from: table, number) }
     }
 }
 

@@ -12,7 +12,7 @@ extension SQLiteStorageEngine: DatedStorageEngine {
         if items.isEmpty { return }
         let change = change { items.map { .write(key: $0.key, data: $0.data) } }
         try await core.write(change) { [table] db in
-            try table.write(items, in: db)
+            try table.write(items, by: change.origin, in: db)
         }
     }
 }

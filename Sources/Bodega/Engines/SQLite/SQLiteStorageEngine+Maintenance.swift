@@ -96,7 +96,7 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the history is then as it was.
     public func endHistory() async throws {
-        try await core.writeUnfollowed { [table] db in try table.log.remove(in: db) }
+        try await core.writeUnreported { [table] db in try table.log.remove(in: db) }
     }
 
     /// Closes the file when the operations under way are done: before it is moved or removed, say.

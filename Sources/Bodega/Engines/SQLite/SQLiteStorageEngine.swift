@@ -86,7 +86,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         if dataAndKeys.isEmpty { return }
         let change = change { dataAndKeys.map { .write(key: $0.key, data: $0.data) } }
         try await core.write(change) { [table, date = now()] db in
-            try table.write(dataAndKeys, at: date, in: db)
+            try table.write(dataAndKeys, at: date, by: change.origin, in: db)
         }
     }
 
@@ -96,8 +96,9 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
 
     package func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {
         if operations.isEmpty { return nil }
-        let commit = try await core.write(change { operations }) { [table, date = now()] db in
-            try table.apply(operations, at: date, in: db)
+        let change = change { operations }
+        let commit = try await core.write(change) { [table, date = now()] db in
+            try table.apply(operations, at: date, by: change.origin, in: db)
         }
         // Not when others come in their place, which would need the space again.
         if case .removeAll? = operations.last { await core.vacuumIfQuick() }
@@ -107,8 +108,8 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
         SQLiteChange(
             table: table,
-            origin: ObjectIdentifier(self),
-            author: StorageOrigin.current ?? origin,
+            writer: ObjectIdentifier(self),
+            origin: StorageOrigin.current ?? origin,
             operations: operations
         )
     }

@@ -1,0 +1,42 @@
+import Foundation
+import GRDB
+
+extension SQLiteFile {
+
+    /// The table of a named collection, created if it is new.
+    func table(ofCollection name: String) throws -> SQLiteTable {
+        guard !name.isEmpty else {
+            throw StorageError(.invalidArgument, "A collection needs a name that is not empty.", file: url)
+        }
+        return try mapped {
+            guard case .pool(let pool, _) = connections else {
+                let found = try readManyHere { db in
+                    try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
+                }
+                if let found { return found }
+                throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".")
+            }
+            @Sendable func find(in db: Database) throws -> SQLiteTable? {
+                try SQLiteCollections.table(of: name, in: db).flatMap { try $0.isComplete(in: db) ? $0 : nil }
+            }
+            // After a collection was created, a connection for reading reads the whole schema again, which makes creating
+            // many of them quadratic. The connection that created it doesn't.
+            if !hasCreatedCollections.withLock({ $0 }), let found = try readManyHere(find) { return found }
+            return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+                try pool.writeWithoutTransaction { db in
+                    if let found = try find(in: db) { return found }
+                    var table: SQLiteTable?
+                    try db.inTransaction(.immediate) {
+                        try SQLiteCollections.add(name, in: db)
+                        table = try SQLiteCollections.table(of: name, in: db)
+                        try table?.create(in: db)
+                        return .commit
+                    }
+                    guard let table else { throw StorageError(.damaged, "The register of collections is damaged.") }
+                    hasCreatedCollections.withLock { $0 = true }
+                    return table
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import CSQLiteConfiguration
+import Dispatch
+import Foundation
+import GRDB
+import GRDBSQLite
+import Logging
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension SQLiteFile {
+
+    /// Opens the connections to a file in WAL mode.
+    ///
+    /// SQLite does not wait when two programs change a new file to WAL mode at the same moment, so this does.
+    static func openPool(
+        at url: URL,
+        _ durability: StorageDurability,
+        _ lockTimeout: TimeInterval,
+        _ inspection: Inspection
+    ) throws -> DatabasePool {
+        var configuration = configuration(durability, lockTimeout)
+        configuration.prepareDatabase { db in
+            if db.configuration.readonly { return }
+            try inspection.check(db)
+            try beginLog(in: db)
+        }
+        return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+            let pool = try SQLiteReadRegistry.openingToWrite(url.path) {
+                try DatabasePool(path: url.path, configuration: configuration)
+            }
+            // GRDB sets NORMAL when it activates WAL mode.
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+                // Room for the index of a large batch, in kibibytes. It is taken as it is needed; on iOS, GRDB gives it back
+                // when the system asks.
+                try db.execute(sql: "PRAGMA cache_size = -65536")
+            }
+            return pool
+        }
+    }
+
+    /// Changes a file to WAL mode, with a log that is not empty: into an empty one GRDB would write, with a sync, a table that
+    /// it removes again.
+    private static func beginLog(in db: Database) throws {
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal", isLogEmpty(of: db) else { return }
+        // SQLite syncs the header of a restarted log, so that a crash leaves no frames of the previous log that are valid under
+        // it. An empty log has no such frames, and the transaction keeps other writers from adding any.
+        try db.execute(sql: "PRAGMA synchronous = OFF")
+        try db.inTransaction(.immediate) {
+            if isLogEmpty(of: db), let version = try Int.fetchOne(db, sql: "PRAGMA user_version") {
+                try db.execute(sql: "PRAGMA user_version = \(version)")
+            }
+            return .commit
+        }
+    }
+
+    private static func isLogEmpty(of db: Database) -> Bool {
+        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else {
+            return false
+        }
+        var status = stat()
+        return stat(path + "-wal", &status) != 0 || status.st_size == 0
+    }
+
+    /// Makes sure that the unnamed collection's table is there, writing only if it is not.
+    func prepareStandardTable() throws {
+        let table = SQLiteTable.standard
+        try mapped {
+            guard case .pool(let pool, _) = connections else { return }
+            let (isComplete, lacksDefaults) = try readManyHere { db in
+                let isComplete = try table.isComplete(in: db)
+                return (isComplete, try isComplete && table.lacksDefaults(in: db))
+            }
+            if lacksDefaults { addDefaults(to: table, pool) }
+            if isComplete { return }
+            try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+                try pool.writeWithoutTransaction { db in
+                    try db.inTransaction(.immediate) {
+                        try table.create(in: db)
+                        return .commit
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives the columns of a table that an earlier version created what the first Bodega needs to insert into it.
+    ///
+    /// Nothing else depends on that. So it waits for no lock, and a file in which it can't be done now opens all the same.
+    private func addDefaults(to table: SQLiteTable, _ pool: DatabasePool) {
+        do {
+            try pool.writeWithoutTransaction { db in
+                guard let connection = db.sqliteConnection else { return }
+                sqlite3_busy_timeout(connection, 0)
+                // Apple's SQLite lets no program change a definition unless the program asks for it.
+                let wasDefended = emporium_sqlite_defend(connection, 0)
+                defer {
+                    if wasDefended == 1 { _ = emporium_sqlite_defend(connection, 1) }
+                    sqlite3_busy_timeout(connection, Int32(lockTimeout * 1000))
+                }
+                try db.inTransaction(.immediate) {
+                    if try table.lacksDefaults(in: db) { try table.addDefaults(in: db) }
+                    return .commit
+                }
+            }
+        } catch {
+            bodegaLogger.debug(
+                "The first Bodega can't insert into a table of an earlier version yet. The next opening tries again.",
+                metadata: ["file": "\(url.path)", "error": "\(error)"]
+            )
+        }
+    }
+
+    private static func configuration(
+        _ durability: StorageDurability,
+        _ lockTimeout: TimeInterval
+    ) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "emporium.bodega"
+        configuration.busyMode = .timeout(lockTimeout)
+        configuration.prepareDatabase { db in
+            // GRDB gives readers ten seconds.
+            sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000))
+            if durability == .full {
+                // On Apple systems fsync does not reach the medium by itself; elsewhere this changes nothing.
+                try db.execute(sql: "PRAGMA fullfsync = 1")
+                try db.execute(sql: "PRAGMA checkpoint_fullfsync = 1")
+            }
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+extension SQLiteFile {
+
+    /// Changes a collection in a transaction, which other writers may share, and returns when it is committed.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - work: Carries the change out. It may run more than once.
+    /// - Returns: The part of the log that the change takes up, `nil` if there is no log.
+    @discardableResult
+    func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws -> StorageCommit? {
+        let (work, committed, outcome) = reporting(change, work)
+        do {
+            try await writable().commits.commit(work, committed: committed)
+            return outcome.withLock { $0.span?.commit }
+        } catch {
+            throw storageError(error)
+        }
+    }
+
+    /// The blocking form of ``write(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
+    ///   - work: Carries the change out. It may run more than once.
+    ///   - afterwards: Called when the change is committed, in the order of the commits. It must not use the file.
+    func writeHere(
+        _ change: SQLiteChange,
+        planning plan: @escaping SQLiteGroupCommit.Work,
+        _ work: @escaping SQLiteGroupCommit.Work,
+        committed afterwards: @escaping @Sendable () -> Void
+    ) throws {
+        let (work, committed, _) = reporting(change, planning: plan, work)
+        try mapped {
+            try writable().commits.commitHere(work) {
+                committed()
+                afterwards()
+            }
+        }
+    }
+
+    /// Changes something other than items in a transaction, and returns when it is committed.
+    ///
+    /// - Parameter work: Changes the file. It may run more than once.
+    func writeUnreported(_ work: @escaping SQLiteGroupCommit.Work) async throws {
+        do {
+            try await writable().commits.commit(work, committed: {})
+        } catch {
+            throw storageError(error)
+        }
+    }
+
+    /// The blocking form of ``writeUnreported(_:)``.
+    func writeUnreportedHere(_ work: @escaping SQLiteGroupCommit.Work) throws {
+        try mapped { try writable().commits.commitHere(work, committed: {}) }
+    }
+
+    /// The outcome of a change that may not be committed yet.
+    private struct Outcome: Sendable {
+        var effects: [SQLiteEffect]?
+        var span: SQLiteLogSpan?
+    }
+
+    /// Makes a change record its origin in the log, and report itself when it is committed.
+    private func reporting(
+        _ change: SQLiteChange,
+        planning plan: SQLiteGroupCommit.Work? = nil,
+        _ work: @escaping SQLiteGroupCommit.Work
+    ) -> (work: SQLiteGroupCommit.Work, committed: @Sendable () -> Void, outcome: Locked<Outcome>) {
+        let outcome = Locked(Outcome())
+        return (
+            { [observers, logs] db in
+                try plan?(db)
+                // Only now, because an observer may have registered while the change waited.
+                let effects = observers.needsEffects(of: change) ? try change.effects(in: db) : nil
+                let span = try logs.attribute(to: change.origin, in: change.table.log, db) { try work(db) }
+                outcome.withLock { $0 = Outcome(effects: effects, span: span) }
+            },
+            { [observers, watch] in
+                let outcome = outcome.withLock { $0 }
+                watch.committed(change.table, outcome.span)
+                observers.post(change, outcome.span, effects: outcome.effects)
+            },
+            outcome
+        )
+    }
+}

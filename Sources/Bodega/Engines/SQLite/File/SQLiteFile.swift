@@ -1,0 +1,192 @@
+import Dispatch
+package import Foundation
+import GRDB
+import GRDBSQLite
+
+/// An open database file: its connections, its reads and its commits.
+///
+/// All engines for collections of one file share one of these. It is also the synchronous core for stores that don't
+/// use `async`.
+package final class SQLiteFile: Sendable {
+
+    /// The location of the file.
+    package let url: URL
+
+    /// The access to the file.
+    enum Connections {
+        /// For writing and reading.
+        case pool(DatabasePool, SQLiteGroupCommit)
+        /// For reading only.
+        case reader(SQLiteReader)
+    }
+
+    let connections: Connections
+    let lockTimeout: TimeInterval
+    let observers = SQLiteCommitObservers()
+    let logs = SQLiteLogs()
+    let watch = SQLiteWatch()
+    /// Admits every reader.
+    let readers: ReaderGate
+    /// Whether this has changed the schema, see ``table(ofCollection:)``.
+    let hasCreatedCollections = Locked(false)
+    private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
+
+    /// Opens a file; creates it and its folder if they are missing.
+    ///
+    /// - Parameters:
+    ///   - url: The location of the file.
+    ///   - durability: What a finished write survives.
+    ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
+    ///   - inspection: The conditions to check before anything is changed.
+    /// - Throws: A ``StorageError``.
+    init(
+        url: URL, durability: StorageDurability, lockTimeout: TimeInterval, _ inspection: Inspection
+    ) throws {
+        try inspection.checkExistence(of: url)
+        self.url = url
+        let lockTimeout = Self.limited(lockTimeout)
+        self.lockTimeout = lockTimeout
+        do {
+            try FileSystem.createDirectory(at: url.deletingLastPathComponent())
+            let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
+            self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
+            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount, queue: queue)
+        } catch {
+            throw Self.failure(error, toOpen: url)
+        }
+        watch.begin(on: self)
+    }
+
+    /// Refers to a file for reading only. Reading opens it.
+    ///
+    /// - Parameters:
+    ///   - url: The location of the file.
+    ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
+    init(reading url: URL, lockTimeout: TimeInterval) {
+        self.url = url
+        self.lockTimeout = Self.limited(lockTimeout)
+        self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
+        self.readers = ReaderGate(count: 1, queue: queue)
+        watch.begin(on: self)
+    }
+
+    /// The connections of a file that can be written to.
+    ///
+    /// - Throws: ``StorageError/Code/readOnly`` if it was opened for reading only.
+    func writable() throws -> (pool: DatabasePool, commits: SQLiteGroupCommit) {
+        guard case .pool(let pool, let commits) = connections else {
+            throw StorageError(
+                .readOnly, "The file was opened for reading only. Open another engine on it to write.", file: url)
+        }
+        return (pool, commits)
+    }
+
+    /// Limits a time in seconds to what SQLite can represent in 32 bits of milliseconds. NaN becomes zero.
+    static func limited(_ lockTimeout: TimeInterval) -> TimeInterval {
+        lockTimeout.isNaN ? 0 : min(max(lockTimeout, 0), 2_000_000)
+    }
+
+    /// Reads a row or two, on the caller's thread if a connection is free: then the read needs no change of thread.
+    ///
+    /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
+    func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        guard case .pool(let pool, _) = connections, readers.tryEnter() else { return try await readMany(body) }
+        do {
+            let value = try readWithoutWaiting(pool, body)
+            readers.leave()
+            return value
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            // The place is kept, so that the file is not closed before this read.
+            return try await read(isTransaction: true, body, entering: readers.returnLater)
+        } catch {
+            readers.leave()
+            throw storageError(error)
+        }
+    }
+
+    /// Reads on the caller's thread. A reader has to wait only while another program opens or closes the file; then this
+    /// throws `SQLITE_BUSY`.
+    private func readWithoutWaiting<Value>(
+        _ pool: DatabasePool,
+        _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try pool.unsafeRead { db in
+            sqlite3_busy_timeout(db.sqliteConnection, 0)
+            defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
+            return try body(db)
+        }
+    }
+
+    /// Reads any number of rows from one snapshot, on a thread that may block.
+    func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await read(isTransaction: true, body, entering: readers.enterLater)
+    }
+
+    /// Uses a reading connection outside of a transaction, on a thread that may block.
+    func readLoosely<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await read(isTransaction: false, body, entering: readers.enterLater)
+    }
+
+    private func read<Value: Sendable>(
+        isTransaction: Bool,
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        entering: (@escaping ReaderGate.Read) -> Void
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            entering { [self] in
+                let result = Result { try mapped { try connections.read(isTransaction: isTransaction, body) } }
+                return { continuation.resume(with: result) }
+            }
+        }
+    }
+
+    /// Reads a row or two, blocking the caller if no connection is free.
+    ///
+    /// The closure runs outside of a transaction, so it must be a single statement.
+    func readOneHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try readHere(isTransaction: false, body)
+    }
+
+    /// Reads any number of rows from one snapshot, blocking the caller if no connection is free.
+    func readManyHere<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try readHere(isTransaction: true, body)
+    }
+
+    /// Uses a reading connection on the caller's thread. The gate counts it like those of asynchronous readers: otherwise
+    /// they would take a connection for free that is in use, and block a thread that must not block.
+    private func readHere<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        readers.enterWaiting()
+        defer { readers.leave() }
+        return try mapped { try connections.read(isTransaction: isTransaction, body) }
+    }
+
+    /// Runs a slow operation on a thread that may block.
+    func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try self.mapped(body) }) }
+        }
+    }
+
+    /// Runs a closure and turns its errors into storage errors.
+    func mapped<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            throw storageError(error)
+        }
+    }
+}
+
+extension SQLiteFile.Connections {
+    /// Reads, blocking the caller.
+    ///
+    /// - Parameters:
+    ///   - isTransaction: Whether all statements read from one snapshot.
+    ///   - body: Reads. It may run more than once.
+    func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        switch self {
+        case .pool(let pool, _): try isTransaction ? pool.read(body) : pool.unsafeRead(body)
+        case .reader(let reader): try reader.read(isTransaction: isTransaction, body)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import DequeModule
+import Foundation
+import GRDB
+
+/// Lets concurrent writers share a transaction, and with it the wait for the disk.
+///
+/// 1. Writers append their jobs to `waiting`, on any thread, and wait.
+/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous writer
+///    always waits for the connection.
+/// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them in
+///    their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file is, the
+///    fewer syncs there are per write.
+/// 4. After the commit, it calls `committed` of each job, in their order, still on the connection and before the next
+///    transaction.
+/// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
+///    others can use the connection in between.
+/// 6. If a shared transaction fails, it is rolled back, and each job gets a transaction of its own.
+///
+/// `waiting` guards the jobs and whether a commit is scheduled. The writing connection serialises steps 3 to 6.
+///
+/// This is group commit as in DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984.
+final class SQLiteGroupCommit: Sendable {
+
+    /// Changes the database inside of a transaction that is already open.
+    typealias Work = @Sendable (Database) throws -> Void
+
+    private struct Job {
+        let work: Work
+        /// Called when the job is committed, in the order of the commits.
+        let committed: @Sendable () -> Void
+        let finish: @Sendable (Result<Void, any Error>) -> Void
+    }
+
+    private struct Waiting {
+        var jobs = Deque<Job>()
+        var isScheduled = false
+    }
+
+    private let pool: DatabasePool
+    private let waiting = Locked(Waiting())
+
+    init(pool: DatabasePool) {
+        self.pool = pool
+    }
+
+    /// Applies a work and returns when it is committed. A work that throws changes nothing.
+    ///
+    /// - Parameters:
+    ///   - work: The work. It may run more than once.
+    ///   - committed: Called when the work is committed, before the next commit. It must not use the file.
+    func commit(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            submit(Job(work: work, committed: committed) { continuation.resume(with: $0) })
+        }
+    }
+
+    /// The blocking form of ``commit(_:committed:)``.
+    ///
+    /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that most
+    /// of them find their work done when they get it.
+    func commitHere(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws {
+        let outcome = Locked<Result<Void, any Error>?>(nil)
+        waiting.withLock { waiting in
+            waiting.jobs.append(Job(work: work, committed: committed) { result in outcome.withLock { $0 = result } })
+        }
+        pool.writeWithoutTransaction { db in
+            if outcome.withLock({ $0 == nil }) { runWaiting(in: db) }
+        }
+        try outcome.withLock { $0 }?.get()
+    }
+
+    private func submit(_ job: Job) {
+        let mustSchedule = waiting.withLock { waiting in
+            waiting.jobs.append(job)
+            defer { waiting.isScheduled = true }
+            return !waiting.isScheduled
+        }
+        if mustSchedule { schedule() }
+    }
+
+    /// Commits the next group when the writing connection is free. Each group waits for the connection again, so that
+    /// other users of the connection get it in between.
+    private func schedule() {
+        pool.asyncWriteWithoutTransaction { db in
+            self.runWaiting(in: db)
+            let isMoreWaiting = self.waiting.withLock { waiting in
+                waiting.isScheduled = !waiting.jobs.isEmpty
+                return waiting.isScheduled
+            }
+            if isMoreWaiting { self.schedule() }
+        }
+    }
+
+    /// The number of writes that wait for the next commit.
+    var waitingCount: Int { waiting.withLock { $0.jobs.count } }
+
+    /// Commits all waiting jobs, blocking the caller.
+    func commitWaiting() {
+        pool.writeWithoutTransaction { db in runWaiting(in: db) }
+    }
+
+    /// Commits all waiting jobs.
+    private func runWaiting(in db: Database) {
+        let group = waiting.withLock { waiting in
+            defer { waiting.jobs = [] }
+            return waiting.jobs
+        }
+        // A synchronous writer may have committed them.
+        if !group.isEmpty { Self.run(group, in: db) }
+    }
+
+    private static func run(_ jobs: Deque<Job>, in db: Database) {
+        let errors = errors(inBatch: Array(jobs)) { jobs in
+            try commit(jobs, in: db)
+            for job in jobs { job.committed() }
+        }
+        for (job, error) in zip(jobs, errors) { job.finish(error.map(Result.failure) ?? .success(())) }
+    }
+
+    private static func commit(_ jobs: [Job], in db: Database) throws {
+        try db.beginTransaction(.immediate)
+        do {
+            try SQLiteFile.checkPlace(in: db)
+            for job in jobs { try job.work(db) }
+            try db.commit()
+        } catch {
+            let limit = StorageError.limitReached(error)
+            // SQLite rolls back by itself after some errors.
+            if db.isInsideTransaction { try db.rollback() }
+            throw limit ?? error
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import GRDB
+import Logging
+
+/// Signals to followers of a file's collections that there may be changes of any writer.
+///
+/// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when the
+///    file may have changed.
+/// 2. A commit through the same ``SQLiteFile`` signals directly. If its predecessor in the log was signalled, too, its
+///    origin is known to be the only news, and followers that exclude this origin get no signal.
+/// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log, and
+///    signals if the log has grown since its last signal.
+/// 4. When the last follower is gone, the file watch is cancelled.
+///
+/// `state` guards the followed collections, the ends of their logs and the file watch. It is never locked during a read, a
+/// signal or a call of the file watch, because commits wait for it. Step 2 runs on the writing connection, step 3 on the
+/// queue of the file watch, step 4 on any thread.
+final class SQLiteWatch: Sendable {
+
+    private struct Followed: Sendable {
+        let log: SQLiteChangeLog
+        let signals: ChangeSignals
+        /// The end of the log when it was last signalled.
+        var end: SQLiteLogPosition?
+    }
+
+    private struct State: Sendable {
+        weak var core: SQLiteFile?
+        /// By the names of the collections' tables.
+        var followed: [String: Followed] = [:]
+        var fileWatch: FileWatch?
+        var isClosed = false
+        var surroundings = FileWatch.Surroundings()
+
+        var isHeard: Bool { !isClosed && followed.values.contains { $0.signals.areHeard } }
+    }
+
+    private let state = Locked(State())
+    private let versions = SQLiteDataVersions()
+
+    deinit {
+        state.withLock { $0.fileWatch }?.cancel()
+    }
+
+    /// Sets the file to watch, which is referenced weakly.
+    ///
+    /// - Parameters:
+    ///   - core: The file.
+    ///   - surroundings: The sources of file events and of time.
+    func begin(on core: SQLiteFile, in surroundings: FileWatch.Surroundings = FileWatch.Surroundings()) {
+        state.withLock { state in
+            state.core = core
+            state.surroundings = surroundings
+        }
+    }
+
+    /// A stream that begins with a signal.
+    ///
+    /// - Parameter origin: The origin whose own changes need no signal.
+    func signals(for table: SQLiteTable, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
+        let signals = state.withLock { state in
+            if let followed = state.followed[table.name] { return followed.signals }
+            let signals = ChangeSignals(silenced: { [weak self] in self?.watchIfHeard() })
+            state.followed[table.name] = Followed(log: table.log, signals: signals)
+            if state.isClosed { signals.finish() }
+            return signals
+        }
+        let stream = signals.stream(excluding: origin)
+        watchIfHeard()
+        return stream
+    }
+
+    /// Signals a commit to a table through the same file.
+    ///
+    /// - Parameter span: The part of the log that the commit takes up, `nil` if there is no log.
+    func committed(_ table: SQLiteTable, _ span: SQLiteLogSpan?) {
+        let (signals, origin) = state.withLock { state -> (ChangeSignals?, StorageOrigin?) in
+            guard let followed = state.followed[table.name] else { return (nil, nil) }
+            guard let span else { return (followed.signals, nil) }
+            state.followed[table.name]?.end = span.after
+            // If all changes before it have been signalled, it is the only news.
+            return (followed.signals, followed.end == span.before ? span.origin : nil)
+        }
+        signals?.send(changeBy: origin)
+    }
+
+    /// Ends all streams.
+    func close() {
+        let (followed, fileWatch) = state.withLock { state in
+            defer { state.fileWatch = nil }
+            state.isClosed = true
+            return (state.followed, state.fileWatch)
+        }
+        fileWatch?.cancel()
+        for one in followed.values { one.signals.finish() }
+    }
+
+    private enum Step {
+        case begin(SQLiteFile, FileWatch.Surroundings)
+        case end(FileWatch)
+        case nothing
+    }
+
+    /// Starts or cancels the file watch, so that it runs while there are followers.
+    private func watchIfHeard() {
+        while true {
+            let step = state.withLock { state -> Step in
+                let isHeard = state.isHeard
+                if isHeard, state.fileWatch == nil, let core = state.core { return .begin(core, state.surroundings) }
+                guard !isHeard, let fileWatch = state.fileWatch else { return .nothing }
+                state.fileWatch = nil
+                return .end(fileWatch)
+            }
+            switch step {
+            case .nothing: return
+            case .end(let fileWatch): fileWatch.cancel()
+            case .begin(let core, let surroundings):
+                let fileWatch = FileWatch(
+                    of: core.url.path,
+                    suffixes: ["", "-wal", "-journal"],
+                    in: surroundings
+                ) { [weak self] in self?.check() }
+                // Another thread may have started one, or the followers may be gone.
+                let isWanted = state.withLock { state in
+                    guard state.isHeard, state.fileWatch == nil else { return false }
+                    state.fileWatch = fileWatch
+                    return true
+                }
+                if !isWanted { fileWatch.cancel() }
+            }
+        }
+    }
+
+    /// Signals commits of other connections.
+    private func check() {
+        guard let core = state.withLock({ $0.core }) else { return }
+        do {
+            let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
+                try SQLiteFile.checkPlace(in: db)
+                guard try versions.haveChanged(in: db) else { return nil }
+                // Only now: a follower that comes later reads earlier changes by itself.
+                return try heard().mapValues { try $0.log.endIfThere(in: db) }
+            }
+            for (table, end) in ends ?? [:] { found(end, of: table) }
+        } catch {
+            // The followers read the file themselves and report the error.
+            bodegaLogger.debug(
+                "A followed file could not be read.",
+                metadata: ["file": "\(core.url.path)", "error": "\(error)"]
+            )
+            for followed in heard().values { followed.signals.send() }
+        }
+    }
+
+    private func heard() -> [String: Followed] {
+        state.withLock { $0.followed.filter { $0.value.signals.areHeard } }
+    }
+
+    /// Signals if a log has another end than before. Without a log, any commit may be news.
+    private func found(_ end: SQLiteLogPosition?, of table: String) {
+        let signals = state.withLock { state -> ChangeSignals? in
+            guard let followed = state.followed[table], end == nil || followed.end != end else { return nil }
+            state.followed[table]?.end = end
+            return followed.signals
+        }
+        signals?.send()
+    }
+}
+
+/// The versions of a file's data, as each connection knows them, which change when another connection commits.
+final class SQLiteDataVersions: Sendable {
+
+    private struct Version {
+        weak var connection: Database?
+        var number: Int
+    }
+
+    private let versions = Locked<[Version]>([])
+
+    /// Whether other connections have committed since the last call with the same connection.
+    func haveChanged(in db: Database) throws -> Bool {
+        let statement = try SQLiteStatement("PRAGMA data_version", in: db)
+        defer { statement.reset() }
+        let number = try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+        return versions.withLock { versions in
+            versions.removeAll { $0.connection == nil }
+            guard let index = versions.firstIndex(where: { $0.connection === db }) else {
+                versions.append(Version(connection: db, number: number))
+                return true
+            }
+            defer { versions[index].number = number }
+            return versions[index].number != number
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import GRDB
+
+/// The log of a collection's changes: a table beside the collection's own, which triggers write.
+///
+/// So the log contains what any program writes, including programs that don't know this package. SQLite's triggers also
+/// bound it: each one removes the rows that have become too old.
+///
+/// A row is a change. Its number is greater by one than that of the row before, and is never reused, because the last row
+/// is never removed. Its nonce is random. The first row, number 0, marks the beginning. A position in the log is a row: if
+/// the log contains a row with the number and the nonce of a cursor, it is the log that the cursor was read from, and it
+/// still reaches back to the cursor.
+///
+/// Triggers don't know the origin of a change. A transaction of this package adds it to the rows that the triggers have
+/// written; see ``SQLiteLogs``. The rows of other programs have none.
+///
+/// `REPLACE` removes conflicting rows without running triggers, unless a connection enables `recursive_triggers`. So a
+/// trigger notes those rows under negative numbers before the statement runs, and another one logs those that are gone
+/// after it. If the statement yields instead, its note is removed before the next note is made.
+final class SQLiteChangeLog: Sendable {
+
+    /// The form in which a log is in a file.
+    enum Form: CaseIterable, Sendable {
+        /// The form in which this version creates logs.
+        case current
+        /// The first form: there is no column for origins, and some triggers rely on that.
+        case withoutOrigins
+    }
+
+    /// The number of changes that a log keeps.
+    static let limit = 100_000
+
+    /// The values of the `change` column.
+    enum Change {
+        static let removed = 0
+        static let written = 1
+        static let begun = 2
+        static let endangered = 3
+    }
+
+    /// The prefix of the names of all logs.
+    static let prefix = "emporium_changes_"
+
+    /// The name of the collection's table, quoted and unquoted.
+    let (table, plainTable): (String, String)
+
+    /// The log's name, quoted.
+    let name: String
+
+    /// The log's name, unquoted.
+    let plainName: String
+
+    /// The statements that run often.
+    let (endQuery, nonceQuery, othersQuery, originUpdate): (String, String, String, String)
+
+    /// - Parameters:
+    ///   - plainTable: The name of the collection's table, unquoted.
+    ///   - table: The same, quoted.
+    init(ofTable plainTable: String, quoted table: String) {
+        self.table = table
+        self.plainTable = plainTable
+        let collection = "emporium_collection_"
+        let short = plainTable.hasPrefix(collection) ? String(plainTable.dropFirst(collection.count)) : plainTable
+        plainName = Self.prefix + short
+        name = "\"\(plainName)\""
+        endQuery = "SELECT number, nonce FROM main.\(name) WHERE number >= 0 ORDER BY number DESC LIMIT 1"
+        nonceQuery = "SELECT nonce FROM main.\(name) WHERE number = ?1"
+        othersQuery = "SELECT 1 FROM main.\(name) WHERE number > ?1 AND origin IS NOT ?2 LIMIT 1"
+        // Batches without triggers have written the origin already.
+        originUpdate = "UPDATE main.\(name) SET origin = ?1 WHERE number > ?2 AND origin IS NOT ?1"
+    }
+
+    /// The form of the log, `nil` if the log or a part of what writes it is missing. It depends on the schema alone.
+    ///
+    /// The log must be newer than its table: a program that recreates the table, as SQLite advises for changes that
+    /// `ALTER TABLE` doesn't support, may restore the triggers, but not the changes made in the meantime. Compacting and
+    /// copying a file keep the order.
+    func form(in db: Database) throws -> Form? {
+        // In constant time, unlike the rest, which only files with logs need.
+        let columns = try String.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [plainName])
+        if columns.isEmpty { return nil }
+        let isNewer = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT log.rowid > items.rowid FROM main.sqlite_master AS log, main.sqlite_master AS items
+                WHERE log.type = 'table' AND log.name = ? AND items.type = 'table' AND items.name = ?
+                """,
+            arguments: [plainName, plainTable]
+        )
+        guard isNewer == true else { return nil }
+        let found = try String.fetchSet(
+            db,
+            sql: """
+                SELECT sql FROM main.sqlite_master
+                WHERE type = 'trigger' AND tbl_name = ? AND substr(name, 1, length(?2)) = ?2
+                """,
+            arguments: [plainTable, plainName + "_"]
+        )
+        let form: Form = columns.contains("origin") ? .current : .withoutOrigins
+        return Set(triggers(form).map { "CREATE TRIGGER " + $0.definition }) == found ? form : nil
+    }
+
+    /// Whether the log is in its current form, and the only effect of a change to the collection's table, so that it is
+    /// known in advance what the triggers will write.
+    ///
+    /// Other triggers would have other effects. With foreign keys, SQLite itself may change a table when another one
+    /// changes. In a table that another program has created, keys may compare differently, or a row may replace another.
+    func isOnlyEffect(in db: Database) throws -> Bool {
+        guard try form(in: db) == .current, try end(in: db) != nil else { return false }
+        let isOnly = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT (
+                    SELECT count(*) FROM main.sqlite_master
+                    WHERE type = 'trigger' AND tbl_name COLLATE NOCASE IN (?1, ?2)
+                ) = ?3 AND NOT EXISTS (
+                    SELECT 1 FROM main.sqlite_master
+                    WHERE type = 'table' AND (
+                        sql LIKE '%REFERENCES%' OR name = ?1 AND (sql LIKE '%COLLATE%' OR sql LIKE '%CONFLICT%')
+                    )
+                ) AND EXISTS (SELECT 1 FROM pragma_table_info(?1, 'main') WHERE name = 'key' AND type = 'TEXT')
+                """,
+            arguments: [plainTable, plainName, triggers(.current).count]
+        )
+        return isOnly == true
+    }
+
+    /// Creates the log inside of a transaction, replacing one that is not complete. It does not know earlier cursors.
+    func begin(in db: Database) throws {
+        try remove(in: db)
+        // The triggers rely on row ids, and must never make another program's statements fail.
+        _ = try db.makeStatement(sql: "SELECT rowid, key, kind FROM main.\(table)")
+        try db.execute(
+            sql: """
+                CREATE TABLE main.\(name) (
+                    number INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, change INTEGER NOT NULL, key TEXT, kind INTEGER,
+                    origin BLOB
+                )
+                """
+        )
+        try db.execute(sql: "INSERT INTO main.\(name) VALUES (0, random(), \(Change.begun), NULL, NULL, NULL)")
+        try createTriggers(in: db)
+    }
+
+    /// Brings a log of the first form into the current one, inside of a transaction. Its rows and cursors stay valid.
+    func addOrigins(in db: Database) throws {
+        try removeTriggers(in: db)
+        try db.execute(sql: "ALTER TABLE main.\(name) ADD COLUMN origin BLOB")
+        try createTriggers(in: db)
+    }
+
+    /// Removes the log and its triggers, inside of a transaction.
+    func remove(in db: Database) throws {
+        try removeTriggers(in: db)
+        try db.execute(sql: "DROP TABLE IF EXISTS main.\(name)")
+    }
+
+    private func createTriggers(in db: Database) throws {
+        for trigger in triggers(.current) { try db.execute(sql: "CREATE TRIGGER main." + trigger.definition) }
+    }
+
+    private func removeTriggers(in db: Database) throws {
+        for trigger in triggers(.current) { try db.execute(sql: "DROP TRIGGER IF EXISTS main.\"\(trigger.name)\"") }
+    }
+}
+
+extension SQLiteChangeLog {
+
+    private struct Trigger {
+        let name: String
+        /// The text after `CREATE TRIGGER`, as SQLite keeps it.
+        let definition: String
+
+        init(_ name: String, _ event: String, on table: String, when condition: String? = nil, _ statements: [String]) {
+            self.name = name
+            let condition = condition.map { "WHEN \($0) " } ?? ""
+            let body = statements.map { $0 + "; " }.joined()
+            definition = "\"\(name)\" \(event) ON \(table) \(condition)BEGIN \(body)END"
+        }
+    }
+
+    private func triggers(_ form: Form) -> [Trigger] {
+        func trigger(_ name: String, _ event: String, when condition: String? = nil, _ statements: [String]) -> Trigger
+        {
+            Trigger("\(plainName)_\(name)", event, on: table, when: condition, statements)
+        }
+        // Rows that are too old are found by their number alone, which is one descent of the table's tree.
+        let trim = "DELETE FROM \(name) WHERE number <= last_insert_rowid() - \(Self.limit)"
+        let written = adding(Change.written, of: "NEW")
+        let removed = adding(Change.removed, of: "OLD")
+        // An update that turns a row into another item: another program has changed the key, or this package has added
+        // the kind to a row of Bodega.
+        let isAnother = "NEW.key IS NOT OLD.key OR ifnull(NEW.kind, 0) <> ifnull(OLD.kind, 0)"
+        let isNoMove = "NEW.key IS OLD.key OR NEW.key NOT IN (\(SQLiteKey.detours(of: "OLD.key")))"
+        // Only updates of these columns can replace a row, so the triggers don't slow down other updates.
+        let moving = "UPDATE OF key, rowid, _rowid_, oid"
+        // The first form relies on the number of columns here.
+        let columns = form == .current ? " (number, nonce, change, key, kind)" : ""
+        // Before an insertion that doesn't choose a row id, the row id is -1.
+        let inserting = noting(columns, condition: "NEW.rowid <> -1 AND ")
+        let updating = noting(columns, excluding: " AND rowid <> OLD.rowid")
+        return [
+            trigger("inserted", "AFTER INSERT", [written, trim]),
+            trigger("updated", "AFTER UPDATE", when: isNoMove, ["\(removed) WHERE \(isAnother)", written, trim]),
+            trigger("deleted", "AFTER DELETE", [removed, trim]),
+            trigger("inserting", "BEFORE INSERT", when: inserting.condition, inserting.statements),
+            trigger("updating", "BEFORE \(moving)", when: updating.condition, updating.statements),
+            trigger("insert_replaced", "AFTER INSERT", when: isNoted, replaced),
+            trigger("update_replaced", "AFTER \(moving)", when: isNoted, replaced),
+        ]
+    }
+
+    private func adding(_ change: Int, of row: String) -> String {
+        "INSERT INTO \(name) (nonce, change, key, kind) SELECT random(), \(change), \(row).key, \(row).kind"
+    }
+
+    /// SQL for whether there are notes of rows that a statement may replace.
+    private var isNoted: String { "EXISTS (SELECT 1 FROM \(name) WHERE number < 0)" }
+
+    private var forgetting: String { "DELETE FROM \(name) WHERE number < 0" }
+
+    /// SQL that notes the items with which a new row conflicts. Instead of a nonce, a note has the end of the log.
+    ///
+    /// - Parameters:
+    ///   - columns: SQL for the log's columns.
+    ///   - condition: SQL for when a row can conflict by its id.
+    ///   - others: SQL for the rows that can conflict at all.
+    private func noting(
+        _ columns: String,
+        condition: String = "",
+        excluding others: String = ""
+    ) -> (condition: String, statements: [String]) {
+        let byKey = "key = NEW.key AND ifnull(kind, 0) <> ifnull(NEW.kind, 0)\(others)"
+        let byID = "rowid = NEW.rowid AND key IS NOT NEW.key\(others)"
+        let exist = [
+            "EXISTS (SELECT 1 FROM \(table) WHERE \(byKey))",
+            "(\(condition)EXISTS (SELECT 1 FROM \(table) WHERE \(byID)))", isNoted,
+        ]
+        let notes = [(-1, byKey), (-2, byID)].map { number, conflict in
+            """
+            INSERT INTO \(name)\(columns) \
+            SELECT \(number), (SELECT max(number) FROM \(name)), \(Change.endangered), key, kind \
+            FROM \(table) WHERE \(conflict)
+            """
+        }
+        return (exist.joined(separator: " OR "), [forgetting] + notes)
+    }
+
+    /// SQL that logs the noted items that are gone, unless another trigger has logged them.
+    private var replaced: [String] {
+        let isThere = "key = noted.key AND ifnull(kind, 0) = ifnull(noted.kind, 0)"
+        let isLogged = """
+            number > noted.nonce AND change = \(Change.removed) AND key IS noted.key AND kind IS noted.kind
+            """
+        let logging = """
+            \(adding(Change.removed, of: "noted")) FROM \(name) AS noted WHERE number < 0 \
+            AND NOT EXISTS (SELECT 1 FROM \(table) WHERE \(isThere)) \
+            AND NOT EXISTS (SELECT 1 FROM \(name) WHERE \(isLogged))
+            """
+        return [logging, forgetting]
+    }
+}

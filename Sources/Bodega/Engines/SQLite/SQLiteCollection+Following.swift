@@ -1,0 +1,74 @@
+package import Foundation
+import GRDB
+
+/// The changes of a collection from one position in its log to another, and the items at the second one.
+package struct SQLiteCollectionUpdate: Sendable {
+
+    /// A change in the log.
+    package struct Change: Sendable {
+        package let key: CacheKey
+        /// Whether it was committed through the same file, so that followers know it.
+        package let isReported: Bool
+    }
+
+    /// The changes in their order, `nil` if the log does not reach back.
+    package let changes: [Change]?
+    /// The items under the keys that were written, as far as they exist. If the log does not reach back, all items in
+    /// insertion order.
+    package let items: [(key: CacheKey, data: Data)]
+    /// The position that is reached.
+    package let cursor: StorageCursor
+}
+
+extension SQLiteCollection {
+
+    /// Reads the changes of all writers.
+    ///
+    /// It blocks commits through the same file, and all earlier ones have been reported to followers. So a follower knows
+    /// which changes are new to it, and in which order.
+    ///
+    /// - Parameters:
+    ///   - cursor: The position after which to begin.
+    ///   - receive: Receives the changes. It must return quickly.
+    package func readUpdate(since cursor: StorageCursor, _ receive: (SQLiteCollectionUpdate) -> Void) throws {
+        let pool = try core.writable().pool
+        try core.mapped {
+            try pool.writeWithoutTransaction { db in
+                try db.inTransaction(.deferred) {
+                    let (changes, items, end) = try changedItems(since: cursor, in: db)
+                    let reported = core.observers.takeReported(of: table, by: ObjectIdentifier(self))
+                    let first = (SQLiteLogPosition(cursor)?.number ?? 0) + 1
+                    let known = changes?.enumerated().map { offset, change in
+                        SQLiteCollectionUpdate.Change(key: change.key, isReported: reported.contains(first + offset))
+                    }
+                    receive(SQLiteCollectionUpdate(changes: known, items: items, cursor: end))
+                    return .commit
+                }
+            }
+        }
+    }
+
+    /// Reads all items, and the keys of those that have changed since a position in the log; all keys if the log does not
+    /// reach back.
+    package func allItems(
+        since cursor: StorageCursor
+    ) throws -> (items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>) {
+        try core.readManyHere { db in
+            let (changes, items, _) = try changedItems(since: cursor, in: db)
+            guard let changes else { return (items, Set(items.map(\.key))) }
+            return (try table.allItems(in: db), Set(changes.map(\.key)))
+        }
+    }
+
+    /// The changes after a position and the items under the written keys; all items if the log does not reach back.
+    private func changedItems(
+        since cursor: StorageCursor, in db: Database
+    ) throws -> (changes: [StorageChange]?, items: [(key: CacheKey, data: Data)], end: StorageCursor) {
+        let history = SQLiteHistory(of: table, in: core)
+        guard let end = try history.end(in: db) else { throw history.missing() }
+        if let all = try history.changedItems(since: cursor, excluding: nil, in: db) {
+            return (all.changes, all.items, all.cursor)
+        }
+        return (nil, try table.allItems(in: db), end.cursor)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+
+/// The change log of a collection, as engines read it.
+struct SQLiteHistory: Sendable {
+    private let core: SQLiteFile
+    private let table: SQLiteTable
+    private let log: SQLiteChangeLog
+
+    init(of table: SQLiteTable, in core: SQLiteFile) {
+        self.core = core
+        self.table = table
+        self.log = table.log
+    }
+
+    /// Creates the log inside of a transaction, unless another writer has created it in the meantime.
+    func begin(in db: Database) throws {
+        if try log.form(in: db) != nil, try log.end(in: db) != nil { return }
+        // Another program may have recreated the table without the column that Bodega lacks.
+        if try !table.isComplete(in: db) { try table.create(in: db) }
+        try log.begin(in: db)
+    }
+
+    /// The error to throw where there is no log and none can be created.
+    func missing() -> StorageError {
+        let message =
+            "The file has no change log of the collection, and it was opened for reading only. Follow the collection once "
+            + "with an engine that can write."
+        return StorageError(.readOnly, message, file: core.url)
+    }
+
+    /// The end of the log, `nil` if there is no log.
+    func end(in db: Database) throws -> SQLiteLogPosition? {
+        try state(in: db)?.end
+    }
+
+    /// All items and the end of the log, `nil` if there is no log.
+    func snapshot(in db: Database) throws -> StorageSnapshot? {
+        guard let end = try end(in: db) else { return nil }
+        return StorageSnapshot(items: try table.allItems(in: db), cursor: end.cursor)
+    }
+
+    /// The next changes after a cursor, `nil` if the log does not contain its position.
+    func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
+        guard let position = SQLiteLogPosition(cursor), let (form, end) = try state(in: db),
+            try log.has(position, in: db)
+        else { return nil }
+        guard position.number < end.number else { return StorageDelta(changes: [], cursor: cursor, isComplete: true) }
+        if let origin, form == .current, try !log.hasChanges(after: position, notOf: origin, in: db) {
+            return StorageDelta(changes: [], cursor: end.cursor, isComplete: true)
+        }
+        guard let part = try log.changes(after: position, form, in: db) else { return nil }
+        return StorageDelta(changes: part.changes, cursor: part.last.cursor, isComplete: part.last == end)
+    }
+
+    /// All changes after a cursor, and the items under the keys that other origins have written; `nil` if the log does not
+    /// contain the cursor's position.
+    func changedItems(
+        since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database
+    ) throws -> StorageChangedItems? {
+        guard var all = try delta(since: cursor, excluding: origin, in: db) else { return nil }
+        while !all.isComplete {
+            guard let next = try delta(since: all.cursor, excluding: nil, in: db) else { return nil }
+            all.append(next)
+        }
+        let items = try table.items(of: Array(all.keysWritten(excluding: origin)), in: db)
+        return StorageChangedItems(changes: all.changes, items: items, cursor: all.cursor)
+    }
+
+    private func state(in db: Database) throws -> (form: SQLiteChangeLog.Form, end: SQLiteLogPosition)? {
+        try SQLiteFile.checkPlace(in: db)
+        let form: SQLiteChangeLog.Form?
+        switch core.connections {
+        case .pool: form = try core.logs.form(of: log, in: db)
+        // The file may have been replaced by another one, so the form is not cached.
+        case .reader: form = try log.form(in: db)
+        }
+        guard let form, let end = try log.end(in: db) else { return nil }
+        return (form, end)
+    }
+}

@@ -1,0 +1,68 @@
+import GRDB
+
+extension SQLiteStorageEngine: CommitReportingStorageEngine {
+
+    private var history: SQLiteHistory { SQLiteHistory(of: table, in: core) }
+
+    /// The current end of the collection's change log.
+    ///
+    /// The first request for the changes of a collection creates a log of them in the file, which then records the changes
+    /// of all programs.
+    public func fetchCursor() async throws -> StorageCursor {
+        try await begun { [history] db in try history.end(in: db)?.cursor }
+    }
+
+    /// Reads all items, in insertion order, with the end of the change log at the same moment. See ``fetchCursor()``.
+    public func fetchSnapshot() async throws -> StorageSnapshot {
+        try await begun { [history] db in try history.snapshot(in: db) }
+    }
+
+    /// Reads the next changes after a cursor, without waiting for any, at most 10,000.
+    ///
+    /// The log keeps 100,000 changes. It records the origin of each change that an engine of this package makes, in any
+    /// process. What other programs write has no origin, nor has what an earlier version of this package has written.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor.
+    ///   - origin: The origin whose own changes are omitted, see ``ObservableStorageEngine``.
+    /// - Returns: `nil` if the log does not reach back to the cursor, or is another one.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
+    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
+        -> StorageDelta?
+    {
+        try await core.readMany { [history] db in try history.delta(since: cursor, excluding: origin, in: db) }
+    }
+
+    public func fetchChangedItems(
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
+    ) async throws -> StorageChangedItems? {
+        try await core.readMany { [history] db in
+            try history.changedItems(since: cursor, excluding: origin, in: db)
+        }
+    }
+
+    /// Signals that there may be changes: immediately, and then after each change, or after several.
+    ///
+    /// Commits through the same engine or its other collections are signalled directly, other commits when the system
+    /// reports changes to their files. Because a commit becomes visible only after the last write that the system reports,
+    /// the file is then checked after 1, 2, 4 milliseconds and so on, and every two seconds in the end. Where the system
+    /// reports nothing, the file is checked every 40 milliseconds. The file is watched only while such streams exist.
+    public func changeSignals() -> AsyncStream<Void> {
+        core.watch.signals(for: table)
+    }
+
+    package func changeSignals(excluding origin: StorageOrigin) -> AsyncStream<Void> {
+        core.watch.signals(for: table, excluding: origin)
+    }
+
+    /// Reads from the log, creating it if there is none.
+    private func begun<Value: Sendable>(
+        _ read: @escaping @Sendable (Database) throws -> Value?
+    ) async throws -> Value {
+        while true {
+            if let value = try await core.readMany(read) { return value }
+            guard case .pool = core.connections else { throw history.missing() }
+            try await core.writeUnreported { [history] db in try history.begin(in: db) }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Bodega
+
+/// What an engine's log has after a cursor: the net effect up to the store's own last change, and that of what follows,
+/// with the records that other origins have left.
+struct RecordChanges<Item: StorableItem>: Sendable {
+    /// The cursor behind the changes.
+    let cursor: StorageCursor
+    /// Whether an origin other than the store's own has changed anything.
+    var areForeign: Bool { !parts.isEmpty }
+
+    private var parts: [NetEffect] = []
+    /// The records that other origins have written, as they are at the cursor.
+    private var records: [CacheKey: DecodedRecord<Item>] = [:]
+
+    /// Changes of the store itself, which has them already.
+    init(ownUpTo cursor: StorageCursor) {
+        self.cursor = cursor
+    }
+
+    /// Changes of any origin.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes, in the order of the log.
+    ///   - records: The records under the keys that other origins have written, as far as they exist at the cursor.
+    ///   - cursor: The cursor behind the changes.
+    ///   - origin: The store's own origin.
+    init(
+        _ changes: [StorageChange],
+        _ records: [(key: CacheKey, record: DecodedRecord<Item>)],
+        upTo cursor: StorageCursor,
+        readBy origin: StorageOrigin
+    ) {
+        self.cursor = cursor
+        if changes.allSatisfy({ $0.origin == origin }) { return }
+        let endOfOwn = changes.lastIndex { $0.origin == origin }.map { $0 + 1 } ?? 0
+        parts = [changes[..<endOfOwn], changes[endOfOwn...]].map { NetEffect($0, of: origin) }
+        self.records = Dictionary(records.map { ($0.key, $0.record) }) { first, _ in first }
+    }
+
+    /// The errors of the records that can't be decoded.
+    var undecodable: [StorageError] { records.values.compactMap { $0.error } }
+}
+
+/// What changes come to, key by key.
+///
+/// Removing what is ``removed`` and then writing what is ``written`` leads to the same records in the same order as the
+/// changes one by one: a record that is removed and written again is at the end.
+struct NetEffect: Sendable {
+    /// The keys whose records were removed at some time, each once.
+    private(set) var removed: [CacheKey] = []
+    /// The keys that were written after their last removal, each once, in the order of the first of these writes.
+    private(set) var written: [CacheKey] = []
+    /// Those of ``written`` that an origin has written last.
+    private(set) var own: Set<CacheKey> = []
+
+    init(_ changes: some Sequence<StorageChange>, of origin: StorageOrigin) {
+        var removals: [CacheKey: Int] = [:]
+        var writes: [CacheKey: Int] = [:]
+        for (number, change) in changes.enumerated() {
+            if change.kind == .written, change.origin == origin {
+                own.insert(change.key)
+            } else {
+                own.remove(change.key)
+            }
+            switch change.kind {
+            case .written:
+                if writes[change.key] == nil { writes[change.key] = number }
+            case .removed:
+                removals[change.key] = number
+                writes[change.key] = nil
+            }
+        }
+        for (number, change) in changes.enumerated() {
+            if removals[change.key] == number { removed.append(change.key) }
+            if writes[change.key] == number { written.append(change.key) }
+        }
+    }
+}
+
+extension RecordChanges {
+
+    /// What the store has to show.
+    struct Shown {
+        fileprivate(set) var changes: [StoreChange<Item>] = []
+        fileprivate(set) var exceptions: RecordExceptions
+        /// Whether reported records have become items. The engine has these at the places of the records, which are not
+        /// known.
+        fileprivate(set) var hasUnknownPlaces = false
+    }
+
+    /// Finds what the store has to show, so that it shows each version once.
+    ///
+    /// - Parameters:
+    ///   - contents: The items that are shown.
+    ///   - exceptions: The exceptions after the store's own operations.
+    ///   - operations: The store's own operations among the changes that are not shown yet.
+    /// - Returns: `nil` if only a look at all records can tell, because some are not where they belong.
+    func shown(
+        after contents: OrderedItems<Item>,
+        _ exceptions: RecordExceptions,
+        with operations: [[StoreChange<Item>]]
+    ) -> Shown? {
+        if exceptions.hasDisplacedItems || exceptions.hasDuplicates { return nil }
+        // Removed files of the first Bodega may have answered to other keys.
+        if parts.contains(where: { $0.removed.contains { $0.kind != .hashed } }) { return nil }
+        var shown = Shown(exceptions: exceptions)
+        let own = StoreChange.lastInsertions(operations.joined())
+        // What is stored is shown once: where it came to its place.
+        var told: Set<CacheKey> = []
+        var removedLater = Set(parts.last?.removed ?? [])
+        var isPresent: [CacheKey: Bool] = [:]
+        for part in parts {
+            var hidden: [CacheKey] = []
+            var inserted: (keys: [CacheKey], items: [Item]) = ([], [])
+            // An own record without an item among the operations is shown already, or was kept aside.
+            for key in part.removed where !part.own.contains(key) || own[key] != nil {
+                hidden.append(key)
+                if !part.own.contains(key) { shown.exceptions.withdrawReport(of: key) }
+            }
+            let removedKeys = Set(exceptions.hasReports ? part.removed : [])
+            for key in part.written {
+                if part.own.contains(key) {
+                    guard let item = own[key] else { continue }
+                    inserted.keys.append(key)
+                    inserted.items.append(item)
+                    continue
+                }
+                if removedLater.contains(key) || !told.insert(key).inserted { continue }
+                switch records[key] {
+                // Removed after the cursor, which is the next change.
+                case nil: shown.exceptions.withdrawReport(of: key)
+                case .undecodable(let error):
+                    shown.exceptions.report(error)
+                    hidden.append(key)
+                case .item(let item, let itemKey, _):
+                    guard itemKey == key else { return nil }
+                    if shown.exceptions.isReported(key), !removedKeys.contains(key) { shown.hasUnknownPlaces = true }
+                    shown.exceptions.withdrawReport(of: key)
+                    inserted.keys.append(key)
+                    inserted.items.append(item)
+                }
+            }
+            hidden.removeAll { !(isPresent[$0] ?? contents.contains($0)) }
+            for key in hidden { isPresent[key] = false }
+            for key in inserted.keys { isPresent[key] = true }
+            if !hidden.isEmpty { shown.changes.append(.remove(hidden)) }
+            if !inserted.keys.isEmpty { shown.changes.append(.insert(keys: inserted.keys, items: inserted.items)) }
+            removedLater = []
+        }
+        return shown
+    }
+}
+
+extension StoreChange {
+    /// The items that changes insert, of each key the last.
+    fileprivate static func lastInsertions(_ changes: some Sequence<Self>) -> [CacheKey: Item] {
+        var items: [CacheKey: Item] = [:]
+        for case .insert(let keys, let inserted) in changes {
+            for (key, item) in zip(keys, inserted) { items[key] = item }
+        }
+        return items
+    }
+}

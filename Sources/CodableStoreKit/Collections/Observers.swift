@@ -1,0 +1,122 @@
+import Bodega
+import Foundation
+import Logging
+
+/// The observers of the objects of one type in one collection.
+///
+/// A change reaches an observer in these steps:
+///
+/// 1. A writer commits, or the follower of foreign changes reads them. While the lock that orders the collection's
+///    changes is held, it calls `enqueue`, which copies the list of observers and hands a call to `deliveries`.
+/// 2. A thread that ends an operation makes that call, holding no lock; see ``DeliveryQueue``.
+/// 3. The call passes the change to each of the copied observers that is still active.
+///
+/// The lock of `observers` guards the list and the `isActive` of each observer. Unsubscribing sets `isActive` under
+/// that lock, so no call of the observer begins afterwards.
+final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
+    // @unchecked because the calls take objects that may not be Sendable. The thread that saves such an object hands it
+    // in, and one thread passes it to the observers after that. Of an instance of a class, each observer gets a copy.
+
+    typealias Call = (ObjectChange<Object>) -> Void
+
+    private final class Observer {
+        let call: Call
+        // Guarded by the lock of `observers`.
+        var isActive = true
+        init(_ call: @escaping Call) { self.call = call }
+    }
+
+    private let observers = Locked<[Observer]>([])
+    private let typeObservers = Locked<(() -> [Call])?>(nil)
+    private let deliveries: DeliveryQueue
+    private let core: Weak<CollectionCore>?
+
+    /// - Parameters:
+    ///   - deliveries: The queue that calls the observers.
+    ///   - core: The collection that holds these observers, `nil` if it has no foreign changes to follow.
+    init(_ deliveries: DeliveryQueue, of core: CollectionCore? = nil) {
+        self.deliveries = deliveries
+        self.core = core.map { Weak($0) }
+    }
+
+    /// Connects the observers of the type in all collections. Only the first call has an effect.
+    ///
+    /// - Parameter find: Returns the calls of those observers for a change in this collection.
+    func setTypeObservers(_ find: @autoclosure () -> () -> [Call]) {
+        typeObservers.withLock { if $0 == nil { $0 = find() } }
+    }
+
+    /// Adds an observer of future changes.
+    func add(_ call: @escaping Call) -> ObservableCodableStoreSubscription {
+        nonisolated(unsafe) let observer = Observer(call)
+        observers.withLock { $0.append(observer) }
+        core?.object?.beginObservation()
+        return ObservableCodableStoreSubscription {
+            self.observers.withLock { observers in
+                observer.isActive = false
+                observers.removeAll { $0 === observer }
+            }
+            self.core?.object?.endObservation()
+        }
+    }
+
+    /// Enqueues a change made by this process.
+    ///
+    /// The caller that saved or deleted an instance of a class still has it. So each observer gets a copy, decoded from
+    /// the record.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - effect: Its effect on the records.
+    func enqueue(_ change: ObjectChange<Object>, _ effect: SQLiteEffect) {
+        if Object.self is AnyObject.Type { enqueue(effect) } else { enqueue { change } }
+    }
+
+    /// Enqueues a change for the current observers. Those that are still active when it is delivered are called.
+    ///
+    /// - Parameter change: Returns the change, or `nil` if there is nothing to report. It is called upon delivery, and
+    ///   once for each observer if `Object` is a class.
+    func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
+        let ofType = typeObservers.withLock { $0 }?() ?? []
+        let observers = observers.withLock { $0 } + ofType.map(Observer.init)
+        if observers.isEmpty { return }
+        nonisolated(unsafe) let delivery = (observers: observers, change: change)
+        deliveries.enqueue {
+            let isOfClass = Object.self is AnyObject.Type
+            var change: ObjectChange<Object>?
+            for observer in delivery.observers where self.isActive(observer) {
+                if change == nil || isOfClass { change = delivery.change() }
+                guard let change else { return }
+                observer.call(change)
+            }
+        }
+    }
+
+    private func isActive(_ observer: Observer) -> Bool {
+        observers.withLock { _ in observer.isActive }
+    }
+}
+
+extension Observers: RecordObservers {
+
+    func enqueue(_ effect: SQLiteEffect) {
+        enqueue {
+            switch effect {
+            case .written(let key, let data): Self.object(data, key).map { .saved($0) }
+            case .removed(let key, let data): Self.object(data, key).map { .deleted($0) }
+            }
+        }
+    }
+
+    private static func object(_ data: Data, _ key: CacheKey) -> Object? {
+        do {
+            return try Codec<Object>().decode(data, key)
+        } catch {
+            codableStoreLogger.error(
+                "Observers are not notified of a change, because the record cannot be decoded.",
+                metadata: ["key": "\(key)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+}

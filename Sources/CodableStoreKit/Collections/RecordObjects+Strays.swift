@@ -1,0 +1,92 @@
+import Bodega
+import Foundation
+
+/// An object in records whose keys are not its identifier's: files that another program has added, or records of an
+/// earlier version of this package.
+struct Stray<Object> {
+    let object: Object
+    var keys: [CacheKey]
+}
+
+extension RecordObjects {
+
+    /// Whether objects can be under keys that are not their identifiers'. Earlier versions used other keys for
+    /// identifiers without a static type.
+    var canHoldStrays: Bool { records.canHoldStrays || hasErasedIdentifiers }
+
+    private var hasErasedIdentifiers: Bool { Object.ID.self == AnyHashable.self }
+
+    /// Returns the stray objects by the keys of their identifiers.
+    ///
+    /// The records are searched once. If there are no strays, they are searched again only after a read of the
+    /// collection has found one.
+    func strays() throws -> [CacheKey: Stray<Object>] {
+        if core.hasStrays == false || !canHoldStrays { return [:] }
+        let items = try hasErasedIdentifiers ? records.items() : records.strays()
+        var strays: [CacheKey: Stray<Object>] = [:]
+        for (item, result) in zip(items, Codec<Object>().decode(items)) {
+            guard case .success(let object) = result, let own = ownKey(of: object), own != item.key else { continue }
+            strays[own, default: Stray(object: object, keys: [])].keys.append(item.key)
+        }
+        core.hasStrays = !strays.isEmpty
+        return strays
+    }
+
+    /// Removes each stray whose object is also stored under its own key, or in an earlier stray.
+    func withoutShadowedStrays(_ found: FetchedObjects<Object>) throws -> FetchedObjects<Object> {
+        if !canHoldStrays { return found }
+        let strayIndices = found.objectsAndKeys.indices.filter { index in
+            isStray(found.objectsAndKeys[index].object, under: found.objectsAndKeys[index].key)
+        }
+        if strayIndices.isEmpty { return found }
+        core.hasStrays = true
+        var known = Set(found.objectsAndKeys.map(\.key)).subtracting(strayIndices.map { found.objectsAndKeys[$0].key })
+        var shadowed: Set<Int> = []
+        for index in strayIndices {
+            guard let own = ownKey(of: found.objectsAndKeys[index].object) else { continue }
+            if !known.insert(own).inserted { shadowed.insert(index) }
+        }
+        return FetchedObjects(
+            objectsAndKeys: found.objectsAndKeys.indices.filter { !shadowed.contains($0) }.map {
+                found.objectsAndKeys[$0]
+            },
+            undecodable: found.undecodable
+        )
+    }
+
+    /// Returns whether a key is not the object's own.
+    func isStray(_ object: Object, under key: CacheKey) -> Bool {
+        guard let own = ownKey(of: object) else { return false }
+        return own != key
+    }
+
+    /// Returns the operations that remove the strays of objects that are saved under their own keys. Such a stray would
+    /// reappear when the object is deleted.
+    func removing(
+        _ strays: [CacheKey: Stray<Object>],
+        replacedBy operations: [StorageOperation],
+        _ contents: any RecordContents
+    ) throws -> [StorageOperation] {
+        if strays.isEmpty { return [] }
+        let written = Set(operations.compactMap(\.writtenKey))
+        return try written.flatMap { own in
+            try (strays[own]?.keys ?? []).filter { key in
+                // The record may have been replaced since the strays were read, or be replaced by this batch.
+                guard !written.contains(key), let data = try contents.data(of: key) else { return false }
+                guard case .success(let object) = Codec<Object>().decode([(key, data)])[0] else { return false }
+                return ownKey(of: object) == own
+            }
+        }
+        .map { .remove(key: $0) }
+    }
+
+    /// Returns the key of an object's identifier, or `nil` if it has none.
+    func ownKey(of object: Object) -> CacheKey? {
+        do {
+            return try key(of: object.codableStoreID)
+        } catch {
+            // The object cannot be saved again, but it can be read.
+            return nil
+        }
+    }
+}

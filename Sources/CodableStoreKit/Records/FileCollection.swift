@@ -1,0 +1,59 @@
+import Bodega
+import Foundation
+
+/// Records in a folder, one file per record. A missing folder counts as empty, and is created by the first write.
+final class FileCollection: RecordCollection {
+
+    private let folder: DiskFolder
+    // Held during a change and its `committed` call, so that these calls are in the order of the changes.
+    private let order = NSLock()
+
+    init(_ url: URL) {
+        folder = DiskFolder(url: url, durability: .full)
+    }
+
+    /// Returns a key whose file is named after the identifier, as far as the file system permits.
+    func key(_ text: String) -> CacheKey { CacheKey(verbatim: text) }
+
+    func data(of key: CacheKey) throws -> Data? {
+        try reading(orElse: nil) { try $0.data(of: key) }
+    }
+
+    func contains(_ key: CacheKey) throws -> Bool {
+        try reading(orElse: false) { try !$0.existing(among: [key]).isEmpty }
+    }
+
+    func items() throws -> [(key: CacheKey, data: Data)] {
+        try reading(orElse: []) { try $0.allItems() }
+    }
+
+    var canHoldStrays: Bool { true }
+
+    func strays() throws -> [(key: CacheKey, data: Data)] {
+        try reading(orElse: []) { try $0.strays() }
+    }
+
+    func file(of key: CacheKey) throws -> URL? {
+        try reading(orElse: nil) { try $0.file(of: key) }
+    }
+
+    func update(
+        _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
+        committed: @escaping @Sendable () -> Void
+    ) throws {
+        order.lock()
+        defer { order.unlock() }
+        try folder.update(at: Date()) { try body($0) }
+        committed()
+    }
+
+    private func reading<Value>(orElse absent: Value, _ body: (DiskFolder) throws -> Value) throws -> Value {
+        do {
+            return try body(folder)
+        } catch {
+            if try !folder.exists() { return absent }
+            // The folder may have been created since the first attempt.
+            return try body(folder)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Bodega
+import Foundation
+
+/// The records of one collection, stored by one of Bodega's synchronous cores.
+protocol RecordCollection: AnyObject, Sendable {
+
+    /// Returns the key for the text of an identifier.
+    func key(_ text: String) -> CacheKey
+
+    /// Returns the record under a key, or `nil` if there is none.
+    func data(of key: CacheKey) throws -> Data?
+
+    /// Returns whether there is a record under a key.
+    func contains(_ key: CacheKey) throws -> Bool
+
+    /// Returns all records in insertion order.
+    func items() throws -> [(key: CacheKey, data: Data)]
+
+    /// Returns the same without the keys.
+    func values() throws -> [Data]
+
+    /// Whether other programs can add records under keys that are not their objects' own.
+    var canHoldStrays: Bool { get }
+
+    /// Returns the records that other programs may have added.
+    func strays() throws -> [(key: CacheKey, data: Data)]
+
+    /// Returns the file that contains the record under a key, for use in errors.
+    func file(of key: CacheKey) throws -> URL?
+
+    /// Reads and changes records atomically.
+    ///
+    /// - Parameters:
+    ///   - body: Reads the records and returns the operations to apply. It may run more than once.
+    ///   - committed: Called once after the commit, in the order of the commits, while a lock is held. It must return
+    ///     quickly and use no store.
+    func update(
+        _ body: @escaping @Sendable (any RecordContents) throws -> [StorageOperation],
+        committed: @escaping @Sendable () -> Void
+    ) throws
+
+    /// Follows foreign changes, if the records can report them.
+    ///
+    /// - Parameter receive: Called with foreign changes, in one order with the calls of `committed`. It must return
+    ///   quickly and use no store.
+    /// - Returns: A closure that ends the following, or `nil` if foreign changes cannot be followed.
+    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)?
+}
+
+/// The records during an update.
+protocol RecordContents {
+    /// Returns the record under a key, or `nil` if there is none.
+    func data(of key: CacheKey) throws -> Data?
+
+    /// Returns all records in insertion order.
+    func allItems() throws -> [(key: CacheKey, data: Data)]
+}
+
+extension DiskContents: RecordContents {}
+extension SQLiteContents: RecordContents {}
+
+extension RecordCollection {
+    func values() throws -> [Data] { try items().map(\.data) }
+
+    var canHoldStrays: Bool { false }
+
+    func strays() throws -> [(key: CacheKey, data: Data)] { [] }
+
+    func follow(_ receive: @escaping @Sendable ([SQLiteEffect]) -> Void) -> (@Sendable () -> Void)? { nil }
+}
