@@ -1,17 +1,17 @@
 import Foundation
 
-/// What an engine takes up on its medium.
-struct MediumUse: Codable, Equatable, Sendable {
-    /// The bytes in its files.
+/// The space that an engine uses on disk.
+struct DiskUse: Codable, Equatable, Sendable {
+    /// The size of its files, in bytes.
     var bytes: Int
-    /// The bytes that the file system has set aside for them.
+    /// The space that the file system has allocated for them, in bytes.
     var allocated: Int
-    /// How many files there are.
+    /// The number of files.
     var files: Int
 
-    /// Adds up all files.
+    /// Adds up the sizes of all files.
     ///
-    /// - Parameter urls: Files, and folders with all that is in them. What does not exist counts nothing.
+    /// - Parameter urls: Files, and folders with all of their contents. Missing files are skipped.
     init(of urls: [URL]) throws {
         bytes = 0
         allocated = 0
@@ -26,7 +26,7 @@ struct MediumUse: Codable, Equatable, Sendable {
     private mutating func add(_ path: String) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
-        // A folder's own blocks are part of the price of many files.
+        // The blocks of a folder are part of the cost of many files.
         allocated += Int(status.st_blocks) * 512
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         bytes += Int(status.st_size)
