@@ -15,7 +15,8 @@ public struct StorageChange: Hashable, Sendable {
     public var key: CacheKey
     /// What was done to it.
     public var kind: Kind
-    /// Who did it, if that is known; `nil` if it was another process.
+    /// The origin of the change; `nil` if the writer did not state one, for example because it is a program that does not
+    /// use this package.
     public var origin: StorageOrigin?
 
     /// Creates a change.
@@ -23,7 +24,7 @@ public struct StorageChange: Hashable, Sendable {
     /// - Parameters:
     ///   - key: The item's key.
     ///   - kind: What was done to it.
-    ///   - origin: Who did it, if that is known.
+    ///   - origin: The origin of the change, if the writer stated one.
     public init(key: CacheKey, kind: Kind, origin: StorageOrigin? = nil) {
         self.key = key
         self.kind = kind
