@@ -158,8 +158,8 @@ final class SQLiteFollower: Sendable {
         }
     }
 
-    /// The position up to which all changes are reported. If there is none yet, it is the end of the log, and remains so if
-    /// a later step fails.
+    /// The position up to which all changes are reported. If there is none yet, it is the end of the log, and remains
+    /// so if a later step fails.
     ///
     /// - Returns: `nil` if the collection was replaced in the meantime.
     private func cursor(of collection: SQLiteCollection) throws -> StorageCursor? {

@@ -5,11 +5,11 @@ import GRDB
 /// Lets concurrent writers share a transaction, and with it the wait for the disk.
 ///
 /// 1. Writers append their jobs to `waiting`, on any thread, and wait.
-/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous writer
-///    always waits for the connection.
-/// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them in
-///    their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file is, the
-///    fewer syncs there are per write.
+/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous
+///    writer always waits for the connection.
+/// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them
+///    in their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file
+///    is, the fewer syncs there are per write.
 /// 4. After the commit, it calls `committed` of each job, in their order, still on the connection and before the next
 ///    transaction.
 /// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
@@ -56,8 +56,8 @@ final class SQLiteGroupCommit: Sendable {
 
     /// The blocking form of ``commit(_:committed:)``.
     ///
-    /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that most
-    /// of them find their work done when they get it.
+    /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that
+    /// most of them find their work done when they get it.
     func commitHere(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         waiting.withLock { waiting in

@@ -4,17 +4,17 @@ import Logging
 
 /// Signals to followers of a file's collections that there may be changes of any writer.
 ///
-/// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when the
-///    file may have changed.
+/// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when
+///    the file may have changed.
 /// 2. A commit through the same ``SQLiteFile`` signals directly. If its predecessor in the log was signalled, too, its
 ///    origin is known to be the only news, and followers that exclude this origin get no signal.
-/// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log, and
-///    signals if the log has grown since its last signal.
+/// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log,
+///    and signals if the log has grown since its last signal.
 /// 4. When the last follower is gone, the file watch is cancelled.
 ///
-/// `state` guards the followed collections, the ends of their logs and the file watch. It is never locked during a read, a
-/// signal or a call of the file watch, because commits wait for it. Step 2 runs on the writing connection, step 3 on the
-/// queue of the file watch, step 4 on any thread.
+/// `state` guards the followed collections, the ends of their logs and the file watch. It is never locked during a
+/// read, a signal or a call of the file watch, because commits wait for it. Step 2 runs on the writing connection, step
+/// 3 on the queue of the file watch, step 4 on any thread.
 final class SQLiteWatch: Sendable {
 
     private struct Followed: Sendable {
