@@ -11,7 +11,7 @@ import Testing
         let folder = TemporaryFolder()
         let lines = try await Child("exhaust-descriptors", kind, folder.path).lines()
         try #require(lines.count == 10)
-        let tooMany = "inputOutput: It could not be opened. Too many files are open."
+        let tooMany = "inputOutput: The file or folder could not be opened. Too many files are open."
         #expect(lines[0].hasPrefix(tooMany))
         // With each attempt there is one more file to open.
         for line in lines[..<8] where line != "opened" { #expect(line.hasPrefix(tooMany)) }

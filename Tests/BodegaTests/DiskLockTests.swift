@@ -127,14 +127,14 @@ import Musl
         try DiskFolder(url: folder.url, durability: .relaxed).writing { _, _ throws in
             for _ in 0..<10 {
                 #expect(throws: StorageError.self) {
-                    try core.carryOut(askedAt: .seconds(1000)) { try write("b", to: $0) }
+                    try core.carryOut(requestedAt: .seconds(1000)) { try write("b", to: $0) }
                 }
                 #expect(timeout.now() == .seconds(1030))
             }
             // One that was asked for later has all of its time, whatever it waited for before.
             time.withLock { $0 = .seconds(2000) }
             #expect(throws: StorageError.self) {
-                try core.carryOut(askedAt: .seconds(1900)) { try write("b", to: $0) }
+                try core.carryOut(requestedAt: .seconds(1900)) { try write("b", to: $0) }
             }
             #expect(timeout.now() == .seconds(2030))
         }
@@ -150,7 +150,7 @@ import Musl
         try write("a", "b", to: core)
         core.lastTimeout.withLock { $0 = .seconds(1500) }
         try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
-            expectLocked { try core.carryOut(askedAt: .seconds(1000)) { try write("b", "c", to: $0) } }
+            expectLocked { try core.carryOut(requestedAt: .seconds(1000)) { try write("b", "c", to: $0) } }
         }
         #expect(timeout.now() == .seconds(2030))
     }
