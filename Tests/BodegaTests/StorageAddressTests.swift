@@ -146,7 +146,7 @@ import Testing
         "What is no address is refused, with what to write instead",
         arguments: [
             ("", "sqlite:PATH"), ("sqlite:", "lacks a path"), ("disk:", "lacks a path"), ("sqlite:#a", "lacks a path"),
-            ("memory:a", "write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
+            ("memory:a", "Write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
             ("sqlite:a#%2", "%25"), ("sqlite:a#%ff", "%25"), ("sqlite:a#50%", "%25"), ("no-such-thing", "disk:PATH"),
             ("ftp:x", "\"ftp\""), ("postgres:host/db", "postgres://"), ("postgres://h/d#%2", "%25"),
         ]
