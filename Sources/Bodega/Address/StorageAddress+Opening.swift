@@ -54,7 +54,11 @@ extension StorageAddress {
     /// - Throws: A ``StorageError`` whose message says what to write instead.
     package func check(mustExist: Bool) throws {
         if engine == .memory {
-            if mustExist { throw cannotOpen("A store in memory is empty when it is opened, so there is nothing to read. Name an existing store.") }
+            if mustExist {
+                throw cannotOpen(
+                    "A store in memory is empty when it is opened, so there is nothing to read. Name an existing store."
+                )
+            }
             return
         }
         // Only a connection can tell whether the store exists.

@@ -81,7 +81,9 @@ extension StorageAddress {
         guard !path.isEmpty else { throw invalid("\"\(text)\" lacks a path before the #. \(forms)") }
         if name.isEmpty { return (path, nil) }
         guard let collection = unescaped(name) else {
-            throw invalid("\"\(name)\" is not a valid collection name: a % must precede two hexadecimal digits. Write %25 for a %.")
+            throw invalid(
+                "\"\(name)\" is not a valid collection name: a % must precede two hexadecimal digits. Write %25 for a %."
+            )
         }
         return (path, collection)
     }

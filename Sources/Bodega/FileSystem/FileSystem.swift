@@ -145,7 +145,8 @@ package enum FileSystem {
         var status = stat()
         guard lstat(destination.path, &status) == 0 else { return }
         if replacing, status.isFile { return }
-        throw taken(destination, replacing ? "Something other than a file has this name." : "The name is already taken.")
+        throw taken(
+            destination, replacing ? "Something other than a file has this name." : "The name is already taken.")
     }
 
     private static func taken(_ destination: URL, _ what: String) -> StorageError {

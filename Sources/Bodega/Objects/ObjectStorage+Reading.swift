@@ -73,7 +73,8 @@ extension ObjectStorage {
 
     private func decodable(_ fetched: FetchedObjects<Object>) -> [(key: CacheKey, object: Object)] {
         for error in fetched.undecodable {
-            bodegaLogger.error("A record could not be decoded and was omitted from a read.", metadata: ["error": "\(error)"])
+            bodegaLogger.error(
+                "A record could not be decoded and was omitted from a read.", metadata: ["error": "\(error)"])
         }
         return fetched.objectsAndKeys
     }

@@ -114,7 +114,9 @@ enum DiskBatch {
         do {
             try FileSystem.removeFolder(name, in: control, owner.controlPath + "/" + name)
         } catch {
-            bodegaLogger.warning("The leftover files of a batch could not be removed. The next batch removes them.", metadata: ["error": "\(error)"])
+            bodegaLogger.warning(
+                "The leftover files of a batch could not be removed. The next batch removes them.",
+                metadata: ["error": "\(error)"])
         }
     }
 

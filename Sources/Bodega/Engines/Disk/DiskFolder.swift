@@ -226,7 +226,8 @@ package final class DiskFolder: Sendable {
                 unlinkat(folder, DiskName.controlFolder, AT_REMOVEDIR)
             }
         } catch {
-            bodegaLogger.debug("The control folder could not be removed.", metadata: ["folder": "\(controlPath)", "error": "\(error)"])
+            bodegaLogger.debug(
+                "The control folder could not be removed.", metadata: ["folder": "\(controlPath)", "error": "\(error)"])
         }
     }
 

@@ -42,7 +42,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         do {
             try open()
         } catch {
-            bodegaLogger.error("The folder of an engine could not be opened. The engine's operations will fail.", metadata: ["error": "\(error)"])
+            bodegaLogger.error(
+                "The folder of an engine could not be opened. The engine's operations will fail.",
+                metadata: ["error": "\(error)"])
         }
     }
 
