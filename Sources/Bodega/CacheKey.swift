@@ -26,8 +26,8 @@ public struct CacheKey: Sendable {
 
     /// The string that the key was created from; for a key created from a URL, the whole URL.
     ///
-    /// Engines store the normal form of a URL. The key that an engine returns for an item written under a URL therefore has
-    /// the normal form as its raw value, and equals the key that was written.
+    /// Engines store the normal form of a URL. The key that an engine returns for an item written under a URL therefore
+    /// has the normal form as its raw value, and equals the key that was written.
     public let rawValue: String
 
     /// How the ``value`` is derived from the ``rawValue``.
@@ -55,7 +55,8 @@ public struct CacheKey: Sendable {
 
     /// Creates a key from its parts, for engines that store them.
     ///
-    /// The raw value of a URL is either the whole URL, with `//` after the scheme, or its normal form, without a scheme.
+    /// The raw value of a URL is either the whole URL, with `//` after the scheme, or its normal form, without a
+    /// scheme.
     ///
     /// - Parameters:
     ///   - rawValue: The string that the key was created from.

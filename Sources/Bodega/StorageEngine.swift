@@ -172,9 +172,9 @@ public protocol StorageEngine: Sendable {
 
     /// Applies writes and removals in order, all or nothing if the engine can.
     ///
-    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine`` apply all of them or none. The default
-    /// for engines that don't implement this method calls ``write(_:)``, ``remove(keys:)`` and ``removeAllData()`` one
-    /// after the other, so a failure leaves the operations before it applied.
+    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine`` apply all of them or none. The
+    /// default for engines that don't implement this method calls ``write(_:)``, ``remove(keys:)`` and
+    /// ``removeAllData()`` one after the other, so a failure leaves the operations before it applied.
     ///
     /// - Parameter operations: The operations. An empty list does nothing.
     /// - Throws: A ``StorageError`` if they could not be applied.

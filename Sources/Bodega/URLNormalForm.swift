@@ -1,7 +1,7 @@
 /// A URL without the parts that don't distinguish items: its scheme, a leading `www.` of its host, one trailing slash.
 ///
-/// Without credentials, the normal form is one range of the URL's text, so that a key can be hashed without a copy. With
-/// credentials, a `www.` may have to be cut out of the middle.
+/// Without credentials, the normal form is one range of the URL's text, so that a key can be hashed without a copy.
+/// With credentials, a `www.` may have to be cut out of the middle.
 struct URLNormalForm {
     private let url: String
     /// The range of the credentials, with their `@`, in the URL's UTF-8.

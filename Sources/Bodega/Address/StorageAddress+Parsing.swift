@@ -7,8 +7,8 @@ extension StorageAddress {
     /// For an address without a scheme, the file or folder at its path determines the engine. Nothing is changed there.
     ///
     /// - Parameter text: The address, in one of the forms that ``StorageAddress`` lists.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the text is not an address or leaves the
-    ///   engine open. Its message says what to write instead.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the text is not an address or leaves
+    ///   the engine open. Its message says what to write instead.
     public init(parsing text: String) throws {
         if let address = try Self.parse(postgres: text) {
             self = address
@@ -82,7 +82,7 @@ extension StorageAddress {
         if name.isEmpty { return (path, nil) }
         guard let collection = unescaped(name) else {
             throw invalid(
-                "\"\(name)\" is not a valid collection name: a % must precede two hexadecimal digits. Write %25 for a %."
+                "\"\(name)\" is not a valid collection name. Write a % only before two hexadecimal digits, and %25 for a %."
             )
         }
         return (path, collection)
@@ -155,8 +155,8 @@ extension StorageAddress {
 
 extension BidirectionalCollection<Unicode.Scalar> {
 
-    /// The text after a prefix, `nil` if the text doesn't begin with it. Unlike `hasPrefix(_:)`, this compares code points,
-    /// so a combining character after the prefix belongs to the result.
+    /// The text after a prefix, `nil` if the text doesn't begin with it. Unlike `hasPrefix(_:)`, this compares code
+    /// points, so a combining character after the prefix belongs to the result.
     func after(_ prefix: String) -> SubSequence? {
         starts(with: prefix.unicodeScalars) ? dropFirst(prefix.unicodeScalars.count) : nil
     }

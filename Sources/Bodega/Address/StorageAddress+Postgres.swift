@@ -32,7 +32,7 @@ extension StorageAddress {
         guard scalars.after(scheme + "//") != nil else {
             throw StorageError(
                 .invalidArgument,
-                "The address of a PostgreSQL database lacks // after its scheme. Write postgres://USER@HOST/DATABASE#COLLECTION."
+                "A PostgreSQL database's address lacks // after the scheme. Write postgres://USER@HOST/DATABASE#COLLECTION."
             )
         }
         let bytes = Array(text.utf8)
@@ -49,8 +49,9 @@ extension StorageAddress {
     }
 
     private static let suspectedSecret = """
-        The store's address looks like that of a database and may contain a password, so it is not shown here. Write the \
-        address of a PostgreSQL database as postgres://USER@HOST/DATABASE#COLLECTION, and a path as sqlite:PATH or disk:PATH.
+        The store's address looks like that of a database and may contain a password, so it is not shown here. Write \
+        the address of a PostgreSQL database as postgres://USER@HOST/DATABASE#COLLECTION, and a path as sqlite:PATH \
+        or disk:PATH.
         """
 
     /// Whether a text that is not the address of a database may be intended as one and contain a password.

@@ -20,10 +20,11 @@ public import Foundation
 /// ``SQLiteStorageEngine``. If the path does not exist yet, or is an empty file, the extensions `sqlite3`, `sqlite` and
 /// `db` stand for SQLite.
 ///
-/// Paths are used unchanged, with two exceptions. A path that begins with `~/` is in the home folder, because shells don't
-/// expand that after a scheme. The text after the last `#` is the name of a collection. An SQLite file with a `#` in its
-/// path is therefore written with another `#` at the end, which names no collection: `sqlite:#1.db#`. In a collection's
-/// name, `%` and two hexadecimal digits stand for a byte, so that a `#` can be written as `%23` and a `%` as `%25`.
+/// Paths are used unchanged, with two exceptions. A path that begins with `~/` is in the home folder, because shells
+/// don't expand that after a scheme. The text after the last `#` is the name of a collection. An SQLite file with a `#`
+/// in its path is therefore written with another `#` at the end, which names no collection: `sqlite:#1.db#`. In a
+/// collection's name, `%` and two hexadecimal digits stand for a byte, so that a `#` can be written as `%23` and a `%`
+/// as `%25`.
 ///
 /// An address that begins with `postgres://` or `postgresql://` is libpq's connection URL, followed by a `#` and the
 /// collection's name. ``description`` omits a password in it, but a pass file is a better place for a password.

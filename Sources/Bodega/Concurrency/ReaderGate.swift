@@ -9,20 +9,20 @@ import Foundation
 ///     asynchronous  pending ── worker thread ──┘
 ///
 /// 1. A synchronous reader takes a free place on its own thread, or appends a semaphore to `waiting` and blocks.
-/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on the queue, unless there are as many
-///    workers as places.
+/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on the queue, unless there are as
+///    many workers as places.
 /// 3. A worker takes a closure from `pending`, gets a place as in 1, runs the closure, leaves, and resumes the reader's
 ///    task. It repeats this until `pending` is empty, and ends.
 /// 4. A reader that leaves passes its place to the first semaphore in `waiting`, or frees it.
 ///
 /// `state` is guarded by its lock, which is never held while a reader waits or reads.
 ///
-/// Only a reader that has a thread takes a place. If asynchronous readers took places before they had a thread, synchronous
-/// readers could block all threads waiting for these places: a deadlock.
+/// Only a reader that has a thread takes a place. If asynchronous readers took places before they had a thread,
+/// synchronous readers could block all threads waiting for these places: a deadlock.
 final class ReaderGate: Sendable {
 
-    /// Reads, and returns a closure that resumes the reader's task. It is called after the reader has left, because it may
-    /// have to wait for a thread.
+    /// Reads, and returns a closure that resumes the reader's task. It is called after the reader has left, because it
+    /// may have to wait for a thread.
     typealias Read = @Sendable () -> @Sendable () -> Void
 
     private struct State {
@@ -86,7 +86,8 @@ final class ReaderGate: Sendable {
         if needsWorker { queue.async { while self.runNext(isWorker: true) {} } }
     }
 
-    /// Leaves, and enters again on a thread of the queue. In between, the reader counts as inside for ``whileEmpty(_:)``.
+    /// Leaves, and enters again on a thread of the queue. In between, the reader counts as inside for
+    /// ``whileEmpty(_:)``.
     ///
     /// - Parameter read: Is called inside the gate.
     func returnLater(_ read: @escaping Read) {

@@ -9,8 +9,8 @@ import Logging
 /// 3. The timer is set to the next pause: 1, 2, 4 milliseconds and so on, and in the end every two seconds.
 ///
 /// The calls go on after an event because a commit of SQLite becomes visible only when it is on disk, which no event
-/// reports, and because some file systems don't report every event. Where the system reports none, the longest pause is 40
-/// milliseconds.
+/// reports, and because some file systems don't report every event. Where the system reports none, the longest pause is
+/// 40 milliseconds.
 ///
 /// All steps run on `queue`, except for the first pause and ``cancel()``, which run on the caller's thread. `state` is
 /// guarded by its lock, which is never held while `changed` runs.

@@ -37,8 +37,8 @@ final class InotifyEvents: FileEvents {
 /// 4. The instance pauses, so that further events are reported together. Step 2 follows.
 /// 5. The last ``remove(_:)`` cancels the instance.
 ///
-/// `state` is guarded by its lock, which is not held while listeners are called. A listener may therefore be called once
-/// more after its removal.
+/// `state` is guarded by its lock, which is not held while listeners are called. A listener may therefore be called
+/// once more after its removal.
 final class InotifyWatches: Sendable {
 
     static let shared = InotifyWatches()

@@ -32,7 +32,7 @@ package struct LockTimeout: Sendable {
     ///
     /// - Parameters:
     ///   - limit: How long to wait. A free lock is taken even if this is zero.
-    ///   - threads: Maximum number of threads of the process that wait for file locks. Further callers retry with pauses.
+    ///   - threads: Maximum number of the process's threads that wait for file locks. Further callers retry with pauses.
     ///   - now: Returns the time since an arbitrary moment in the past, never set back.
     ///   - wait: Blocks the thread until the semaphore is signalled, at most for a time; it may return earlier.
     package init(
@@ -74,8 +74,8 @@ package struct LockDeadline: Sendable {
     /// Takes an `flock`, waiting while another process or another descriptor of the file holds it.
     ///
     /// - Parameters:
-    ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``. After an error, do not lock
-    ///     it again.
+    ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``. After an error, don't
+    ///     lock it again.
     ///   - kind: `LOCK_EX` or `LOCK_SH`.
     ///   - path: Its path, for the error.
     /// - Throws: ``StorageError/Code/locked`` after the deadline.
@@ -120,9 +120,9 @@ package struct LockDeadline: Sendable {
         StorageError(
             .locked,
             """
-            \(holder) holds the lock and did not release it within \(timeout.limit.components.seconds) seconds. Try again later. \
-            If it stays locked, a process that uses the file or folder hangs or was suspended: `lsof` lists the processes \
-            that have it open; continue or end that process.
+            \(holder) holds the lock and did not release it within \(timeout.limit.components.seconds) seconds. \
+            Try again later. If it stays locked, a process that uses the file or folder hangs or was suspended: \
+            `lsof` lists the processes that have it open; continue or end that process.
             """,
             file: URL(fileURLWithPath: path)
         )

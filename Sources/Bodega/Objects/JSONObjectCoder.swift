@@ -1,8 +1,8 @@
 public import Foundation
 import RecordCoder
 
-/// A coder for JSON. It uses `RecordEncoder` and `RecordDecoder`, which produce the same results as Foundation's coders in
-/// a fraction of the time, or configured coders of Foundation.
+/// A coder for JSON. It uses `RecordEncoder` and `RecordDecoder`, which produce the same results as Foundation's coders
+/// in a fraction of the time, or configured coders of Foundation.
 public struct JSONObjectCoder: ObjectCoder {
     private enum Coders {
         case record(RecordEncoder, RecordDecoder)

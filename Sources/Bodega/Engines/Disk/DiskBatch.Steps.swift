@@ -12,8 +12,8 @@ extension DiskBatch {
 
     /// The list of a batch's steps. The number of a step is the name of its staged file.
     ///
-    /// In a file, each step is a letter, the item's name and a NUL, which no name can contain: `W` for a write, `S` for a
-    /// write with a sidecar, `R` for a removal. An `E` marks the end.
+    /// In a file, each step is a letter, the item's name and a NUL, which no name can contain: `W` for a write, `S` for
+    /// a write with a sidecar, `R` for a removal. An `E` marks the end.
     struct Steps: Equatable {
         enum Step: Equatable {
             case write(String, hasSidecar: Bool)
@@ -34,8 +34,8 @@ extension DiskBatch {
                 throw StorageError(
                     .damaged,
                     """
-                    A batch was interrupted and its list could not be read, so the folder may hold half of the batch. Make \
-                    the file readable or restore a backup of the folder.
+                    A batch was interrupted and its list could not be read, so the folder may hold half of the batch. \
+                    Make the file readable or restore a backup of the folder.
                     """,
                     file: URL(fileURLWithPath: path),
                     cause: error
@@ -45,8 +45,8 @@ extension DiskBatch {
                 throw StorageError(
                     .damaged,
                     """
-                    A batch was interrupted and its list is damaged, so the folder may hold half of the batch. Restore a \
-                    backup of the folder.
+                    A batch was interrupted and its list is damaged, so the folder may hold half of the batch. \
+                    Restore a backup of the folder.
                     """,
                     file: URL(fileURLWithPath: path)
                 )

@@ -17,8 +17,8 @@ extension DiskFolder {
     func unrecognizedFiles() throws -> [String] {
         try readingMany { folder in
             let names = try inOrder(folder) { file in file.record?.key == nil ? file.name : nil }
-            // Many programs name files by random UUIDs. Bodega's names are hashes; one in 64 has the version and variant
-            // of such a UUID. If most names in a folder do, the folder belongs to another program.
+            // Many programs name files by random UUIDs. Bodega's names are hashes; one in 64 has the version and
+            // variant of such a UUID. If most names in a folder do, the folder belongs to another program.
             let hashes = names.filter(\.isGroupedMD5)
             let random = hashes.filter(\.looksLikeRandomUUID)
             let isForeign = random.count * 2 > hashes.count

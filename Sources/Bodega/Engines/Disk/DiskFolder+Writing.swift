@@ -100,8 +100,8 @@ extension DiskFolder {
         try synchronizeEntries(folder, path)
     }
 
-    /// Writes a file that is not an item yet, and its sidecar if the volume accepts no attribute of that size. They grant
-    /// no more than the file that they replace.
+    /// Writes a file that is not an item yet, and its sidecar if the volume accepts no attribute of that size. They
+    /// grant no more than the file that they replace.
     ///
     /// - Parameters:
     ///   - item: The file's future name as an item.

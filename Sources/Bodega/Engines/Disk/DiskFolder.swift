@@ -23,14 +23,15 @@ import Musl
 ///
 /// 1. A writer takes its turn within the process (`turn`), then the exclusive lock on `.emporium`.
 /// 2. It finishes a batch that a crash interrupted, and plans its changes.
-/// 3. To carry out a batch, it takes the exclusive lock on the folder; see ``DiskBatch``. A single file needs no such lock.
+/// 3. To carry out a batch, it takes the exclusive lock on the folder; see ``DiskBatch``. A single file needs no such
+///    lock.
 /// 4. It releases the locks in reverse order. `.emporium` is removed when it is empty and no process writes.
 ///
-/// A reader of several items takes the shared lock on the folder, so that it excludes 3. If it finds a committed batch, it
-/// waits for 1. A reader of one item reads without a lock, and again with one if it finds no item.
+/// A reader of several items takes the shared lock on the folder, so that it excludes 3. If it finds a committed batch,
+/// it waits for 1. A reader of one item reads without a lock, and again with one if it finds no item.
 ///
-/// Every wait for a lock has a limit and ends in an error. `lastOrder`, `lastTimeout` and the cache in `records` are guarded
-/// by their own locks.
+/// Every wait for a lock has a limit and ends in an error. `lastOrder`, `lastTimeout` and the cache in `records` are
+/// guarded by their own locks.
 package final class DiskFolder: Sendable {
 
     /// Where the folder is.
@@ -97,8 +98,8 @@ package final class DiskFolder: Sendable {
 
     /// Opens the folder for reading one item.
     ///
-    /// The first attempt takes no lock. A batch may rename an item's file at the same moment, so an item that is not found
-    /// is looked up again while no batch is carried out.
+    /// The first attempt takes no lock. A batch may rename an item's file at the same moment, so an item that is not
+    /// found is looked up again while no batch is carried out.
     func readingOne<Result>(_ body: (Int32) throws -> Result?) throws -> Result? {
         let result = try withFolder { folder -> Result? in
             // A file and its sidecar are read one after the other, so they need the lock in any case.
@@ -265,8 +266,8 @@ package final class DiskFolder: Sendable {
         lastOrder.withLock { last in last = max(last, written) }
     }
 
-    /// Stores the last assigned order number with the folder, so that new items come after old ones even if the clock is
-    /// set back. On volumes without attributes, the order depends on the clock alone.
+    /// Stores the last assigned order number with the folder, so that new items come after old ones even if the clock
+    /// is set back. On volumes without attributes, the order depends on the clock alone.
     func writeOrder(_ folder: Int32) {
         DiskAttribute.setLastOrder(lastOrder.withLock { $0 }, of: folder)
     }

@@ -5,11 +5,11 @@ import Foundation
 ///
 /// - The *home* is the key's value, the name that Bodega 2 uses, too.
 /// - The *detour* is a hash of the whole key. It is used if the home is not a valid file name, or taken by another key.
-/// - The *original* is the name that Bodega 2 has given to the file of a URL with `www.` elsewhere than at the start of its
-///   host, because Bodega 2 removes every `www.`. No file gets this name, but a file that has it keeps it.
+/// - The *original* is the name that Bodega 2 has given to the file of a URL with `www.` elsewhere than at the start of
+///   its host, because Bodega 2 removes every `www.`. No file gets this name, but a file that has it keeps it.
 ///
-/// The ``DiskRecord`` of a file holds its key. If two keys have the same home, a hashed key gets it and the other's file
-/// moves to its detour. If neither is hashed, the first one keeps it.
+/// The ``DiskRecord`` of a file holds its key. If two keys have the same home, a hashed key gets it and the other's
+/// file moves to its detour. If neither is hashed, the first one keeps it.
 struct DiskName {
     /// The name of the key's file if no other key has it; `nil` if it is not a valid file name.
     let home: String?

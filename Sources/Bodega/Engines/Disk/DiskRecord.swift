@@ -2,8 +2,8 @@ import Foundation
 
 /// The metadata of an item's file: the key, the place in the order, the dates.
 ///
-/// Stored, it is little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated (8), raw value of
-/// the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970.
+/// Stored, it is little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated (8), raw value
+/// of the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970.
 struct DiskRecord: Equatable, Sendable {
     /// The key, `nil` if only its value is known, because Bodega 2 first wrote the file.
     var key: CacheKey?

@@ -8,12 +8,12 @@ import Glibc
 import Musl
 #endif
 
-/// A cache of the records of files, for callers that read the whole folder repeatedly: reading an attribute takes about as
-/// long as opening the file.
+/// A cache of the records of files, for callers that read the whole folder repeatedly: reading an attribute takes about
+/// as long as opening the file.
 ///
-/// A file whose status change time is unchanged has unchanged attributes. As in git's index, the cache relies on that only
-/// if the time was long past when the attribute was read, because two changes within one tick of the volume's clock have
-/// the same time.
+/// A file whose status change time is unchanged has unchanged attributes. As in git's index, the cache relies on that
+/// only if the time was long past when the attribute was read, because two changes within one tick of the volume's
+/// clock have the same time.
 final class DiskRecordCache: Sendable {
 
     /// The identity of one state of a file.
@@ -36,8 +36,8 @@ final class DiskRecordCache: Sendable {
     }
 
     private static let mostFiles = 50_000
-    /// The minimum age of a change, in nanoseconds: more than a tick of the volume's clock. Times without a fraction indicate
-    /// a volume whose clock counts seconds.
+    /// The minimum age of a change, in nanoseconds: more than a tick of the volume's clock. Times without a fraction
+    /// indicate a volume whose clock counts seconds.
     private static func leastAge(_ stamp: Stamp) -> Int64 {
         stamp.time.isMultiple(of: 1_000_000_000) ? 2_000_000_000 : 100_000_000
     }

@@ -60,8 +60,8 @@ enum DiskSidecar {
         }
     }
 
-    /// Removes an item's sidecar if there is one. A sidecar that can't be removed is harmless: sidecars are read only for
-    /// files without a record in their attributes.
+    /// Removes an item's sidecar if there is one. A sidecar that can't be removed is harmless: sidecars are read only
+    /// for files without a record in their attributes.
     static func remove(_ name: String, in folder: Int32) {
         if unlinkat(folder, path(name), 0) != 0, errno != ENOENT, errno != ENOTDIR {
             bodegaLogger.warning(

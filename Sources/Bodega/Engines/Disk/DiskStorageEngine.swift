@@ -13,14 +13,14 @@ import Logging
 ///   extended attribute or, where the volume has none, in a file in the subfolder `.emporium`.
 /// - When a write returns, the item is on disk, unless the engine was opened with ``StorageDurability/relaxed``
 ///   durability.
-/// - Batches are applied all or nothing, even if the program or the system crashes: a committed batch is finished when the
-///   folder is used next. Reads of several items see all of a batch or none of it. There is one exception: on a full
-///   volume without space for preparing a batch, removals are carried out one by one.
+/// - Batches are applied all or nothing, even if the program or the system crashes: a committed batch is finished when
+///   the folder is used next. Reads of several items see all of a batch or none of it. There is one exception: on a
+///   full volume without space for preparing a batch, removals are carried out one by one.
 /// - Any number of engines, in one or several processes, can use the same folder concurrently. An operation that has to
 ///   wait longer than 30 seconds for another one throws ``StorageError/Code/locked``.
-/// - Folders of the first Bodega can be opened with all of their items, and the first Bodega can read ours. Its files don't
-///   contain the keys that they were written under: their items are found by those keys, but listed under verbatim keys
-///   with the files' names.
+/// - Folders of the first Bodega can be opened with all of their items, and the first Bodega can read ours. Its files
+///   don't contain the keys that they were written under: their items are found by those keys, but listed under
+///   verbatim keys with the files' names.
 ///
 /// Files that the engine did not write count as items; subfolders don't.
 public final class DiskStorageEngine: ThrowingStorageEngine {
@@ -67,8 +67,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     /// Creates a read-only engine on a folder. It never creates or changes anything in the folder.
     ///
-    /// Other engines may write concurrently. Writing to this engine throws ``StorageError/Code/readOnly``. If a program was
-    /// stopped during a batch, reading throws until the folder is opened for writing once, which finishes the batch.
+    /// Other engines may write concurrently. Writing to this engine throws ``StorageError/Code/readOnly``. If a program
+    /// was stopped during a batch, reading throws until the folder is opened for writing once, which finishes the
+    /// batch.
     ///
     /// - Parameter directory: The folder.
     /// - Throws: A ``StorageError`` if the folder does not exist or cannot be read.
