@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// ## Reads come in two forms
 /// The `read…` forms cannot report a failure: to them, an unreadable item looks like an absent one. The throwing
-/// `fetch…` forms tell the two apart. Code that must not mistake a locked or damaged database for an empty one uses
+/// `fetch…` forms distinguish the two. Code that must not mistake a locked or damaged database for an empty one uses
 /// `fetch…`. An engine whose reads can fail conforms to ``ThrowingStorageEngine``, implements the `fetch…` forms and
 /// gets the `read…` forms from them.
 ///

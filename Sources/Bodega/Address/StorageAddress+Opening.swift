@@ -61,7 +61,7 @@ extension StorageAddress {
             }
             return
         }
-        // Only a connection can tell whether the store exists.
+        // Whether the store exists is known only after connecting.
         if engine == .postgres { return }
         switch (engine, try StoreNature(ofPath: path)) {
         case (_, .missing):

@@ -82,7 +82,7 @@ extension StorageAddress {
         if name.isEmpty { return (path, nil) }
         guard let collection = unescaped(name) else {
             throw invalid(
-                "\"\(name)\" is not a valid collection name. Write a % only before two hexadecimal digits, and %25 for a %."
+                "\"\(name)\" is not a valid collection name: a % needs two hexadecimal digits. Write %25 for a %."
             )
         }
         return (path, collection)

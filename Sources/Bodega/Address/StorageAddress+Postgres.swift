@@ -32,7 +32,7 @@ extension StorageAddress {
         guard scalars.after(scheme + "//") != nil else {
             throw StorageError(
                 .invalidArgument,
-                "A PostgreSQL database's address lacks // after the scheme. Write postgres://USER@HOST/DATABASE#COLLECTION."
+                "The address of a PostgreSQL database lacks //. Write postgres://USER@HOST/DATABASE#COLLECTION."
             )
         }
         let bytes = Array(text.utf8)

@@ -14,6 +14,7 @@ import Foundation
 /// 3. A worker takes a closure from `pending`, gets a place as in 1, runs the closure, leaves, and resumes the reader's
 ///    task. It repeats this until `pending` is empty, and ends.
 /// 4. A reader that leaves passes its place to the first semaphore in `waiting`, or frees it.
+/// 5. A caller of ``whileEmpty(_:)`` takes `exclusion`, runs the pending readers, and then takes all places as in 1.
 ///
 /// `state` is guarded by its lock, which is never held while a reader waits or reads.
 ///

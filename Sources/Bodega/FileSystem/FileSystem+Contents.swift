@@ -92,7 +92,7 @@ extension FileSystem {
     ///   - data: The file's content.
     ///   - path: The file's path, for the error.
     ///   - finish: Runs before the file is closed, for example to make it durable.
-    /// - Returns: What `finish` returns.
+    /// - Returns: The result of `finish`.
     package static func createFile<Result>(
         _ name: String,
         in folder: Int32,

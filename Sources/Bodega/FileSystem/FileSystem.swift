@@ -118,7 +118,7 @@ package enum FileSystem {
         try synchronize(descriptor, path)
     }
 
-    /// Makes what was written to a file, or the entries of a folder, survive a power failure.
+    /// Makes the content of a file, or the entries of a folder, survive a power failure.
     package static func synchronize(_ descriptor: Int32, _ path: String) throws {
         #if canImport(Darwin)
         // On Apple platforms, fsync leaves the data in the drive's cache. Volumes without this call get fsync.

@@ -25,14 +25,14 @@ package struct LockTimeout: Sendable {
     /// Blocks the thread until the semaphore is signalled, at most for a time.
     let wait: @Sendable (DispatchSemaphore, Duration) -> Void
 
-    /// Maximum number of threads of the process that wait for file locks. Further callers retry with pauses.
+    /// Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
     let threads: Int
 
     /// Creates a timeout.
     ///
     /// - Parameters:
     ///   - limit: How long to wait. A free lock is taken even if this is zero.
-    ///   - threads: Maximum number of the process's threads that wait for file locks. Further callers retry with pauses.
+    ///   - threads: Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
     ///   - now: Returns the time since an arbitrary moment in the past, never set back.
     ///   - wait: Blocks the thread until the semaphore is signalled, at most for a time; it may return earlier.
     package init(

@@ -10,7 +10,7 @@ import Musl
 
 /// A recursive lock between threads that is waited for until a deadline.
 ///
-/// It is taken before an `flock`, so that at most one thread of a process waits for other processes:
+/// It is taken before an `flock`, so that at most one of its threads waits for other processes:
 ///
 /// 1. A thread that holds the lock already runs its closure immediately.
 /// 2. Another thread waits for the semaphore `free`, at most until its deadline.

@@ -22,7 +22,7 @@ public struct JSONObjectCoder: ObjectCoder {
     ///
     /// - Parameters:
     ///   - encoder: The encoder. Don't change it afterwards.
-    ///   - decoder: The decoder of what the encoder writes. Don't change it afterwards.
+    ///   - decoder: A decoder that can decode the encoder's output. Don't change it afterwards.
     public init(encoder: JSONEncoder, decoder: JSONDecoder) {
         coders = .foundation(encoder, decoder)
     }
@@ -72,7 +72,7 @@ extension ObjectCoder where Self == JSONObjectCoder {
     ///
     /// - Parameters:
     ///   - encoder: The encoder. Don't change it afterwards.
-    ///   - decoder: The decoder of what the encoder writes. Don't change it afterwards.
+    ///   - decoder: A decoder that can decode the encoder's output. Don't change it afterwards.
     public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> JSONObjectCoder {
         JSONObjectCoder(encoder: encoder, decoder: decoder)
     }

@@ -2,7 +2,7 @@ package import Foundation
 
 extension ObjectCoder {
 
-    /// Encodes an object that is to be stored under a key.
+    /// Encodes an object for storing it under a key.
     ///
     /// - Throws: ``StorageError/Code/encodingFailed`` with the key.
     package func encode<Object: Encodable>(_ object: Object, for key: CacheKey) throws(StorageError) -> Data {
@@ -13,7 +13,7 @@ extension ObjectCoder {
         }
     }
 
-    /// Encodes objects that are to be stored under keys.
+    /// Encodes objects for storing them under keys.
     ///
     /// - Returns: For each object in its place, its bytes, or ``StorageError/Code/encodingFailed`` with the key.
     package func encode<Object: Encodable>(
@@ -28,7 +28,7 @@ extension ObjectCoder {
         }
     }
 
-    /// Decodes what is stored under a key.
+    /// Decodes the record of a key.
     ///
     /// - Throws: ``StorageError/Code/decodingFailed`` with the key.
     package func decode<Object: Decodable>(

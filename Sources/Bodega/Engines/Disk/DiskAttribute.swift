@@ -15,14 +15,12 @@ import Musl
 enum DiskAttribute {
     #if canImport(Darwin)
     private static let name = "emporium.item"
+    private static let orderName = "emporium.order"
+    private static let absent = ENOATTR
     #else
     private static let name = "user.emporium.item"
-    #endif
-
-    #if canImport(Darwin)
-    private static let orderName = "emporium.order"
-    #else
     private static let orderName = "user.emporium.order"
+    private static let absent = ENODATA
     #endif
 
     /// The size of a buffer that suffices for most attributes.
@@ -60,12 +58,6 @@ enum DiskAttribute {
             size *= 16
         }
     }
-
-    #if canImport(Darwin)
-    private static let absent = ENOATTR
-    #else
-    private static let absent = ENODATA
-    #endif
 
     /// The last order number stored with a folder, 0 if there is none.
     static func lastOrder(of folder: Int32) -> Int64 {

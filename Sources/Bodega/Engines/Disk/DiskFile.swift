@@ -125,7 +125,7 @@ extension DiskFile {
 }
 
 extension timespec {
-    /// The nanoseconds since 1970, limited to the years 1678 to 2262, which is what 64 bits hold.
+    /// The nanoseconds since 1970, clamped to the range of 64 bits, the years 1678 to 2262.
     var nanoseconds: Int64 {
         let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, secondOverflow) = product.addingReportingOverflow(Int64(tv_nsec))

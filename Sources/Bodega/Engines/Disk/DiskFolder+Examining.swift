@@ -10,7 +10,7 @@ import Musl
 
 extension DiskStorageEngine: ExaminableStorageEngine {
 
-    /// Examines the folder: whether all items can be read, and what it contains other than items.
+    /// Checks whether all items can be read, and looks for entries of the folder that are not items.
     public func examine() async throws -> [StorageFinding] {
         try await reading { try $0.examine() }
     }
@@ -30,14 +30,15 @@ extension DiskFolder {
         try readingMany { folder in
             var findings = try leftovers(in: folder)
             for name in try FileSystem.nonFiles(in: folder, path).sorted() where name != DiskName.controlFolder {
-                findings.append(.init(.remark, "It is not a regular file and therefore not an item.", file: file(name)))
+                findings.append(
+                    .init(.remark, "The entry is not a regular file and therefore not an item.", file: file(name)))
             }
             for name in try names(in: folder) {
                 do {
                     guard let file = try DiskFile.open(name, in: folder, self) else { continue }
                     _ = try file.read(self)
                 } catch let error as StorageError {
-                    findings.append(.init(.problem, "It can't be read: \(error)", file: file(name)))
+                    findings.append(.init(.problem, "The file can't be read: \(error)", file: file(name)))
                 }
             }
             return findings
@@ -55,11 +56,11 @@ extension DiskFolder {
         var findings: [StorageFinding] = []
         for name in ["item", "item.key", "staging", "done"] where try FileSystem.exists(name, in: control, controlPath)
         {
-            let message = "It is left over from an interrupted write. The next write removes it."
+            let message = "The file is left over from an interrupted write. The next write removes it."
             findings.append(.init(.remark, message, file: file("\(DiskName.controlFolder)/\(name)")))
         }
         for name in try orphans(in: folder, control) {
-            let message = "It is the record of an item that no longer exists. Compacting the store removes it."
+            let message = "The file is the record of an item that no longer exists. Compacting the store removes it."
             findings.append(.init(.remark, message, file: file(DiskSidecar.path(name))))
         }
         return findings

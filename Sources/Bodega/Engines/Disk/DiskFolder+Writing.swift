@@ -16,7 +16,7 @@ extension DiskFolder {
     /// - Parameters:
     ///   - operations: The operations.
     ///   - date: The date of the writes.
-    ///   - dates: The dates of items that get others.
+    ///   - dates: The dates of items that don't get `date`.
     package func apply(
         _ operations: [StorageOperation],
         at date: Date,

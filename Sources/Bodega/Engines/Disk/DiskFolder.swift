@@ -21,11 +21,12 @@ import Musl
 ///
 /// Locks are `flock`s, which work between processes and end with their process:
 ///
-/// 1. A writer takes its turn within the process (`turn`), then the exclusive lock on `.emporium`.
+/// 1. A writer takes its turn among the writers of this core (`turn`), then the exclusive lock on `.emporium`.
 /// 2. It finishes a batch that a crash interrupted, and plans its changes.
 /// 3. To carry out a batch, it takes the exclusive lock on the folder; see ``DiskBatch``. A single file needs no such
 ///    lock.
-/// 4. It releases the locks in reverse order. `.emporium` is removed when it is empty and no process writes.
+/// 4. It releases the locks in reverse order. When a core is released, it removes `.emporium` if that is empty and no
+///    process writes.
 ///
 /// A reader of several items takes the shared lock on the folder, so that it excludes 3. If it finds a committed batch,
 /// it waits for 1. A reader of one item reads without a lock, and again with one if it finds no item.
@@ -139,7 +140,7 @@ package final class DiskFolder: Sendable {
             throw StorageError(
                 .readOnly, "The folder was opened for reading only. To write, open it with another engine.", file: url)
         }
-        // The process's writers take turns, so that at most one thread waits for the file lock.
+        // The writers of this core take turns, so that at most one of their threads waits for the file lock.
         let deadline = deadline ?? self.deadline()
         return try turn.withLock(deadline, path) {
             try FileSystem.createDirectory(at: url)

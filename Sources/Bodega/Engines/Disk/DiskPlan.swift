@@ -47,7 +47,7 @@ struct DiskPlan {
     /// - Parameters:
     ///   - operations: The operations, in order.
     ///   - date: The date of the writes.
-    ///   - dates: The dates of items that get others.
+    ///   - dates: The dates of items that don't get `date`.
     ///   - folder: The folder, open.
     init(
         _ operations: [StorageOperation],
