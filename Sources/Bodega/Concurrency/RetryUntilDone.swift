@@ -1,8 +1,8 @@
-/// Tries something until it is done: again after 100 ms, then after twice as long each time, at most a minute.
+/// Retries an operation with exponential backoff: after 100 ms at first, after a minute at most.
 ///
-/// It ends without being done when the task is cancelled.
+/// Retrying ends when the operation is done, is no longer needed, or the task is cancelled.
 ///
-/// - Parameter attempt: Whether it is done; `nil` if whoever it was for is gone.
+/// - Parameter attempt: Tries the operation. Returns whether it is done; `nil` if it is no longer needed.
 package func retryUntilDone(_ attempt: () async -> Bool?) async {
     var pause = Duration.milliseconds(100)
     while !Task.isCancelled, let isDone = await attempt(), !isDone {
