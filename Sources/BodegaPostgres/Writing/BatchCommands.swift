@@ -1,34 +1,33 @@
 #if Postgres
 import Foundation
 
-/// The statements that apply a batch, in parts of limited size.
+/// The statements that apply a batch, in parts of bounded size.
 struct BatchCommands: Sendable {
 
     let plan: WritePlan
     let request: ChangeRequest
-    /// Whether nobody else may write meanwhile, because others were in the way too often.
+    /// Whether to lock the table, after too many conflicts.
     let isAlone: Bool
 
-    /// From about here on, `COPY` is worth a round trip more.
+    /// The minimum number of items for `COPY`, which costs an extra round trip.
     private static let fewestToCopy = 500
     private static let mostRows = 2_000
     private static let mostBytes = 4 << 20
     private static let mostKeys = 10_000
     private static let mostKeysOfChange = 1_000
 
-    /// Whether the items may be copied into the table if they are new.
+    /// Whether to copy the items into the table if they are new.
     var mayCopy: Bool { plan.written.count >= Self.fewestToCopy }
 
-    /// Begins the transaction and removes.
+    /// The statements that begin the transaction and remove items.
     ///
-    /// Writing alone never looks at what others do, and rows are locked in the same order by all, so each statement may
-    /// see what was committed last. Removing goes by what it sees: two batches that each remove what the other writes
-    /// would both find nothing. So one that removes asks the server to see to it that there is an order, and tries
-    /// again if there was none.
+    /// A batch that only writes does not depend on other rows, and all batches lock rows in the same order, so READ
+    /// COMMITTED suffices. A removal depends on the rows that it finds: two batches that each remove what the other one
+    /// writes would both find nothing. So a batch that removes is SERIALIZABLE, and repeated after a conflict.
     var beginning: [Command] {
         let removes = plan.removesAll || !plan.removed.isEmpty
         var commands = [Command(Statement("BEGIN ISOLATION LEVEL \(removes ? "SERIALIZABLE" : "READ COMMITTED")"))]
-        // Before anything is seen, so that nobody can have changed that.
+        // Before the snapshot of the transaction is taken.
         if removes, isAlone { commands.append(Command(ItemStatements.lockTable)) }
         if plan.removesAll {
             var parameters = Parameters()
@@ -48,9 +47,9 @@ struct BatchCommands: Sendable {
         return commands
     }
 
-    /// The places of those of the keys to be removed that were there.
+    /// Returns the places in `plan.removed` of the items that existed.
     ///
-    /// - Parameter answers: The results of the beginning.
+    /// - Parameter answers: The results of ``beginning``.
     func present(in answers: [QueryResult]) throws -> Set<Int> {
         let count = Self.parts(of: plan.removed, Self.mostKeys).count
         let end = beginningCount
@@ -65,21 +64,21 @@ struct BatchCommands: Sendable {
         return places
     }
 
-    /// Notes the changes and ends the transaction.
+    /// The statements that log the changes and commit.
     ///
-    /// - Parameter present: The places of those of the keys to be removed that were there.
+    /// - Parameter present: The places in `plan.removed` of the items that existed.
     func ending(present: Set<Int>) -> [Command] {
-        changes(present) + [Command(Statement("COMMIT"))]
+        changes(present) + [.commit]
     }
 
-    /// What follows the beginning, made as it is asked for.
+    /// The statements after ``beginning``, generated lazily.
     func rest(present: Set<Int>) -> some Sequence<Command> {
         let writes = plan.written.isEmpty ? [] : [Command(ItemStatements.nextBatch)]
         let parts = parts.lazy.map { part in self.write(plan.written[part]) }
         return [AnySequence(writes), AnySequence(parts), AnySequence(ending(present: present))].lazy.joined()
     }
 
-    /// All of a batch of which nothing depends on what is there, made as it is asked for.
+    /// All statements of a batch whose log does not depend on which items existed, generated lazily.
     var all: some Sequence<Command> {
         [AnySequence(beginning), AnySequence(rest(present: []))].lazy.joined()
     }
@@ -104,19 +103,19 @@ struct BatchCommands: Sendable {
     private func write(_ rows: ArraySlice<WritePlan.Row>) -> Command {
         var parameters = Parameters(capacity: rows.reduce(0) { $0 + $1.data.count + 100 })
         parameters.append(request.collection)
-        parameters.appendArray(of: .int2, rows) { $0.append($1.key.shard) }
-        parameters.appendArray(of: .bytea, rows) { $0.append($1.key.bytes) }
-        parameters.appendArray(of: .bytea, rows) { $0.append($1.key.long) }
-        parameters.appendArray(of: .int8, rows) { $0.append(Int64($1.place)) }
-        parameters.appendArray(of: .int8, rows) { $0.append($1.created) }
-        parameters.appendArray(of: .int8, rows) { $0.append($1.updated) }
-        parameters.appendArray(of: .bytea, rows) { $0.append($1.data) }
+        parameters.appendArray(of: .int2, rows) { $0.appendField($1.key.shard) }
+        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.key.bytes) }
+        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.key.long) }
+        parameters.appendArray(of: .int8, rows) { $0.appendField(Int64($1.place)) }
+        parameters.appendArray(of: .int8, rows) { $0.appendField($1.created) }
+        parameters.appendArray(of: .int8, rows) { $0.appendField($1.updated) }
+        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.data) }
         return Command(plan.setsDates ? ItemStatements.writeManyWithDates : ItemStatements.writeMany, parameters)
     }
 
     private func changes(_ present: Set<Int>) -> [Command] {
         var commands: [Command] = []
-        // Removing all has noted itself, in the parts before.
+        // The statement `removeAll` has logged its changes in the parts before.
         var part: Int32 = plan.removesAll ? ItemStatements.partsOfRemovingAll : 0
         var (removed, written): ([[UInt8]], [[UInt8]]) = ([], [])
         var size = 0
@@ -126,8 +125,8 @@ struct BatchCommands: Sendable {
             parameters.append(request.origin)
             parameters.append(request.identifier)
             parameters.append(part)
-            parameters.appendArray(of: .bytea, written) { $0.append($1) }
-            parameters.appendArray(of: .bytea, removed) { $0.append($1) }
+            parameters.appendArray(of: .bytea, written) { $0.appendField($1) }
+            parameters.appendArray(of: .bytea, removed) { $0.appendField($1) }
             commands.append(Command(ItemStatements.noteChange, parameters))
             part += 1
             (removed, written, size) = ([], [], 0)
@@ -142,7 +141,7 @@ struct BatchCommands: Sendable {
             switch step {
             case .removedIfThere(_, let place) where !present.contains(place): continue
             case .removed(let key), .removedIfThere(let key, _):
-                // In a row, what was removed comes before what was written.
+                // Within a row of the log, removals come before writes.
                 if !written.isEmpty { end() }
                 makeRoom(for: key)
                 removed.append(key)
@@ -151,7 +150,7 @@ struct BatchCommands: Sendable {
                 written.append(key)
             }
         }
-        // The request is noted also if it has changed nothing.
+        // A request is logged even if it has changed nothing.
         if size > 0 || commands.isEmpty && !plan.removesAll { end() }
         return commands
     }
@@ -165,7 +164,7 @@ struct BatchCommands: Sendable {
         stride(from: 0, to: elements.count, by: size).map { Array(elements[$0..<min($0 + size, elements.count)]) }
     }
 
-    /// Two lists in order as one; a key in both stands there once.
+    /// The distinct keys of two lists, in lock order.
     private func merged(_ left: [ItemKey], _ right: [ItemKey]) -> [ItemKey] {
         (left + right).sorted { $0 < $1 }.reduce(into: []) { keys, key in
             if let last = keys.last, !(last < key) { return }

@@ -2,7 +2,7 @@
 import Bodega
 import Foundation
 
-/// Reads what `COPY … TO STDOUT (FORMAT binary)` sends of the table of items.
+/// A reader of the rows that `COPY … TO STDOUT (FORMAT binary)` sends from the table of items.
 struct ItemScan {
 
     struct Columns: OptionSet {
@@ -12,18 +12,18 @@ struct ItemScan {
         static let dates = Columns(rawValue: 4)
     }
 
-    /// The values of a row, to be taken in the order of the columns: key, data, dates.
+    /// The values of a row. Read them in the order of the columns: key, data, dates.
     struct Row {
         fileprivate var bytes: UnsafeRawBufferPointer
         fileprivate(set) var position: Int64 = 0
 
         mutating func key() throws -> CacheKey {
-            guard let short = try field() else { throw ItemScan.makesNoSense }
+            guard let short = try field() else { throw ItemScan.malformed }
             return try ItemKey.key(try field() ?? short)
         }
 
         mutating func data() throws -> Data {
-            guard let field = try field() else { throw ItemScan.makesNoSense }
+            guard let field = try field() else { throw ItemScan.malformed }
             return field.baseAddress.map { Data(bytes: $0, count: field.count) } ?? Data()
         }
 
@@ -32,11 +32,11 @@ struct ItemScan {
         }
 
         fileprivate mutating func fieldNumber() throws -> Int64 {
-            guard let field = try field(), field.count == 8 else { throw ItemScan.makesNoSense }
+            guard let field = try field(), field.count == 8 else { throw ItemScan.malformed }
             return Int64(bigEndian: field.loadUnaligned(as: Int64.self))
         }
 
-        /// - Returns: `nil` if it is NULL.
+        /// Reads a field; `nil` for NULL.
         fileprivate mutating func field() throws -> UnsafeRawBufferPointer? {
             let count: Int32 = try number()
             if count < 0 { return nil }
@@ -48,7 +48,7 @@ struct ItemScan {
         }
 
         fileprivate mutating func take(_ count: Int) throws -> UnsafeRawBufferPointer {
-            guard count <= bytes.count else { throw ItemScan.makesNoSense }
+            guard count <= bytes.count else { throw ItemScan.malformed }
             defer { bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(count)) }
             return UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
         }
@@ -61,7 +61,10 @@ struct ItemScan {
         fieldCount = Int16(Self.names(of: columns).count)
     }
 
-    /// Reads all items of a collection, and puts the values taken from them in order.
+    /// Reads the rows of a collection.
+    ///
+    /// - Parameter value: Reads a value from a row.
+    /// - Returns: The values in the order of the items.
     static func run<Value>(
         _ columns: Columns,
         ofCollection number: Int32,
@@ -79,7 +82,7 @@ struct ItemScan {
                 found.append((row.position, try value(&row)))
             }
         }
-        // Sorting here costs less than there, where many rows would have to go to a file first.
+        // The server would sort many rows in a temporary file.
         if !isSorted { found.sort { $0.position < $1.position } }
         return found.map(\.value)
     }
@@ -93,26 +96,26 @@ struct ItemScan {
             + (columns.contains(.dates) ? ["created_at", "updated_at"] : [])
     }
 
-    /// Reads a part of the stream, which ends where a row ends.
+    /// Reads a part of the stream, which consists of whole rows.
     mutating func read(_ part: UnsafeRawBufferPointer, _ take: (inout Row) throws -> Void) throws {
         var row = Row(bytes: part)
         if isAtStart {
             isAtStart = false
-            // A signature of 11 bytes, flags, and an extension that has a length.
+            // A signature of 11 bytes, 4 bytes of flags, and an extension with its length.
             _ = try row.take(15)
             _ = try row.take(Int(try row.number() as Int32))
         }
         while !row.bytes.isEmpty {
             let count: Int16 = try row.number()
             if count == -1 { return }
-            guard count == fieldCount else { throw Self.makesNoSense }
+            guard count == fieldCount else { throw Self.malformed }
             row.position = try row.fieldNumber()
             try take(&row)
         }
     }
 
-    private static var makesNoSense: PostgresFailure {
-        PostgresFailure(.unexpectedAnswer, "The rows are not in the format that was asked for.")
+    private static var malformed: PostgresFailure {
+        PostgresFailure(.unexpectedAnswer, "A row of COPY is not in the expected format.")
     }
 }
 #endif

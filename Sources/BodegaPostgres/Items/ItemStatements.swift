@@ -14,10 +14,10 @@ enum ItemStatements {
         "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
     )
 
-    // The change is made of what the item's change returns, so that it is noted after the item was locked: changes of
-    // one item stand in the log in the order in which they took effect.
+    // The log's row is derived from the rows that changing the item returns, so that it is inserted after the item was
+    // locked: the log has the changes of one item in the order in which they took effect.
 
-    /// Writes an item and notes that.
+    /// Writes an item and logs the change.
     static let write = Statement(
         "emporium_write",
         """
@@ -33,7 +33,7 @@ enum ItemStatements {
         """
     )
 
-    /// Removes an item and notes that, or, if it was not there, only the request.
+    /// Removes an item and logs the change, or only the request if the item did not exist.
     static let remove = Statement(
         "emporium_remove",
         """
@@ -62,7 +62,7 @@ enum ItemStatements {
         """
     }
 
-    /// Tells the number of a batch, and whether any of a sample of its items is there.
+    /// Returns the number of a new batch, and whether any of a sample of its items exists.
     static let beginBulk = KeyedStatement { "SELECT nextval('emporium_positions'), EXISTS (SELECT 1 \(items($0)))" }
 
     private static func items(_ pruning: String) -> String {
@@ -73,10 +73,10 @@ enum ItemStatements {
         """
     }
 
-    /// Lets nobody else write until the end of the transaction.
+    /// Blocks other writers until the end of the transaction.
     static let lockTable = Statement("LOCK TABLE emporium_items IN EXCLUSIVE MODE")
 
-    /// Removes all items and notes their keys, 1,000 a row, or, if they are too many to be listed, that it was all.
+    /// Removes all items and logs their keys, up to 1,000 for each row, or, above a limit, only that all were removed.
     static let removeAll = Statement(
         """
         WITH items AS (
@@ -99,12 +99,12 @@ enum ItemStatements {
 
     private static let mostKeysOfRemovingAll = 100_000
 
-    /// The most rows that removing all adds to the log.
+    /// The maximum number of rows that `removeAll` adds to the log.
     static let partsOfRemovingAll: Int32 = 100
 
     static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
 
-    /// Gives a batch its number, for the statements that follow on the same connection.
+    /// Assigns the number of a batch, which later statements on the same connection use.
     static let nextBatch = Statement("emporium_next_batch", "SELECT nextval('emporium_positions')")
 
     static let writeMany = Statement("emporium_write_many", upsert(setting: "updated_at, data"))
@@ -134,8 +134,8 @@ enum ItemStatements {
         """
     )
 
-    /// The positions of a batch are its number times this, plus the items' places in the batch. A single write, also one
-    /// that overwrites, takes a number too, so that there are numbers for 2^41 writes.
+    /// The maximum number of items in a batch. An item's position is the number of its batch times this, plus its place
+    /// in the batch. A single write, also one that overwrites, takes a number as well; there are 2^41 of them.
     static let placesPerBatch = 4_194_304
 }
 #endif

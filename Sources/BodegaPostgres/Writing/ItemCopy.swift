@@ -1,7 +1,7 @@
 #if Postgres
 import Foundation
 
-/// Items in the format of `COPY … FROM STDIN (FORMAT binary)`, in parts of some size.
+/// The items of a batch in the format of `COPY … FROM STDIN (FORMAT binary)`, in parts of about 256 KiB.
 struct ItemCopy: Sequence, IteratorProtocol {
 
     static let sql = """
@@ -47,25 +47,11 @@ struct ItemCopy: Sequence, IteratorProtocol {
         part.appendField(row.key.shard)
         part.appendField(collection)
         part.appendField(row.key.bytes)
-        if let long = row.key.long { part.appendField(long) } else { part.appendBigEndian(Int32(-1)) }
+        part.appendField(row.key.long)
         part.appendField(firstPosition + Int64(row.place))
         part.appendField(row.created)
         part.appendField(row.updated)
-        part.appendBigEndian(Int32(row.data.count))
-        part.append(row.data)
-    }
-}
-
-extension [UInt8] {
-
-    fileprivate mutating func appendField(_ number: some FixedWidthInteger) {
-        appendBigEndian(Int32(number.bitWidth / 8))
-        appendBigEndian(number)
-    }
-
-    fileprivate mutating func appendField(_ bytes: [UInt8]) {
-        appendBigEndian(Int32(bytes.count))
-        append(contentsOf: bytes)
+        part.appendField(row.data)
     }
 }
 #endif

@@ -3,18 +3,22 @@ import Bodega
 import Foundation
 import Logging
 
-/// Finds out whether a write was applied whose answer never came, and keeps it from being applied later.
+/// Determines the outcome of writes whose result did not arrive, and prevents them from being applied later.
 ///
-/// 1. A write failed, and what it sent may still be on its way to the server, or in a server process that is stopped.
-/// 2. The fence notes the identifier of the write's request in the log, on a new connection. The identifier can stand
-///    there once. If the write has noted it, the write was applied. If not, it never will be: its transaction fails when
-///    it comes to note the identifier itself. The server processes that may still be at it are ended.
-/// 3. A transaction that has noted it and not ended yet is in the way. It *holds* the rows that it has changed, so that
-///    later writes of the same keys wait for it by themselves.
-/// 4. If the server can't be reached in time, the caller is told that the outcome is not known. The fence keeps trying,
-///    and later writes to the collection wait until it is done.
+/// 1. A write fails. Its statements may still be on their way to the server, or in a stopped server process. `settle`
+///    adds an entry, and starts a task if none is working.
+/// 2. On a new connection, the task inserts the identifier of the write's request into the log, where it is unique. If
+///    the write has inserted it before, the write was applied. Otherwise it never will be: its transaction fails when
+///    it inserts the identifier itself. The task terminates the server processes that may still execute the write.
+/// 3. A transaction that has inserted the identifier and is still open blocks step 2. It *holds* the rows that it has
+///    changed, so that later writes of the same keys wait on the server. The task repeats step 2 after a pause.
+/// 4. If the outcome is not determined by the deadline, the caller of `settle` receives ``Outcome/unknown``. The task
+///    keeps trying, and `pass` suspends later writes to the collection until the outcome is determined or the rows are
+///    held.
+/// 5. The task ends when there are no entries.
 ///
-/// `state` guards everything that changes. One task at a time does the work, on one connection.
+/// The lock of `state` guards all mutable state. At most one task works, on one connection at a time. Continuations are
+/// resumed outside the lock.
 final class WriteFence: Sendable {
 
     enum Outcome: Sendable {
@@ -26,22 +30,22 @@ final class WriteFence: Sendable {
     /// A write whose outcome is not known.
     struct Doubt: Sendable {
         let request: ChangeRequest
-        /// Whether it notes its request only after it has locked all rows that it changes.
+        /// Whether it logs its request only after it has locked all rows that it changes.
         let locksFirst: Bool
-        /// The server processes that may still be at it.
+        /// The server processes that may still execute it.
         var backends: [Session.Backend] = []
     }
 
     private struct Entry {
         let doubt: Doubt
         var waiter: UnsafeContinuation<Outcome, Never>?
-        /// Whether the transaction was seen to have noted the request, and so to hold its rows.
+        /// Whether an open transaction is known to have logged the request, and so holds its rows.
         var isHeld = false
     }
 
     private struct State {
         var entries: [UUID: Entry] = [:]
-        /// Later writes, which wait for those whose callers have received the error that the outcome is not known.
+        /// Later writes, which wait for entries with an unknown outcome.
         var laterWrites: [UInt64: (collection: Int32, continuation: UnsafeContinuation<Void, any Error>)] = [:]
         var nextNumber: UInt64 = 0
         var isWorking = false
@@ -63,9 +67,9 @@ final class WriteFence: Sendable {
         self.timeout = timeout
     }
 
-    /// Settles the outcome of a write.
+    /// Determines the outcome of a write.
     ///
-    /// - Returns: ``Outcome/unknown`` if the server could not be asked before the deadline, or the transaction not be ended.
+    /// - Returns: The outcome; ``Outcome/unknown`` if it could not be determined before the deadline.
     func settle(_ doubt: Doubt, until deadline: PostgresDeadline) async -> Outcome {
         let identifier = doubt.request.identifier
         return await withUnsafeContinuation { continuation in
@@ -79,9 +83,9 @@ final class WriteFence: Sendable {
         }
     }
 
-    /// Waits until no earlier write to a collection can be applied late. Nearly always that is so.
+    /// Waits until no earlier write to a collection can be applied late. It returns immediately if none is unsettled.
     ///
-    /// - Throws: A ``PostgresFailure`` if the deadline passes before.
+    /// - Throws: A ``PostgresFailure`` at the deadline.
     func pass(_ collection: Int32, until deadline: PostgresDeadline) async throws {
         guard state.withLock({ $0.mustWait(collection) }) else { return }
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
@@ -110,7 +114,7 @@ final class WriteFence: Sendable {
         let (write, failure) = state.withLock { state in
             (state.laterWrites.removeValue(forKey: number), state.lastFailure)
         }
-        let message = "An earlier write must be settled first, and the server could not be asked about it."
+        let message = "An earlier write is not settled yet, because the server could not be reached. Try again later."
         write?.continuation.resume(throwing: failure ?? PostgresFailure(.cannotConnect, message))
     }
 
@@ -141,15 +145,18 @@ final class WriteFence: Sendable {
                 for doubt in doubts { end(doubt.request.identifier, .unknown) }
                 continue
             } catch {
-                bodegaLogger.debug("The outcome of a write could not be settled.", metadata: ["error": "\(error)"])
+                bodegaLogger.debug(
+                    "The outcome of a write could not be determined. Retrying…", metadata: ["error": "\(error)"])
                 state.withLock { $0.lastFailure = error }
             }
             if state.withLock({ $0.entries.isEmpty }) { continue }
-            do { try await clock.sleep(for: pause.next()) } catch { bodegaLogger.debug("The clock stopped: \(error)") }
+            do { try await clock.sleep(for: pause.next()) } catch {
+                bodegaLogger.debug("The pause before a retry failed.", metadata: ["error": "\(error)"])
+            }
         }
     }
 
-    /// What is to be settled; `nil` if there is nothing, which ends the work.
+    /// The unsettled writes; `nil` if there are none, which ends the task.
     private func next() -> [Doubt]? {
         state.withLock { state in
             if state.entries.isEmpty {
@@ -167,20 +174,20 @@ final class WriteFence: Sendable {
         parameters.append(request.collection)
         parameters.append(request.identifier)
         let begin = [
-            Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")), Command(Self.limits), Command(Self.lockLog),
+            .begin, Command(Self.limits), Command(Self.lockLog),
         ]
-        // In a message of its own: only what is in the way of the note itself is the write's transaction.
+        // A batch of its own: only a lock that blocks the insertion belongs to the write's transaction.
         _ = try await session.run(begin, patience: timeout)
         let commands = [
-            Command(Self.note, parameters), Command(Self.isOwnNote, parameters), Command(Statement("COMMIT")),
+            Command(Self.insertRequest, parameters), Command(Self.isOwnRow, parameters), .commit,
         ]
         do {
             let answers = try await session.run(commands, patience: timeout)
             try answers.requireAll(commands.count)
             end(request.identifier, try answers[1].flag(0, 0) ? .neverApplied : .applied)
         } catch let failure as PostgresFailure where failure.code == "55P03" {
-            _ = try await session.run(Command(Statement("ROLLBACK")), patience: timeout)
-            // Of several attempts, another one may still be on its way.
+            _ = try await session.run(.rollback, patience: timeout)
+            // With several attempts, another one may still be on its way.
             if doubt.locksFirst, doubt.backends.count == 1 {
                 state.withLock { $0.entries[request.identifier]?.isHeld = true }
                 letLaterWritesPass()
@@ -189,39 +196,42 @@ final class WriteFence: Sendable {
         try await endTransactions(of: doubt, session)
     }
 
-    /// Ends the server processes that may still be at a write. Otherwise they could keep rows locked until the network
-    /// finds out that the connection is dead, for hours.
+    /// Terminates the server processes that may still execute a write. Otherwise they could hold row locks for hours,
+    /// until the server detects the dead connection.
     private func endTransactions(of doubt: Doubt, _ session: Session) async throws {
         let backends = doubt.backends.filter { $0.host == session.host }
         var parameters = Parameters()
-        parameters.appendArray(of: .int8, backends) { $0.append(Int64($1.process)) }
-        parameters.appendArray(of: .int8, backends) { $0.append(Int64($1.connected.elapsed * 1000)) }
+        parameters.appendArray(of: .int8, backends) { $0.appendField(Int64($1.process)) }
+        parameters.appendArray(of: .int8, backends) { $0.appendField(Int64($1.connected.elapsed * 1000)) }
         do {
             _ = try await session.run(Command(Self.terminate, parameters), patience: timeout)
         } catch let failure as PostgresFailure where failure.code == "42501" {
-            bodegaLogger.debug("A server process could not be ended.", metadata: ["error": "\(failure)"])
+            bodegaLogger.debug(
+                "A server process could not be terminated: the user lacks the right.", metadata: ["error": "\(failure)"]
+            )
         }
     }
 
-    /// A lock is waited for as long as it takes to end a transaction that is about to end. No standby is waited for: one
-    /// that takes over without this row does not have the transaction either.
+    /// The time limit for locks suffices for a transaction that is about to end. The commit does not wait for a
+    /// standby: a standby that takes over without this row lacks the write's transaction, too.
     private static let limits = Statement(
         "SELECT set_config('lock_timeout', '250ms', true), set_config('synchronous_commit', 'local', true)")
 
     private static let lockLog = Statement("LOCK TABLE emporium_changes IN ROW EXCLUSIVE MODE")
 
-    /// A note of the fence has the request for its origin, as no write has. So it is known again if its answer was lost.
-    private static let note = Statement(
+    /// A row of the fence has the request as its origin, unlike that of a write. So it is recognized if its result was
+    /// lost.
+    private static let insertRequest = Statement(
         """
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
         VALUES ($1, $2, $2, 0, '{}', '{}', false)
         ON CONFLICT (request, part) DO NOTHING
         """
     )
-    private static let isOwnNote = Statement(
+    private static let isOwnRow = Statement(
         "SELECT origin = request FROM emporium_changes WHERE collection = $1 AND request = $2 AND part = 0")
 
-    /// A process that has another's number by now is younger than the connection was.
+    /// A process that reuses the number of another one is younger than the connection.
     private static let terminate = Statement(
         """
         SELECT pg_terminate_backend(pid)

@@ -2,7 +2,7 @@
 import Bodega
 public import Foundation
 
-/// A database on a PostgreSQL server, with the connections that its collections share.
+/// A database on a PostgreSQL server, and the connections that its collections share.
 ///
 /// ```swift
 /// let database = try await PostgresDatabase(connecting: "postgres://app@db.example.com/notes")
@@ -10,58 +10,56 @@ public import Foundation
 /// let drafts = try await database.collection(named: "drafts")
 /// ```
 ///
-/// - Short reads share connections, several under way on each. A write, a bulk read and a scan have one to themselves.
-///   Who finds none left waits, first come, first served, for as long as ``Options/timeout``.
-/// - When the server goes away, operations wait for it, or for the one that takes its place, and go on by themselves; a
-///   write is not applied twice.
-/// - The connections close with the last engine and database that use them, or with ``close()``.
+/// - Short reads share connections, with several reads in flight on each. A write, a bulk read and a scan use one
+///   connection each. When all are in use, operations wait in order of arrival, for up to ``Options/timeout``.
+/// - When the server becomes unreachable, operations wait for it, or for the server that replaces it, and then
+///   continue. A write is not applied twice.
+/// - The connections close when the last engine and database that use them are released, or with ``close()``.
 public final class PostgresDatabase: Sendable {
 
-    /// How a database is used.
+    /// Options of a database: limits of connections, time and storage.
     public struct Options: Sendable {
 
-        /// The most connections for operations, by default 8, at least 2. Each engine that follows changes has one
-        /// more.
+        /// The maximum number of connections for operations, by default 8, at least 2. Following changes uses one more.
         public var maximumConnections: Int
 
-        /// How long a server may take to accept a connection, in seconds, by default 10. Of several hosts, each has no more
-        /// than its share of ``timeout``, so that one that is silent leaves time for the next.
+        /// How long a server may take to accept a connection, in seconds, by default 10. With several hosts, each has
+        /// at most its share of ``timeout``, so that a silent host leaves time for the next one.
         public var connectTimeout: TimeInterval
 
-        /// How long an operation may wait, in seconds, by default 30: for a free connection, for a server that went
-        /// away to come back, and for one that is silent to answer. A bulk operation has a millisecond more for each
-        /// item. A connection that was idle has half of it to answer, before the operation is repeated on a new one. A
-        /// write that fails takes up to 5 seconds more to find out whether it was applied.
+        /// How long an operation may wait, in seconds, by default 30: for a free connection, for an unreachable server,
+        /// and for the answer of a silent one. A bulk operation has an additional millisecond for each item. A
+        /// connection that was idle has half of the time to answer; then the operation is repeated on a new connection.
+        /// A write that fails takes up to 5 more seconds to determine whether it was applied.
         public var timeout: TimeInterval
 
-        /// The number of partitions that the table of items gets if this is the first program that opens the database,
-        /// by default 8. It is never changed afterwards.
+        /// The number of partitions of the table of items, by default 8. The first program that opens the database
+        /// determines it for good.
         public var partitions: Int
 
-        /// The number of changes that the log keeps at least, by default 100,000, and at most about twice as many; up
-        /// to 1,000 items of one batch count as one change. Who follows the changes and was away for more gets a
-        /// snapshot.
+        /// The minimum number of changes in the log, by default 100,000. The maximum is about twice as many. Up to
+        /// 1,000 items of one batch count as one change. A follower that missed more changes receives a snapshot.
         public var changeLogLimit: Int
 
-        /// Whether the tables and collections must be there, by default `false`. Then nothing that is missing is created.
+        /// Whether the tables and collections must exist, by default `false`. If `true`, missing ones are not created.
         public var mustExist: Bool
 
-        /// How old a change must be before the log may do without it, in seconds, whatever else is in the log: longer
-        /// than any program tries to repeat a write, which looks there for what became of its attempts.
+        /// The minimum age of a change that is trimmed from the log, in seconds. It exceeds the time for which a
+        /// program repeats a write, because a repeated write finds earlier attempts in the log.
         var requestAge: TimeInterval
 
         static let usualRequestAge: TimeInterval = 300
         static let greatestRequestAge: TimeInterval = 86_400
 
-        /// Describes how a database is used.
+        /// Creates options.
         ///
         /// - Parameters:
-        ///   - maximumConnections: The most connections for operations, at least 2.
+        ///   - maximumConnections: The maximum number of connections for operations, at least 2.
         ///   - connectTimeout: How long a server may take to accept a connection, in seconds.
         ///   - timeout: How long an operation may wait for a connection, a server or an answer, in seconds.
         ///   - partitions: The number of partitions of a new table of items, 1 to 1,024.
-        ///   - changeLogLimit: The number of changes that the log keeps at least.
-        ///   - mustExist: Whether the tables and collections must be there.
+        ///   - changeLogLimit: The minimum number of changes in the log, at least 1.
+        ///   - mustExist: Whether the tables and collections must exist.
         public init(
             maximumConnections: Int = 8,
             connectTimeout: TimeInterval = 10,
@@ -89,35 +87,37 @@ public final class PostgresDatabase: Sendable {
     let fence: WriteFence
     private let lanes: LaneGroup
 
-    /// Connects to a database, and creates the tables in it if they are missing.
+    /// Connects to a database, and creates its tables if they are missing.
     ///
     /// - Parameters:
     ///   - connectionString: A URL such as `postgres://app@db.example.com/notes`, or settings such as
-    ///     `host=db.example.com dbname=notes`. What it leaves open comes from libpq's other sources: the `PG…`
-    ///     variables, the service file and the pass file. With several hosts, the one that can be written to is used.
-    ///   - options: How it is used.
+    ///     `host=db.example.com dbname=notes`. Missing settings come from libpq's other sources: the `PG…` variables,
+    ///     the service file and the pass file. With several hosts, the one that accepts writes is used.
+    ///   - options: The options.
     /// - Throws: A ``StorageError``: ``StorageError/Code/unreachable`` if no server could be reached,
-    ///   ``StorageError/Code/permissionDenied`` if it refused the user, ``StorageError/Code/cannotOpen`` if there is no
-    ///   such database, ``StorageError/Code/invalidArgument`` if the string can't be understood. None shows a password.
+    ///   ``StorageError/Code/permissionDenied`` if the server rejected the user, ``StorageError/Code/cannotOpen`` if
+    ///   the database does not exist, ``StorageError/Code/invalidArgument`` if the string is invalid. Errors contain no
+    ///   password.
     public convenience init(connecting connectionString: String, options: Options = Options()) async throws {
         try await self.init(connecting: connectionString, options: options, clock: ContinuousClock())
     }
 
     init(connecting connectionString: String, options: Options, clock: any Clock<Duration>) async throws {
         guard options.maximumConnections >= 2 else {
-            throw StorageError(.invalidArgument, "A database needs at least 2 connections.")
+            throw StorageError(
+                .invalidArgument, "maximumConnections is \(options.maximumConnections). Allow at least 2 connections.")
         }
         guard !options.timeout.isNaN, !options.connectTimeout.isNaN else {
-            throw StorageError(.invalidArgument, "A timeout is a number of seconds, not NaN.")
+            throw StorageError(.invalidArgument, "A timeout is NaN. Set a number of seconds.")
         }
         guard (1...1_024).contains(options.partitions) else {
-            throw StorageError(.invalidArgument, "A table has 1 to 1,024 partitions.")
+            throw StorageError(.invalidArgument, "partitions is \(options.partitions). Choose 1 to 1,024.")
         }
         guard options.changeLogLimit >= 1 else {
-            throw StorageError(.invalidArgument, "A log keeps at least one change.")
+            throw StorageError(.invalidArgument, "changeLogLimit is \(options.changeLogLimit). Keep at least 1 change.")
         }
         let target = try ConnectionTarget(connectionString)
-        // A part for short reads, which never wait for long operations then, and the rest for everything else.
+        // Short reads have connections of their own, so that they never wait for long operations.
         let laneCount = max(1, min(options.maximumConnections / 2, ProcessInfo.processInfo.activeProcessorCount))
         pool = SessionPool(
             target: target,
@@ -140,8 +140,7 @@ public final class PostgresDatabase: Sendable {
     private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
         do {
-            // A server that isn't there is told at once; one that is starting, or has no connection left, is waited
-            // for.
+            // Fails immediately if the server can't be reached, and waits if it is starting or has no connection left.
             try await retries.whileConflicting(until: .after(options.connectTimeout)) { _ in
                 try await pool.withSession(until: .after(options.timeout)) { session in
                     try await PoolerProbe.check(session, pool, patience: options.connectTimeout)
@@ -158,8 +157,8 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Makes the log of changes this database's, for users who may only read it, and notes for all programs that trim it if
-    /// this one repeats writes for longer than usual.
+    /// Adopts the log of changes if it was written in another database, and records the request age of this program if
+    /// it is longer than usual.
     private static func prepareLog(_ options: Options, _ session: Session) async throws {
         do {
             try await LogHome.settle(session, patience: options.timeout)
@@ -169,12 +168,12 @@ public final class PostgresDatabase: Sendable {
                 let command = Command(ChangeStatements.noteRequestAge, parameters)
                 _ = try await session.run(command, patience: options.timeout)
             }
-        } catch let failure as PostgresFailure where failure.code == "42501" || failure.code == "25006" {
-            // A user who may not write needs neither.
+        } catch let failure as PostgresFailure where failure.forbidsWriting {
+            // A user without the right to write needs neither.
         }
     }
 
-    /// Closes all connections. What is under way ends first; what is asked for afterwards throws
+    /// Closes all connections after the operations in progress. Later operations throw
     /// ``StorageError/Code/cannotOpen``.
     public func close() {
         listener.close()
@@ -182,10 +181,10 @@ public final class PostgresDatabase: Sendable {
         lanes.close()
     }
 
-    /// Waits until the changes that were made are announced to those who follow them, and closes all connections.
+    /// Waits until the followers have been notified of all changes, and closes all connections.
     ///
-    /// A program that writes and ends at once calls this. After ``close()`` alone, others may hear of its last change
-    /// only when they look by themselves, about a second later.
+    /// Call it in a program that exits after a write. With ``close()`` alone, followers may find the last change only
+    /// when they poll, up to about a second later.
     public func finish() async {
         await announcer.finish()
         close()
@@ -193,19 +192,22 @@ public final class PostgresDatabase: Sendable {
 
     // MARK: Collections
 
-    /// A collection of items, created if it is missing and ``Options/mustExist`` does not forbid that.
+    /// Returns a collection of items, which is created if it is missing, unless ``Options/mustExist`` is `true`.
     ///
     /// Equal keys name different items in different collections.
     ///
     /// - Parameters:
-    ///   - name: The collection's name; any string but the empty one. Names are told apart byte by byte.
-    ///   - now: Tells the time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if it could not be created, ``StorageError/Code/cannotOpen`` if it must exist and doesn't.
+    ///   - name: The collection's name, which must not be empty. Names are compared byte by byte.
+    ///   - now: Returns the current time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if it could not be created, ``StorageError/Code/cannotOpen`` if it must exist and
+    ///   does not.
     public func collection(
         named name: String,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws -> PostgresStorageEngine {
-        guard !name.isEmpty else { throw StorageError(.invalidArgument, "A collection's name can't be empty.") }
+        guard !name.isEmpty else {
+            throw StorageError(.invalidArgument, "The collection's name is empty. Pass a name.")
+        }
         let number = try await perform { session in
             let (mustExist, patience) = (self.options.mustExist, self.options.timeout)
             return try await CollectionTable.number(of: name, mustExist: mustExist, in: session, patience: patience)
@@ -213,7 +215,7 @@ public final class PostgresDatabase: Sendable {
         return PostgresStorageEngine(database: self, name: name, number: number, now: now)
     }
 
-    /// The names of the collections, in the order in which they were created.
+    /// Returns the names of the collections, in the order in which they were created.
     ///
     /// - Throws: A ``StorageError`` if they could not be read.
     public func collectionNames() async throws -> [String] {
@@ -222,7 +224,7 @@ public final class PostgresDatabase: Sendable {
 
     // MARK: Operations
 
-    /// Does something on a connection of its own; again if others were in its way or the server went away.
+    /// Performs an operation on a session, and repeats it after conflicts and outages.
     func perform<Value>(
         key: CacheKey? = nil,
         _ body: @escaping (Session) async throws -> Value
@@ -234,9 +236,10 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// The same until a deadline. The closure gets the number of the attempt, from 0.
+    /// Performs an operation on a session, and repeats it after conflicts and outages until a deadline.
     ///
-    /// - Throws: A ``PostgresFailure``, or what the closure throws.
+    /// - Parameter body: The operation. It receives the session and the number of the attempt, from 0.
+    /// - Throws: A ``PostgresFailure``, or an error of the closure.
     func attempt<Value>(
         until deadline: PostgresDeadline,
         _ body: (Session, Int) async throws -> Value
@@ -246,13 +249,13 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Does a short read on a shared connection.
+    /// Performs a short read on a shared connection, and repeats it after conflicts and outages.
     func read(_ command: Command, key: CacheKey? = nil) async throws -> QueryResult {
         let deadline = PostgresDeadline.after(options.timeout)
         do {
             return try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
         } catch let failure as PostgresFailure where failure.isOutage || failure.isConflict {
-            // A connection that was dead has used up half of the time.
+            // A dead connection has used half of the time.
             let deadline = failure.kind == .silent ? .after(options.timeout) : deadline
             return try await readAgain(command, key: key, after: failure, until: deadline)
         } catch {

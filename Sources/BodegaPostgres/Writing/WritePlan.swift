@@ -2,13 +2,13 @@
 import Bodega
 import Foundation
 
-/// What a batch comes to: which rows go, and which rows are written, each once, in the order in which they are locked.
+/// The net effect of a batch: the rows to remove, and the rows to write, each once, in lock order.
 struct WritePlan: Sendable {
 
     struct Row: Sendable {
         var key: ItemKey
         var data: Data
-        /// The place among the batch's items.
+        /// The place among the items of the batch.
         var place: Int
         var created: Int64
         var updated: Int64
@@ -23,19 +23,19 @@ struct WritePlan: Sendable {
     }
 
     var removesAll = false
-    /// The rows that go first, also those that are written again, at the end then; in the order in which the batch
-    /// names them.
+    /// The rows to remove before any are written, in the order of the batch. A row that the batch removes and then
+    /// writes is among them, and its item moves to the end of the collection.
     var removed: [ItemKey] = []
     var written: [Row] = []
-    /// Whether rows that are there get the dates that the items have.
+    /// Whether writing an existing row also sets its date of creation.
     var setsDates = false
-    /// What is told of the batch, in its order.
+    /// The changes to log, in the order of the batch.
     var steps: [Step] = []
 
     enum Step: Sendable {
         case written([UInt8])
         case removed([UInt8])
-        /// The removal of an item that is told only if the item was there; with its place in ``WritePlan/removed``.
+        /// A removal that is logged only if the item existed, with its place in ``WritePlan/removed``.
         case removedIfThere([UInt8], place: Int)
     }
 
@@ -44,7 +44,7 @@ struct WritePlan: Sendable {
 
 extension WritePlan {
 
-    /// Follows the operations of a batch.
+    /// Accumulates the operations of a batch.
     struct Builder {
 
         private struct Entry {
@@ -107,7 +107,7 @@ extension WritePlan {
             var plan = WritePlan()
             plan.removesAll = removesAll
             plan.setsDates = settingDates
-            // Sorting small values takes a fraction of the time that sorting the entries would.
+            // Sorting pairs of numbers takes a fraction of the time of sorting the entries.
             let order = entries.indices.map { (order: entries[$0].key.order, index: $0) }.sorted { left, right in
                 if left.order != right.order { return left.order < right.order }
                 return entries[left.index].key < entries[right.index].key
