@@ -91,7 +91,7 @@ import Musl
         }.deadline()
         try deadline.lock(own, LOCK_EX, folder.path)
         #expect(time.withLock { $0.pauses } == 1)
-        #expect(deadline.rest == .zero)
+        #expect(deadline.remaining == .zero)
         #expect(flock(other, LOCK_SH | LOCK_NB) != 0)
         flock(own, LOCK_UN)
         #expect(flock(other, LOCK_SH | LOCK_NB) == 0)

@@ -39,8 +39,8 @@ package struct LockTimeout: Sendable {
         _ limit: Duration,
         threads: Int = 32,
         now: @escaping @Sendable () -> Duration = { .nanoseconds(DispatchTime.now().uptimeNanoseconds) },
-        wait: @escaping @Sendable (_ answer: DispatchSemaphore, _ rest: Duration) -> Void = { answer, rest in
-            _ = answer.wait(timeout: .now() + .nanoseconds(Int((rest / .nanoseconds(1)).rounded(.up))))
+        wait: @escaping @Sendable (_ answer: DispatchSemaphore, _ remaining: Duration) -> Void = { answer, remaining in
+            _ = answer.wait(timeout: .now() + .nanoseconds(Int((remaining / .nanoseconds(1)).rounded(.up))))
         }
     ) {
         // Adding a longer limit to the time would overflow.
@@ -69,7 +69,7 @@ package struct LockDeadline: Sendable {
     private static let longestPause = Duration.milliseconds(20)
 
     /// The remaining time, never negative.
-    var rest: Duration { max(end - timeout.now(), .zero) }
+    var remaining: Duration { max(end - timeout.now(), .zero) }
 
     /// Takes an `flock`, waiting while another process or another descriptor of the file holds it.
     ///
@@ -81,11 +81,11 @@ package struct LockDeadline: Sendable {
     /// - Throws: ``StorageError/Code/locked`` after the deadline.
     package func lock(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
         if try tryLock(descriptor, kind, path()) { return }
-        if rest > .zero {
+        if remaining > .zero {
             guard let request = LockRequest(descriptor, kind, limit: timeout.threads) else {
                 return try retry(descriptor, kind, path())
             }
-            while request.result == nil, rest > .zero { timeout.wait(request.answer, rest) }
+            while request.result == nil, remaining > .zero { timeout.wait(request.answer, remaining) }
             if let number = request.abandon() {
                 if number == 0 { return }
                 throw StorageError.system(number, path(), "locked")
@@ -109,9 +109,9 @@ package struct LockDeadline: Sendable {
         let never = DispatchSemaphore(value: 0)
         var pause = Self.shortestPause
         repeat {
-            let rest = rest
-            if rest == .zero { throw error("Another process", path()) }
-            timeout.wait(never, min(pause, rest))
+            let remaining = remaining
+            if remaining == .zero { throw error("Another process", path()) }
+            timeout.wait(never, min(pause, remaining))
             pause = min(pause * 2, Self.longestPause)
         } while try !tryLock(descriptor, kind, path())
     }

@@ -39,8 +39,8 @@ package final class TurnLock: Sendable {
         // One word on each platform: an integer on some, a pointer on others.
         let thread = withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
         if holder.withLock({ $0 == thread }) { return try body() }
-        let rest = Int((deadline.rest / .nanoseconds(1)).rounded(.up))
-        if free.wait(timeout: .now() + .nanoseconds(rest)) == .timedOut {
+        let remaining = Int((deadline.remaining / .nanoseconds(1)).rounded(.up))
+        if free.wait(timeout: .now() + .nanoseconds(remaining)) == .timedOut {
             throw deadline.error("Another thread of this process", path())
         }
         holder.withLock { $0 = thread }

@@ -77,8 +77,8 @@ final class DiskFile {
             record = try DiskSidecar.read(name, in: folder, owner)
             // A file without a record of its own may just have been removed together with its sidecar.
             var named = stat()
-            let isThere = fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
-            guard isThere, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
+            let hasName = fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            guard hasName, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
         }
         // A copied or renamed file still has the original's key, which no longer fits its name.
         if let key = record?.key, !DiskName.file(name, canBeOf: key) { record?.key = nil }

@@ -16,7 +16,7 @@ import Musl
 ///       BA0B2A0E-…                  an item, named by ``DiskName``, with its ``DiskRecord`` in an attribute
 ///       .emporium/                  the control folder, which exists during a write
 ///         item                      the next state of an item that is being written alone
-///         staging/, commit/, done/  a batch before it counts, while it is carried out, and after; see ``DiskBatch``
+///         staging/, commit/, done/  a batch before its commit, while it is carried out, and after; see ``DiskBatch``
 ///         keys/                     records that no attribute could hold, named like their items
 ///
 /// Locks are `flock`s, which work between processes and end with their process:
