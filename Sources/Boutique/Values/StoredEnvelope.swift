@@ -36,7 +36,7 @@ extension StoredEnvelope {
     /// Encodes a value.
     ///
     /// - Throws: A ``StorageError`` with the code `encodingFailed`.
-    static func encode(_ value: Value, key: String) throws(StorageError) -> Data {
+    static func encode(_ value: Value, _ key: String) throws(StorageError) -> Data {
         do {
             return try RecordEncoder().encode(StoredEnvelope(value: value))
         } catch {
@@ -52,7 +52,7 @@ extension StoredEnvelope {
     /// Decodes stored bytes.
     ///
     /// - Throws: A ``StorageError`` with the code `decodingFailed`.
-    static func decode(_ data: Data, key: String) throws(StorageError) -> Value {
+    static func decode(_ data: Data, _ key: String) throws(StorageError) -> Value {
         do {
             return try RecordDecoder().decode(StoredEnvelope.self, from: data).value
         } catch {

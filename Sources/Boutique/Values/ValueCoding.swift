@@ -11,36 +11,26 @@ struct ValueCoding<Value: StorableItem>: Sendable {
 
     /// JSON in an envelope, including `nil`.
     static var envelope: ValueCoding {
-        ValueCoding { value, key throws(StorageError) in
-            try StoredEnvelope.encode(value, key: key)
-        } decode: { data, key throws(StorageError) in
-            try StoredEnvelope.decode(data, key: key)
-        }
+        ValueCoding(encode: StoredEnvelope.encode, decode: StoredEnvelope.decode)
     }
 
     /// JSON in an envelope, no bytes for `nil`, and errors without causes, because those of Foundation's coders quote values.
     static func secret<Item: StorableItem>() -> ValueCoding where Value == Item? {
         ValueCoding { value, key throws(StorageError) in
             guard let value else { return nil }
-            do throws(StorageError) {
-                return try StoredEnvelope.encode(value, key: key)
-            } catch {
-                throw error.withoutCause
-            }
+            return try withoutCauses { () throws(StorageError) in try StoredEnvelope.encode(value, key) }
         } decode: { data, key throws(StorageError) in
-            do throws(StorageError) {
-                return try StoredEnvelope.decode(data, key: key)
-            } catch {
-                throw error.withoutCause
-            }
+            try withoutCauses { () throws(StorageError) in try StoredEnvelope.decode(data, key) }
         }
     }
-}
 
-extension StorageError {
-    fileprivate var withoutCause: StorageError {
-        var error = self
-        error.cause = nil
-        return error
+    private static func withoutCauses<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result
+    {
+        do throws(StorageError) {
+            return try body()
+        } catch var error {
+            error.cause = nil
+            throw error
+        }
     }
 }

@@ -26,8 +26,6 @@ import OpenCombine
 ///
 /// The storage's exclusive access guards the stored bytes; `state` guards the last reading and the observation.
 final class ValueCore<Value: StorableItem>: Sendable {
-    typealias Snapshot = ValuePublication<Value>.Snapshot
-
     /// How a change treats stored bytes that cannot be decoded.
     enum UndecodablePolicy: Sendable {
         /// It starts from the default value.
@@ -82,14 +80,20 @@ extension ValueCore {
 
     /// The value; the default value if none is stored or it cannot be decoded. If it cannot be read, the value that was
     /// read last. The Observation framework tracks it.
-    var current: Value { currentSnapshot().value }
+    var current: Value {
+        do {
+            return try currentReading().value
+        } catch {
+            return state.withLock { $0.reading?.value } ?? defaultValue
+        }
+    }
 
     /// Emits the current value and each new one.
     var publisher: AnyPublisher<Value, Never> {
         publication.publisher {
             self.beginObserving()
             self.storage.observers.checkForForeignChanges(self.key)
-            return self.currentSnapshot().value
+            return self.current
         }
     }
 
@@ -99,7 +103,7 @@ extension ValueCore {
     /// Emits before each change.
     var changes: some Publisher<Void, Never> {
         // A later foreign change is detected by comparison with this reading.
-        _ = currentSnapshot()
+        _ = current
         return publication.willChange
     }
 
@@ -108,30 +112,18 @@ extension ValueCore {
     /// - Returns: The value; the default value if none is stored.
     /// - Throws: An error of the storage, or a ``StorageError`` with the code `decodingFailed`.
     func value() throws -> Value {
-        beginObserving()
-        publication.observation.access()
-        let reading = try errors.noting { try read() }
-        checkLater(ifNew: reading)
+        let reading = try currentReading()
         if let error = reading.error { throw error }
         return reading.value
     }
 
-    /// Schedules a check if a reading differs from the published value. The reader does not wait for it.
-    private func checkLater(ifNew reading: Reading) {
-        if publication.noteRead(reading.snapshot) { storage.observers.scheduleCheck(key) }
-    }
-
-    private func currentSnapshot() -> Snapshot {
+    private func currentReading() throws -> Reading {
         beginObserving()
         publication.observation.access()
-        do {
-            let reading = try errors.noting { try read() }
-            checkLater(ifNew: reading)
-            return reading.snapshot
-        } catch {
-            let last = state.withLock { $0.reading }
-            return Snapshot(data: last?.data, value: last?.value ?? defaultValue)
-        }
+        let reading = try errors.noting { try read() }
+        // A foreign change. The reader does not wait until it is published.
+        if publication.noteRead(reading.snapshot) { storage.observers.scheduleCheck(key) }
+        return reading
     }
 
     /// Reads without publishing. Bytes that were decoded before are not decoded again.
@@ -187,31 +179,21 @@ extension ValueCore {
         try write { $0.value = value }
     }
 
-    /// Removes the value and publishes the default value. Bytes that cannot be decoded are removed, too.
+    /// Sets the default value, which ``ValueCoding/secret()`` stores as no bytes. Undecodable bytes are removed, too.
     func remove() throws {
-        try write { reading in
-            reading.value = defaultValue
-            reading.data = nil
-        } encode: { _ in
-            nil
-        }
+        try write { $0 = Reading(data: nil, value: defaultValue, error: $0.error) }
     }
 
     private func write(_ change: (inout Reading) throws -> Void) throws {
-        try write(change) { try coding.encode($0, key) }
-    }
-
-    private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {
         do {
             try storage.change(key) {
-                let old = try read()
-                var new = old
+                var new = try read()
                 try change(&new)
-                // `remove()` has set these to nil: it removes undecodable bytes.
-                let aside = old.error == nil ? nil : new.data
-                new.data = try encode(new.value)
+                // `remove()` has set the bytes to nil.
+                let undecodable = new.error == nil ? nil : new.data
+                new.data = try coding.encode(new.value, key)
                 new.error = nil
-                if let data = aside { try keepAside(data) }
+                if let undecodable { try keepAside(undecodable) }
                 // Within the exclusive access, so that changes are published in the order in which they were made.
                 try publication.enqueue(new.snapshot) {
                     try storage.save(new.data, key)

@@ -149,7 +149,7 @@ extension AsyncValueCore {
         let old = reading(of: try await fetch())
         var new = Reading(data: nil, value: old.value)
         change(&new.value)
-        let data = try StoredEnvelope.encode(new.value, key: key)
+        let data = try StoredEnvelope.encode(new.value, key)
         new.data = data
         var operations: [StorageOperation] = []
         if old.error != nil, let undecodable = old.data, let key = try await place.asideKey(for: undecodable) {

@@ -23,7 +23,6 @@ final class EngineValue: Sendable {
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
     private let isRefreshing = Locked(false)
-    private let identity: Identity?
     private let followed: FollowedEngine?
 
     private struct Identity: Hashable {
@@ -31,43 +30,29 @@ final class EngineValue: Sendable {
         let key: CacheKey
     }
 
-    private static let all = Locked<[Identity: Weak<EngineValue>]>([:])
+    private static let all = SharedObjects<Identity, EngineValue>()
 
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {
+        let new = EngineValue(engine, key: key)
+        var value = new
         // Only objects have an identity; engines of other types are never shared.
-        guard type(of: engine) is AnyClass else {
-            let value = EngineValue(engine, key: key, identity: nil)
-            value.followed?.add(value)
-            return value
-        }
-        let identity = Identity(engine: ObjectIdentifier(engine as AnyObject), key: key)
-        // Created before the lock is taken and, if unused, released after it: `deinit` takes the lock, too.
-        let new = EngineValue(engine, key: key, identity: identity)
-        let value = all.withLock { all in
-            if let value = all[identity]?.object { return value }
-            all[identity] = Weak(new)
-            return new
+        if type(of: engine) is AnyClass {
+            value = all.object(for: Identity(engine: ObjectIdentifier(engine as AnyObject), key: key), orNew: new)
         }
         if value === new { new.followed?.add(new) }
         return value
     }
 
-    private init(_ engine: any StorageEngine, key: CacheKey, identity: Identity?) {
+    private init(_ engine: any StorageEngine, key: CacheKey) {
         self.engine = engine
         self.key = key
         formerKey = key == .uniqueValue ? .formerUniqueValue : nil
-        self.identity = identity
         followed = FollowedEngine.shared(engine)
     }
 
     deinit {
         followed?.remove(keys, ObjectIdentifier(self))
-        guard let identity else { return }
-        Self.all.withLock { all in
-            // A new object may have replaced this one already.
-            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
-        }
     }
 
     /// The keys under which the bytes may be stored.

@@ -69,12 +69,8 @@ final class SecretPlace: Sendable {
         var group: KeychainGroup?
     }
 
-    private struct All {
-        var places: [Name: Weak<SecretPlace>] = [:]
-        var turns: [String: Weak<TurnLock>] = [:]
-    }
-
-    private static let all = Locked(All())
+    private static let turns = SharedObjects<String, TurnLock>()
+    private static let places = SharedObjects<Name, SecretPlace>()
 
     private init(_ turn: TurnLock) {
         self.turn = turn
@@ -83,16 +79,6 @@ final class SecretPlace: Sendable {
     /// The place for a service and group, the same object for each call while one is in use.
     static func of(_ scope: String, _ address: SecretAddress) -> SecretPlace {
         let name = Name(scope: scope, service: address.service, group: address.group)
-        return all.withLock { all in
-            if let place = all.places[name]?.object { return place }
-            // Each in-memory storage has a place of its own, so released ones must not accumulate.
-            all.places = all.places.filter { $0.value.object != nil }
-            all.turns = all.turns.filter { $0.value.object != nil }
-            let turn = all.turns[scope]?.object ?? TurnLock()
-            let place = SecretPlace(turn)
-            all.turns[scope] = Weak(turn)
-            all.places[name] = Weak(place)
-            return place
-        }
+        return places.object(for: name, orNew: SecretPlace(turns.object(for: scope, orNew: TurnLock())))
     }
 }
