@@ -6,46 +6,30 @@ import Logging
 final class FollowedEngine: Sendable {
 
     private let engine: any ObservableStorageEngine
-    private let identity: ObjectIdentifier?
     private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: [Weak<EngineValue>]]>([:])
     private let following = Locked<Task<Void, Never>?>(nil)
 
-    private static let all = Locked<[ObjectIdentifier: Weak<FollowedEngine>]>([:])
+    private static let all = SharedObjects<ObjectIdentifier, FollowedEngine>()
 
     /// The follower of an engine, the same for each call with one engine object; `nil` if the engine reports no changes.
     static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
         guard let engine = engine as? any ObservableStorageEngine else { return nil }
+        let new = FollowedEngine(engine)
         // Only objects have an identity; followers of other engines are never shared.
-        guard type(of: engine) is AnyClass else {
-            let new = FollowedEngine(engine, identity: nil)
-            new.follow()
-            return new
-        }
-        let identity = ObjectIdentifier(engine as AnyObject)
-        let new = FollowedEngine(engine, identity: identity)
-        let followed = all.withLock { all in
-            if let known = all[identity]?.object { return known }
-            all[identity] = Weak(new)
-            return new
-        }
+        let isObject = type(of: engine) is AnyClass
+        let followed = isObject ? all.object(for: ObjectIdentifier(engine as AnyObject), orNew: new) : new
         if followed === new { new.follow() }
         return followed
     }
 
-    private init(_ engine: any ObservableStorageEngine, identity: ObjectIdentifier?) {
+    private init(_ engine: any ObservableStorageEngine) {
         self.engine = engine
-        self.identity = identity
     }
 
     deinit {
         following.withLock { $0.take() }?.cancel()
-        guard let identity else { return }
-        Self.all.withLock { all in
-            // A new object may have replaced this one already.
-            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
-        }
     }
 
     private func follow() {
