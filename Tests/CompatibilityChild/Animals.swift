@@ -14,8 +14,8 @@ let store = Store<Animal>(
 )
 
 /// The section "Store". The store is created outside this function, because in an asynchronous function the same
-/// expression calls the asynchronous initializer, as in Boutique. The README creates `Item`s with names and omits
-/// `try await` before `removeAll()`.
+/// expression calls the asynchronous initializer, as in Boutique. The README creates `Item`s with names and omits `try
+/// await` before `removeAll()`.
 @MainActor
 func keepAnimals() async throws {
     // Add an item to the Store

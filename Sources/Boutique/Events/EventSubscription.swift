@@ -4,16 +4,16 @@ import DequeModule
 /// The unread events of one reader of a store's events.
 ///
 /// 1. The backlog starts with a snapshot of the store.
-/// 2. The store passes each event to ``receive(_:itemsInStore:)``, which resumes the waiting reader or appends the event.
+/// 2. The store passes each event to ``receive(_:itemsInStore:)``, which resumes the waiting reader or appends it.
 /// 3. ``next()`` takes the first event of the backlog, or suspends until there is one.
 /// 4. If the backlog exceeds the items of a snapshot, it is dropped, and ``next()`` takes a new snapshot.
 ///
-/// An unread snapshot is a second reference to the items, so the next change copies all of them. A large one is therefore
-/// dropped before a change, and taken again when it is read. The main actor guards all state.
+/// An unread snapshot is a second reference to the items, so the next change copies all of them. A large one is
+/// therefore dropped before a change, and taken again when it is read. The main actor guards all state.
 @MainActor
 final class EventSubscription<Item: StorableItem> {
 
-    /// The number of items that a backlog may contain regardless of the store's size. An event counts as at least one item.
+    /// The number of items that a backlog of any store may contain. Each event counts as one at least.
     private static var allowance: Int { 8_192 }
 
     private let snapshot: @MainActor () -> StoreEvent<Item>

@@ -27,8 +27,8 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
     /// The kind of change.
     public let operation: Operation
 
-    /// The items concerned: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new versions of
-    /// the inserted and replaced items, for ``Operation/remove`` the removed items.
+    /// The items concerned: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new versions
+    /// of the inserted and replaced items, for ``Operation/remove`` the removed items.
     public let items: [Item]
 
     /// The identifiers of the new items, in the order of the call. Only for ``Operation/insert``.

@@ -4,13 +4,13 @@ extension AsyncStoredValue {
 
     /// Reads the value, changes it and stores it.
     ///
-    /// Changes through the same engine object run one after the other, so none is lost. A change that another process, or
-    /// another engine on the same data, makes between the read and the write is overwritten.
+    /// Changes through the same engine object run one after the other, so none is lost. A change that another process,
+    /// or another engine on the same data, makes between the read and the write is overwritten.
     ///
     /// - Parameter change: Changes the value. It cannot change other values in engines, because that is asynchronous.
-    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. If the engine
-    ///   has stored it nevertheless, for example because its response was lost, the stored value is read again and
-    ///   published.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. If the
+    ///   engine has stored it nevertheless, for example because its response was lost, the stored value is read again
+    ///   and published.
     public func modify(_ change: @Sendable (inout Item) -> Void) async throws {
         try await core.modify(change)
     }

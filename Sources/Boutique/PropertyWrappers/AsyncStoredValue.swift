@@ -16,17 +16,17 @@ public import OpenCombine
 /// try await $hasHapticsEnabled.toggle()
 /// ```
 ///
-/// It is like ``StoredValue``, but engines are asynchronous and can fail, so the methods that change the value are `async`
-/// and throw. Changes take effect one after the other, after the value has been read. A change is stored first, then
-/// published on the main actor; both have happened when the call returns. If the call throws, nothing has changed.
+/// It is like ``StoredValue``, but engines are asynchronous and can fail, so the methods that change the value are
+/// `async` and throw. Changes take effect one after the other, after the value has been read. A change is stored first,
+/// then published on the main actor; both have happened when the call returns. If the call throws, nothing has changed.
 ///
 /// The value is read in the background when the property is created. Until then it is the default value;
 /// ``valueHasLoaded()`` waits for it. If the value cannot be read, changes throw, because they could overwrite it; each
 /// change reads again.
 ///
-/// All wrappers with one key and one engine object have the same value. If the engine keeps a change log, as SQLite files
-/// and in-memory engines do, they also observe foreign changes, including those of other processes; otherwise they read
-/// them at the next change and by ``reload()``.
+/// All wrappers with one key and one engine object have the same value. If the engine keeps a change log, as SQLite
+/// files and in-memory engines do, they also observe foreign changes, including those of other processes; otherwise
+/// they read them at the next change and by ``reload()``.
 ///
 /// The bytes under the key are the JSON `{"value":…}`. If stored bytes cannot be decoded, the property has its default
 /// value; a new value does not overwrite these bytes: ``undecodableData()`` returns them.
@@ -121,16 +121,16 @@ extension AsyncStoredValue {
 
     /// Waits until the value has been read. If reading has failed, it reads again.
     ///
-    /// - Throws: A `StorageError` if the value cannot be read, with the code `decodingFailed` if the stored bytes cannot be
-    ///   decoded.
+    /// - Throws: A `StorageError` if the value cannot be read, with the code `decodingFailed` if the stored bytes
+    ///   cannot be decoded.
     public func valueHasLoaded() async throws {
         try await core.load()
     }
 
     /// Reads the value again, to observe foreign changes in the engine.
     ///
-    /// - Throws: A `StorageError` if the value cannot be read, with the code `decodingFailed` if the stored bytes cannot be
-    ///   decoded.
+    /// - Throws: A `StorageError` if the value cannot be read, with the code `decodingFailed` if the stored bytes
+    ///   cannot be decoded.
     public func reload() async throws {
         try await core.reload()
     }

@@ -8,7 +8,7 @@ import OpenCombine
 
 /// Forwards the changes of a wrapper to the `objectWillChange` of the object that its property belongs to.
 ///
-/// A wrapper calls ``forward(_:to:)`` when its property is accessed through an object; it cannot know the object earlier.
+/// A wrapper calls ``forward(_:to:)`` when its property is accessed through an object, which it cannot know earlier.
 final class EnclosingObject: Sendable {
 
     private struct Attachment {
@@ -23,8 +23,8 @@ final class EnclosingObject: Sendable {
     ///
     /// - Parameters:
     ///   - changes: Emits before each change.
-    ///   - object: The object, which is not retained. Does nothing unless it is an `ObservableObject` whose publisher is an
-    ///     `ObservableObjectPublisher` or a `PassthroughSubject<Void, Never>`.
+    ///   - object: The object, which is not retained. Does nothing unless it is an `ObservableObject` whose publisher
+    ///     is an `ObservableObjectPublisher` or a `PassthroughSubject<Void, Never>`.
     func forward(_ changes: @autoclosure () -> some Publisher<Void, Never>, to object: Any) {
         let enclosing = object as AnyObject
         let id = ObjectIdentifier(enclosing)
@@ -47,8 +47,8 @@ final class EnclosingObject: Sendable {
         if let subject = publisher as? PassthroughSubject<Void, Never> { return { subject.send() } }
         guard let publisher = publisher as? ObservableObjectPublisher else { return nil }
         #if !canImport(Combine)
-        // For an object without a @Published property, OpenCombine returns a new publisher for each call, so no subscriber
-        // would receive the changes.
+        // For an object without a @Published property, OpenCombine returns a new publisher for each call, so no
+        // subscriber would receive the changes.
         if publisher !== object.objectWillChange as? ObservableObjectPublisher {
             boutiqueLogger.warning(
                 """

@@ -9,8 +9,8 @@ extension SecurelyStoredValue: PersistedValue {
     /// also applies to changes from other processes.
     ///
     /// - Parameter change: Changes the value. It must not change this value by other means.
-    /// - Throws: A ``KeychainError``: `undecodable` if the stored value cannot be decoded, `encodingFailed` if the new one
-    ///   cannot be encoded, others if the storage failed. The secret is then unchanged.
+    /// - Throws: A ``KeychainError``: `undecodable` if the stored value cannot be decoded, `encodingFailed` if the new
+    ///   one cannot be encoded, others if the storage failed. The secret is then unchanged.
     public func modify(_ change: (inout Item?) -> Void) throws(KeychainError) {
         try converting { try core.modify(change) }
     }
@@ -20,8 +20,8 @@ extension SecurelyStoredValue: PersistedValue {
     /// A secret that cannot be decoded is kept aside; see ``undecodableData()``.
     ///
     /// - Parameter value: The new value.
-    /// - Throws: A ``KeychainError``: `encodingFailed` if the value cannot be encoded, others if the storage failed. The
-    ///   secret is then unchanged.
+    /// - Throws: A ``KeychainError``: `encodingFailed` if the value cannot be encoded, others if the storage failed.
+    ///   The secret is then unchanged.
     public func set(_ value: Item?) throws(KeychainError) {
         guard let value else { return try remove() }
         try converting { try core.set(value) }

@@ -18,28 +18,28 @@ public import OpenCombine
 /// try $token.remove()
 /// ```
 ///
-/// The property is an optional, which is `nil` while there is no secret. It is read like any other. It is changed by its
-/// projected value, because storing a secret can fail: `set(_:)`, ``remove()`` and helpers such as `append(_:)` and
+/// The property is an optional, which is `nil` while there is no secret. It is read like any other. It is changed by
+/// its projected value, because storing a secret can fail: `set(_:)`, ``remove()`` and helpers such as `append(_:)` and
 /// `toggle()` throw a ``KeychainError``, and leave the secret unchanged if they do.
 ///
-/// All wrappers with the same key, service, group and storage always have the same value. Changes by other processes are
-/// visible when the property is read next. The value may be used on any thread; the helpers are atomic, so no change is
-/// lost.
+/// All wrappers with the same key, service, group and storage always have the same value. Changes by other processes
+/// are visible when the property is read next. The value may be used on any thread; the helpers are atomic, so no
+/// change is lost.
 ///
-/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it, before
-/// publishers emit it. The property already has the new value. The Observation framework tracks reads of the value.
+/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it,
+/// before publishers emit it. The property already has the new value. The Observation framework tracks its reads.
 ///
 /// ## What is stored
-/// The bytes of the secret are the JSON `{"value":…}`. ``KeychainSecretStorage`` keeps them on platforms with a keychain,
-/// ``EncryptedFileSecretStorage`` on others; their documentation says what they protect against. Any other
+/// The bytes of the secret are the JSON `{"value":…}`. ``KeychainSecretStorage`` keeps them on platforms with a
+/// keychain, ``EncryptedFileSecretStorage`` on others; their documentation says what they protect against. Any other
 /// ``SecretStorage`` can be passed instead. Secrets that were read stay in the memory of the process.
 ///
 /// ## When something fails
-/// Reading the property cannot throw. It is `nil` for a secret that is damaged or has another type, and the value that was
-/// read last while the secret cannot be read, for example from a locked keychain; both are logged. ``fetch()`` throws
-/// instead. A damaged secret and one of another type are not overwritten: they stay until the value is set and are then
-/// kept aside; see ``undecodableData()``. Only `set(_:)` and ``remove()`` replace them; the helpers, which start from the
-/// stored value, throw. Errors and log messages never contain an undecodable secret.
+/// Reading the property cannot throw. It is `nil` for a secret that is damaged or has another type, and the value that
+/// was read last while the secret cannot be read, for example from a locked keychain; both are logged. ``fetch()``
+/// throws instead. A damaged secret and one of another type are not overwritten: they stay until the value is set and
+/// are then kept aside; see ``undecodableData()``. Only `set(_:)` and ``remove()`` replace them; the helpers, which
+/// start from the stored value, throw. Errors and log messages never contain an undecodable secret.
 @propertyWrapper
 public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
     let core: ValueCore<Item?>

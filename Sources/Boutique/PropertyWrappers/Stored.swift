@@ -16,8 +16,8 @@ import OpenCombine
 /// }
 /// ```
 ///
-/// The property is an array, and its projection, `$notes`, is the store. To inject a store, declare the property with its
-/// type and set it in the initializer: `self._notes = Stored(in: store)`.
+/// The property is an array, and its projection, `$notes`, is the store. To inject a store, declare the property with
+/// its type and set it in the initializer: `self._notes = Stored(in: store)`.
 ///
 /// In an `ObservableObject`, a change of the store fires the object's `objectWillChange`, from the first time that the
 /// property or its projection is used. The Observation framework tracks the property as it tracks ``Store/items``.

@@ -16,27 +16,27 @@ public import OpenCombine
 /// $hasHapticsEnabled.toggle()
 /// ```
 ///
-/// The property is read and set like any other. Its projected value provides helpers such as `toggle()` and `append(_:)`,
-/// ``publisher`` and ``values`` for observing changes, ``reset()``, and ``lastError``.
+/// The property is read and set like any other. Its projected value provides helpers such as `toggle()` and
+/// `append(_:)`, ``publisher`` and ``values`` for observing changes, ``reset()``, and ``lastError``.
 ///
 /// All wrappers with the same key and user defaults always have the same value. They also observe changes by other
 /// processes. The value may be used on any thread; the helpers are atomic, so no change is lost.
 ///
-/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it, before
-/// publishers emit it. The property already has the new value. The Observation framework tracks reads of the value.
+/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it,
+/// before publishers emit it. The property already has the new value. The Observation framework tracks its reads.
 ///
 /// ## What is stored
-/// The bytes under the key are the JSON `{"value":…}`. On platforms whose user defaults do not reliably keep values, such
-/// as Linux, the bytes are in a file for each suite, in the folder `emporium/defaults` of
-/// `FileManager.Directory.applicationSupport(appendingPath:)`, and a new value is on disk when the call returns. A value
-/// that only the user defaults contain is copied to the file. A new value is also set in the `UserDefaults` object, for
-/// code that reads it there.
+/// The bytes under the key are the JSON `{"value":…}`. On platforms whose user defaults do not reliably keep values,
+/// such as Linux, the bytes are in a file for each suite, in the folder `emporium/defaults` of
+/// `FileManager.Directory.applicationSupport(appendingPath:)`, and a new value is on disk when the call returns. A
+/// value that only the user defaults contain is copied to the file. A new value is also set in the `UserDefaults`
+/// object, for code that reads it there.
 ///
 /// ## When something fails
 /// Setting a property cannot throw. If a value cannot be encoded or stored, the previous value is unchanged, and
-/// ``lastError`` and the log contain the error. A writer waits up to 30 seconds for other threads and processes that change
-/// values, then it fails with `StorageError.Code.locked`. If stored bytes cannot be decoded, the property has its default
-/// value; a new value does not overwrite these bytes: ``undecodableData()`` returns them.
+/// ``lastError`` and the log contain the error. A writer waits up to 30 seconds for other threads and processes that
+/// change values, then it fails with `StorageError.Code.locked`. If stored bytes cannot be decoded, the property has
+/// its default value; a new value does not overwrite these bytes: ``undecodableData()`` returns them.
 @propertyWrapper
 public struct StoredValue<Item: StorableItem>: Sendable {
     let core: ValueCore<Item>
@@ -144,8 +144,8 @@ extension StoredValue: PersistedValue {
 
     /// Reads the value, changes it and stores it: an atomic read-modify-write.
     ///
-    /// Changes from several threads run one after the other, so none is lost. If the value cannot be stored, the previous
-    /// value is unchanged, and ``lastError`` is set.
+    /// Changes from several threads run one after the other, so none is lost. If the value cannot be stored, the
+    /// previous value is unchanged, and ``lastError`` is set.
     ///
     /// - Parameter change: Changes the value. It must not change this value by other means.
     public func modify(_ change: (inout Item) -> Void) {
@@ -172,8 +172,8 @@ extension StoredValue {
 
     /// The error of the last write or read, or `nil` if both succeeded.
     ///
-    /// Its code is `encodingFailed` if the new value could not be encoded, `decodingFailed` if the stored bytes cannot be
-    /// decoded, another one if the storage could not be read or written. Storing a value successfully clears it. The
+    /// Its code is `encodingFailed` if the new value could not be encoded, `decodingFailed` if the stored bytes cannot
+    /// be decoded, another one if the storage could not be read or written. Storing a value successfully clears it. The
     /// Observation framework tracks it.
     public var lastError: StorageError? {
         core.lastError.map { error in

@@ -10,9 +10,9 @@ extension View {
     ///     .onStoreDidLoad(store, onLoad: { isLoading = false }, onError: { problem = $0 })
     /// ```
     ///
-    /// The modifier waits from the view's appearance to its disappearance. If the view appears again, or after the items
-    /// were loaded, it calls the closure immediately. If loading has failed, it calls `onError`, and `onLoad` when a later
-    /// ``Store/reload()`` succeeds.
+    /// The modifier waits from the view's appearance to its disappearance. If the view appears again, or after the
+    /// items were loaded, it calls the closure immediately. If loading has failed, it calls `onError`, and `onLoad`
+    /// when a later ``Store/reload()`` succeeds.
     ///
     /// - Parameters:
     ///   - store: The store. If it is replaced by another store, the modifier waits for the new one.

@@ -48,8 +48,8 @@ extension PersistedValue {
         return isFound
     }
 
-    /// Removes all occurrences of an element from the array, or appends the element if there are none. `nil` counts as an
-    /// empty array.
+    /// Removes all occurrences of an element from the array, or appends the element if there are none. `nil` counts as
+    /// an empty array.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.

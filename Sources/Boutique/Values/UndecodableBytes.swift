@@ -2,8 +2,8 @@ import Foundation
 
 /// The bytes of a value that could not be decoded and were kept when a new value replaced them, the oldest first.
 ///
-/// They are stored next to the value: under its name with `.undecodable` appended, then `.undecodable-2` and so on. This
-/// type knows these names; the owner of the value reads and writes.
+/// They are stored next to the value: under its name with `.undecodable` appended, then `.undecodable-2` and so on.
+/// This type knows these names; the owner of the value reads and writes.
 struct UndecodableBytes: Sendable {
     private(set) var entries: [(name: String, data: Data)] = []
 

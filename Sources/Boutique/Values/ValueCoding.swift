@@ -14,7 +14,7 @@ struct ValueCoding<Value: StorableItem>: Sendable {
         ValueCoding(encode: StoredEnvelope.encode, decode: StoredEnvelope.decode)
     }
 
-    /// JSON in an envelope, no bytes for `nil`, and errors without causes, because those of Foundation's coders quote values.
+    /// JSON in an envelope, no bytes for `nil`, and errors without causes, because those of Foundation quote values.
     static func secret<Item: StorableItem>() -> ValueCoding where Value == Item? {
         ValueCoding { value, key throws(StorageError) in
             guard let value else { return nil }

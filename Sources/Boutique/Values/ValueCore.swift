@@ -16,9 +16,9 @@ import OpenCombine
 /// their errors, and exposes ``current``, ``publisher`` and ``values``.
 ///
 /// A change:
-/// 1. The writer takes exclusive access to the storage. ``ValueObservers`` postpones checks for foreign changes from here.
-/// 2. It reads the stored bytes, decodes them unless they are those of `state`, changes the value and encodes it.
-///    Bytes that cannot be decoded are copied aside first; see ``UndecodableBytes``.
+/// 1. The writer takes exclusive access to the storage. ``ValueObservers`` then postpones checks for foreign changes.
+/// 2. It reads the stored bytes, decodes them unless they are those of `state`, changes the value and encodes it. Bytes
+///    that cannot be decoded are copied aside first; see ``UndecodableBytes``.
 /// 3. It saves the bytes and queues the change in `publication`, in the order of the storage.
 /// 4. It releases the storage, publishes the queue, and notifies the cores of other wrappers of the value.
 ///
@@ -174,7 +174,7 @@ extension ValueCore {
 
     /// Stores a value and publishes it.
     ///
-    /// - Throws: An error of the storage, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
+    /// - Throws: An error of the storage, or a ``StorageError`` with the code `encodingFailed`; nothing has changed.
     func set(_ value: Value) throws {
         try write { $0.value = value }
     }
@@ -221,8 +221,8 @@ extension ValueCore {
         return errors.last ?? state.withLock { $0.reading?.error }
     }
 
-    /// All bytes of this value that could not be decoded: those that were kept aside, the oldest first, and the stored ones
-    /// if they cannot be decoded.
+    /// All bytes of this value that could not be decoded: those that were kept aside, the oldest first, and the stored
+    /// ones if they cannot be decoded.
     func undecodableData() throws -> [Data] {
         try keptAside().all(with: read())
     }
@@ -256,8 +256,8 @@ extension ValueCore {
 
 extension ValueCore {
 
-    /// Begins to observe the storage. Of several threads that do so simultaneously, one keeps its observation; all return
-    /// when an observation exists.
+    /// Begins to observe the storage. Of several threads that do so simultaneously, one keeps its observation; all
+    /// return when an observation exists.
     private func beginObserving() {
         if state.withLock({ $0.observation != nil }) { return }
         let observation = storage.observe(key) { [weak self] isCurrent in self?.reload(isCurrent) }

@@ -3,9 +3,9 @@ import Dispatch
 
 /// The observers of the values of a ``ValueStorage`` in this process.
 ///
-/// The call that makes a change notifies all observers before it returns. A file watch reports the same change, too, on a
-/// thread of its own; if that thread notified the observers, the call could return before all of them were notified. So
-/// checks for foreign changes are postponed while this process changes the value:
+/// The call that makes a change notifies all observers before it returns. A file watch reports the same change, too, on
+/// a thread of its own; if that thread notified the observers, the call could return before all of them were notified.
+/// So checks for foreign changes are postponed while this process changes the value:
 ///
 /// 1. ``changing(_:_:)`` counts the change as soon as the writer has exclusive access to the storage.
 /// 2. A check that arrives now is only noted. A check that has begun before loses its result: `isCurrent` is `false`.
@@ -95,7 +95,7 @@ final class ValueObservers: Sendable {
         for observer in observers { observer { isUndisturbed(name, since: started) } }
     }
 
-    /// Checks a value on ``foreignChangeQueue``, so that the caller does not wait. Pending checks of a value are merged.
+    /// Checks a value on ``foreignChangeQueue``, so that the caller does not wait. Pending checks are merged.
     func scheduleCheck(_ name: String) {
         if !state.withLock({ $0.scheduled.insert(name).inserted }) { return }
         foreignChangeQueue.async { [self] in

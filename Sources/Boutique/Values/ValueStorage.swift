@@ -11,8 +11,8 @@ protocol ValueStorage: Sendable {
     /// It is called each time the value is read, so it must be fast while nothing changes.
     ///
     /// - Returns: The bytes, including those that other processes have written; `nil` if there are none.
-    /// - Throws: The error that prevented reading; absence is no error. A ``DamagedValue`` if bytes are stored but cannot
-    ///   be recovered; then ``save(_:_:)`` moves them aside before it writes new ones.
+    /// - Throws: The error that prevented reading; absence is no error. A ``DamagedValue`` if bytes are stored but
+    ///   cannot be recovered; then ``save(_:_:)`` moves them aside before it writes new ones.
     func load(_ name: String) throws -> Data?
 
     /// Replaces the bytes of a value, all or nothing. Only called within ``exclusively(_:)``.

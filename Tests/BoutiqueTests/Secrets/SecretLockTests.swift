@@ -145,7 +145,8 @@ import Musl
     }
 
     @Test func `Deadlocked threads in two storages get an error`() async throws {
-        // Each thread takes the turn of one storage, waits until the other thread has done so, and takes the other turn.
+        // Each thread takes the turn of one storage, waits until the other thread has done so, and takes the other
+        // turn.
         func values(_ storage: MemorySecretStorage) -> SecretValues {
             SecretValues(storage, .test(), lockTimeout: LockTimeout(.zero))
         }

@@ -5,7 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A value without an explicit key is stored under the key of Boutique 2. Earlier versions of Emporium used another key.
+/// A value without an explicit key is stored under the key of Boutique 2. Earlier versions of Emporium used another
+/// key.
 @Suite struct AsyncStoredValueUpgradeTests {
 
     struct RedPanda: Codable, Sendable, Equatable {

@@ -3,8 +3,8 @@ import Foundation
 import Observation
 import Testing
 
-// Declarations as in programs for Boutique 2 and 3. The test is that they compile; none of them is used in this process,
-// whose user defaults are those of the user.
+// Declarations as in programs for Boutique 2 and 3. The test is that they compile; none of them is used in this
+// process, whose user defaults are those of the user.
 
 private let globalFlag = StoredValue(key: "hasHapticsEnabled", default: false)
 

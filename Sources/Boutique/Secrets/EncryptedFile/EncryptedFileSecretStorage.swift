@@ -11,18 +11,18 @@ public import Foundation
 ///       3f9a….damaged     a file that could not be decrypted when its secret was set again
 ///       draft, lock       the file being written, and the lock of writers
 ///
-/// **It protects against** other users of the machine; access to the files without `master.key`, for example in a backup
-/// or a synchronised folder that excludes it; files that were changed or swapped. The files reveal only the number of
-/// secrets, their lengths and modification times.
+/// **It protects against** other users of the machine; access to the files without `master.key`, for example in a
+/// backup or a synchronised folder that excludes it; files that were changed or swapped. The files reveal only the
+/// number of secrets, their lengths and modification times.
 ///
-/// **It does not protect against** programs that run as the same user, and root: they can read `master.key`. Nor does it
-/// detect an older file of the same secret that was put back. Removed secrets may stay on disk until their space is
+/// **It does not protect against** programs that run as the same user, and root: they can read `master.key`. Nor does
+/// it detect an older file of the same secret that was put back. Removed secrets may stay on disk until their space is
 /// overwritten.
 ///
 /// Writes are atomic, also if the process is killed or the power fails, and durable when they return. Any number of
 /// processes may use one folder concurrently. A write that waits 30 seconds for others to finish throws a
-/// ``KeychainError`` with the code `locked`. The first write creates the key. A key that is lost or damaged while
-/// there are secrets is an error and is never replaced, because its secrets would become unreadable.
+/// ``KeychainError`` with the code `locked`. The first write creates the key. A key that is lost or damaged while there
+/// are secrets is an error and is never replaced, because its secrets would become unreadable.
 public struct EncryptedFileSecretStorage: SecretStorage {
     static let draftName = "draft"
 
@@ -40,8 +40,8 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     /// A missing folder is created, accessible by its owner only, when a secret is written. An existing folder must
     /// belong to the user and must not be writable by other users.
     ///
-    /// - Parameter directory: The folder; by default, `emporium/secrets` in the user's data folder. Programs that share it
-    ///   distinguish their secrets by ``SecretAddress/service``.
+    /// - Parameter directory: The folder; by default, `emporium/secrets` in the user's data folder. Programs that share
+    ///   it distinguish their secrets by ``SecretAddress/service``.
     public init(directory: FileManager.Directory = .applicationSupport(appendingPath: "emporium/secrets")) {
         self.init(directory: directory, lockTimeout: .standard)
     }

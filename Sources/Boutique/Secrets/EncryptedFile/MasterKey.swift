@@ -12,8 +12,8 @@ import Musl
 
 /// The file with the key that encrypts the secrets of a folder.
 ///
-/// It contains a byte for the version of the format, currently 1, then 32 random bytes, then the SHA-256 of these 33 bytes,
-/// which distinguishes a damaged key from damaged secrets.
+/// It contains a byte for the version of the format, currently 1, then 32 random bytes, then the SHA-256 of these 33
+/// bytes, which distinguishes a damaged key from damaged secrets.
 enum MasterKey {
     /// The file's name.
     static let name = "master.key"

@@ -87,7 +87,7 @@ extension SecretFiles {
         }
     }
 
-    /// Renames a file that cannot be decrypted, so that a new secret does not overwrite it and it can still be repaired.
+    /// Renames a file that cannot be decrypted, so that a new secret does not overwrite it.
     private func keepAsideIfDamaged(_ secret: SecretAddress, _ name: String) throws {
         do {
             _ = try read(secret, name)

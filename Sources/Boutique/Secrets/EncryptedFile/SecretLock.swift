@@ -12,8 +12,8 @@ import Musl
 /// The lock of a folder for writers, between threads and between processes.
 ///
 /// 1. A thread takes `turn`, which excludes the other threads of this process.
-/// 2. It opens the file `lock` of the folder and takes its `flock`, which excludes other processes. The system releases it
-///    when the process ends.
+/// 2. It opens the file `lock` of the folder and takes its `flock`, which excludes other processes. The system releases
+///    it when the process ends.
 /// 3. It writes. If it takes the lock again, under any path of the folder, the closure runs immediately.
 /// 4. It closes the file, which releases the `flock`, then `turn`.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The four functions of the keychain, which return an `OSStatus`, so that their callers can be tested without a keychain.
+/// The four functions of the keychain, which return an `OSStatus`, so that their callers can be tested without it.
 protocol KeychainItems: Sendable {
     /// Returns the bytes of a secret; `nil` with the status success if the item has none.
     func copy(_ secret: SecretAddress) -> (status: Int32, data: Data?)

@@ -4,18 +4,18 @@ import Security
 
 /// A storage of secrets in the keychain, as generic passwords.
 ///
-/// ``SecurelyStoredValue`` uses it on platforms with a keychain. The key is the item's account. An existing item is updated
-/// in place, so its other attributes stay the same.
+/// ``SecurelyStoredValue`` uses it on platforms with a keychain. The key is the item's account. An existing item is
+/// updated in place, so its other attributes stay the same.
 ///
 /// Items are accessible after the device was first unlocked since its start (`kSecAttrAccessibleAfterFirstUnlock`),
 /// because apps also need their tokens in the background while the device is locked. They are part of encrypted backups
 /// and are not synchronised by iCloud.
 ///
-/// A secret without a group is searched in all groups that the app may use. If several of them contain a secret with the
-/// same key and service, specify the group.
+/// A secret without a group is searched in all groups that the app may use. If several of them contain a secret with
+/// the same key and service, specify the group.
 ///
-/// - Important: This code is type-checked but not run: the package is tested on a platform without a keychain. The order
-///   of the keychain calls and the handling of their status codes are tested with a fake keychain.
+/// - Important: This code is type-checked but not run: the package is tested on a platform without a keychain. The
+///   order of the keychain calls and the handling of their status codes are tested with a fake keychain.
 public struct KeychainSecretStorage: SecretStorage {
     private let items: SecurityItems
 
@@ -26,9 +26,9 @@ public struct KeychainSecretStorage: SecretStorage {
     ///
     /// - Parameter usesDataProtection: Whether to use the data protection keychain, which is the same on all Apple
     ///   platforms. It needs a signed app with a keychain access group; without one, every call fails with
-    ///   ``KeychainError/Code/missingEntitlement``. `false` selects the older, file-based keychain of macOS:
-    ///   for unsigned command-line tools, and for items that apps stored without specifying a keychain. Other
-    ///   platforms have only the data protection keychain.
+    ///   ``KeychainError/Code/missingEntitlement``. `false` selects the older, file-based keychain of macOS: for
+    ///   unsigned command-line tools, and for items that apps stored without specifying a keychain. Other platforms
+    ///   have only the data protection keychain.
     public init(usesDataProtection: Bool = true) {
         items = SecurityItems(usesDataProtection: usesDataProtection)
         scope = usesDataProtection ? "keychain" : "keychain:file"

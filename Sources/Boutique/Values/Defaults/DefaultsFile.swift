@@ -15,14 +15,14 @@ import Musl
 /// The file is always replaced as a whole after its new content is on disk, so readers never see a partial file and it
 /// survives a crash at any moment.
 ///
-/// 1. A writer takes `turn`, which excludes the other threads, then an `flock` on the file with the suffix `.lock`, which
-///    excludes other processes. The thread that holds both may take them again.
+/// 1. A writer takes `turn`, which excludes the other threads, then an `flock` on the file with the suffix `.lock`,
+///    which excludes other processes. The thread that holds both may take them again.
 /// 2. It reads the entries, writes and synchronizes a draft with the suffix `.new`, and renames it to the file.
 /// 3. It caches the new entries, and synchronizes the folder.
 /// 4. The file watch of every process notices the new file and calls the observers; see ``ValueObservers``.
 ///
-/// A reader takes no file lock: it compares the file's status with that of the cached entries, and reads the file only if
-/// it was replaced. `turn` guards `lockFile` and `depth`, `content` the cache, and `watch` the file watch.
+/// A reader takes no file lock: it compares the file's status with that of the cached entries, and reads the file only
+/// if it was replaced. `turn` guards `lockFile` and `depth`, `content` the cache, and `watch` the file watch.
 final class DefaultsFile: ValueStorage {
     private let url: URL
     let observers = ValueObservers()
@@ -47,7 +47,7 @@ final class DefaultsFile: ValueStorage {
     nonisolated(unsafe) private var lockFile: OpenFile?
     nonisolated(unsafe) private var depth = 0
 
-    /// Creates an object for a file without accessing it. A process must have one object for each file; see ``shared(_:)``.
+    /// Creates an object for a file without accessing it. A process must have one object for each file: ``shared(_:)``.
     ///
     /// - Parameters:
     ///   - isWatched: Whether the file is watched for foreign changes.
@@ -116,7 +116,7 @@ final class DefaultsFile: ValueStorage {
         defer {
             depth -= 1
             if depth == 0, let file = lockFile {
-                // Unlocked explicitly: a child process that was forked in the meantime would keep the lock of a closed file.
+                // Unlocked explicitly: a child that was forked in the meantime would keep the lock of a closed file.
                 flock(file.descriptor, LOCK_UN)
                 lockFile = nil
             }

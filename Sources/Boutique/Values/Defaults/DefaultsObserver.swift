@@ -4,8 +4,8 @@ import Foundation
 /// Observes a key of user defaults, including changes by other processes, until it is released.
 ///
 /// 1. The initialiser registers for key-value observation, or for a notification if the key looks like a key path.
-/// 2. The thread that changes the defaults calls `onChange`, also for changes of this package: ``PlatformDefaults`` then
-///    only schedules a check.
+/// 2. The thread that changes the defaults calls `onChange`, also for changes of this package: ``PlatformDefaults``
+///    then only schedules a check.
 /// 3. `deinit` ends the registration.
 ///
 /// No lock is needed: all properties are constant.

@@ -131,7 +131,7 @@ extension AsyncValueCore {
     /// Reads the value, changes it, stores it and publishes it.
     ///
     /// - Parameter change: Changes the value.
-    /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
+    /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`; nothing has changed.
     func modify(_ change: @Sendable (inout Value) -> Void) async throws {
         try await place.turn.take {
             do {
@@ -145,7 +145,7 @@ extension AsyncValueCore {
     }
 
     private func write(_ change: (inout Value) -> Void) async throws {
-        // Fetched each time: another instance or process may have changed it, and unreadable bytes must not be overwritten.
+        // Fetched each time: a foreign change may exist, and unreadable bytes must not be overwritten.
         let old = reading(of: try await fetch())
         var new = Reading(data: nil, value: old.value)
         change(&new.value)

@@ -13,7 +13,7 @@ final class FollowedEngine: Sendable {
 
     private static let all = SharedObjects<ObjectIdentifier, FollowedEngine>()
 
-    /// The follower of an engine, the same for each call with one engine object; `nil` if the engine reports no changes.
+    /// The follower of an engine, the same for each call with one engine object; `nil` if it reports no changes.
     static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
         guard let engine = engine as? any ObservableStorageEngine else { return nil }
         let new = FollowedEngine(engine)
@@ -43,8 +43,8 @@ final class FollowedEngine: Sendable {
     /// The origin of the changes that these values make.
     var origin: StorageOrigin { currentOrigin.withLock { $0 } }
 
-    /// Replaces the origin after a write whose outcome is unknown. If the engine applies that write late, it has a foreign
-    /// origin and is published like any foreign change.
+    /// Replaces the origin after a write whose outcome is unknown. If the engine applies that write late, it has a
+    /// foreign origin and is published like any foreign change.
     func renewOrigin() {
         currentOrigin.withLock { $0 = StorageOrigin() }
     }

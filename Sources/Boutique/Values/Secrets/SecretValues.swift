@@ -3,8 +3,8 @@ import Foundation
 
 /// The secrets of a service and group as a ``ValueStorage``, for ``SecurelyStoredValue``.
 ///
-/// A writer first takes the storage's exclusive access, then the turn of ``SecretPlace``. The former excludes other processes
-/// if the storage supports it, the latter other threads; both may be taken again by their holder.
+/// A writer first takes the storage's exclusive access, then the turn of ``SecretPlace``. The former excludes other
+/// processes if the storage supports it, the latter other threads; both may be taken again by their holder.
 struct SecretValues: ValueStorage {
     private let storage: any SecretStorage
     private let service: KeychainService
@@ -56,8 +56,8 @@ struct SecretValues: ValueStorage {
     }
 }
 
-/// The state that all wrappers of a service and group in a storage share in this process: the observers, and the lock for
-/// writers.
+/// The state that all wrappers of a service and group in a storage share in this process: the observers, and the lock
+/// for writers.
 final class SecretPlace: Sendable {
     let observers = ValueObservers()
     /// Shared by all places of a storage, so that changes of several services can be nested in any order.
