@@ -1,64 +1,66 @@
 import Bodega
 import DequeModule
 
-/// One reader of a store's events: what it has not read yet.
+/// The unread events of one reader of a store's events.
 ///
-/// A reader begins with a snapshot and gets each event after it. If it falls so far behind that its backlog would hold
-/// more items than a snapshot does, the backlog is dropped and it gets a snapshot again.
+/// 1. The backlog starts with a snapshot of the store.
+/// 2. The store passes each event to ``receive(_:itemsInStore:)``, which resumes the waiting reader or appends it.
+/// 3. ``next()`` takes the first event of the backlog, or suspends until there is one.
+/// 4. If the backlog exceeds the items of a snapshot, it is dropped, and ``next()`` takes a new snapshot.
 ///
-/// A snapshot that waits to be read is a second reference to the items, and makes the next change copy all of them. Where
-/// they are many, it is therefore dropped before a change, and taken anew when it is read.
+/// An unread snapshot is a second reference to the items, so the next change copies all of them. A large one is
+/// therefore dropped before a change, and taken again when it is read. The main actor guards all state.
 @MainActor
 final class EventSubscription<Item: StorableItem> {
 
-    /// How many items a backlog may hold at any size of the store; an event counts as one at least.
+    /// The number of items that a backlog of any store may contain. Each event counts as one at least.
     private static var allowance: Int { 8_192 }
 
     private let snapshot: @MainActor () -> StoreEvent<Item>
     private var backlog: Deque<StoreEvent<Item>>
     private var itemsInBacklog = 0
-    /// Whether the reader gets a snapshot next, which is taken then.
+    /// Whether ``next()`` takes a new snapshot.
     private var needsSnapshot = false
     private var waiting: CheckedContinuation<StoreEvent<Item>?, Never>?
     private var isFinished = false
 
     /// Creates a subscription.
     ///
-    /// - Parameter snapshot: Tells the state of the store, as the event of a kind of its own.
+    /// - Parameter snapshot: Returns the state of the store as an event.
     init(snapshot: @escaping @MainActor () -> StoreEvent<Item>) {
         self.snapshot = snapshot
         backlog = [snapshot()]
     }
 
-    /// Lets go of what would make a change copy many items.
+    /// Drops snapshots that would make a change copy many items.
     func prepareForChange(itemsInStore count: Int) {
         if count > Self.allowance, backlog.contains(where: { $0.operation == .loaded }) { beginAnew() }
     }
 
-    /// Hands an event to the reader.
+    /// Delivers an event to the reader.
     ///
     /// - Parameters:
     ///   - event: The event.
     ///   - count: The number of items in the store.
     func receive(_ event: StoreEvent<Item>, itemsInStore count: Int) {
-        // What the snapshot will show needs not be told again.
+        // The snapshot will include the event.
         if isFinished || needsSnapshot { return }
         if let waiting = take(&waiting) { return waiting.resume(returning: event) }
         backlog.append(event)
         if event.operation != .loaded { itemsInBacklog += event.weight }
-        // Each snapshot can be a version of all items.
+        // Each snapshot can reference a different version of all items.
         let snapshots = event.operation == .loaded ? backlog.count { $0.operation == .loaded } : 0
         if snapshots > 2 || itemsInBacklog > max(Self.allowance, count) { beginAnew() }
     }
 
-    /// Drops what the reader has not read; it gets a snapshot next, as things are when it reads it.
+    /// Drops the backlog; the reader gets a new snapshot next.
     func beginAnew() {
         backlog = []
         itemsInBacklog = 0
         needsSnapshot = true
     }
 
-    /// Ends the stream after what is in the backlog.
+    /// Ends the stream after the backlog.
     func finish() {
         isFinished = true
         take(&waiting)?.resume(returning: nil)
@@ -79,7 +81,7 @@ final class EventSubscription<Item: StorableItem> {
                 } else if isFinished {
                     continuation.resume(returning: nil)
                 } else {
-                    // A stream has one reader; a second one takes its place.
+                    // A stream has one reader; a second one replaces it.
                     take(&waiting)?.resume(returning: nil)
                     waiting = continuation
                 }
@@ -91,11 +93,11 @@ final class EventSubscription<Item: StorableItem> {
 }
 
 extension StoreEvent {
-    /// How much of a backlog it takes.
+    /// The number of items that it counts as in a backlog.
     fileprivate var weight: Int { max(1, items.count) }
 }
 
-/// Takes a value out of a variable.
+/// Returns the value of a variable and sets it to `nil`.
 private func take<Value>(_ variable: inout Value?) -> Value? {
     defer { variable = nil }
     return variable

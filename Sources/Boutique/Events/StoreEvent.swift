@@ -1,22 +1,22 @@
-/// Something that happened to a ``Store``.
+/// A change of a ``Store``.
 ///
 /// ```swift
 /// for await event in store.events {
 ///     switch event.operation {
 ///     case .initialized: print("loading")
-///     case .loaded: print("there are", event.items.count)
+///     case .loaded: print("loaded:", event.items.count)
 ///     case .insert: print("new:", event.inserted, "changed:", event.updated)
-///     case .remove: print("gone:", event.removed)
+///     case .remove: print("removed:", event.removed)
 ///     }
 /// }
 /// ```
 public struct StoreEvent<Item: StorableItem>: Sendable {
 
-    /// What kind of thing happened.
+    /// The kind of change.
     public enum Operation: Codable, Sendable, Hashable {
         /// The store exists and has no items yet. It is loading, or could not be loaded.
         case initialized
-        /// The items are there. What was known before is obsolete: `items` is all that there is.
+        /// The items were loaded. `items` replaces all items known before.
         case loaded
         /// Items were inserted or replaced.
         case insert
@@ -24,21 +24,20 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
         case remove
     }
 
-    /// What kind of thing happened.
+    /// The kind of change.
     public let operation: Operation
 
-    /// The items concerned: with ``Operation/loaded`` all items of the store, with ``Operation/insert`` the new versions
-    /// of those inserted and replaced, with ``Operation/remove`` those that were there and are gone.
+    /// The items concerned: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new versions
+    /// of the inserted and replaced items, for ``Operation/remove`` the removed items.
     public let items: [Item]
 
-    /// The identifiers of the items that were not there before, in the order of the call. Only with
-    /// ``Operation/insert``.
+    /// The identifiers of the new items, in the order of the call. Only for ``Operation/insert``.
     public let inserted: [String]
 
-    /// The identifiers of the items that were replaced, in the order of the call. Only with ``Operation/insert``.
+    /// The identifiers of the items that were replaced, in the order of the call. Only for ``Operation/insert``.
     public let updated: [String]
 
-    /// The identifiers of the items that were removed. Only with ``Operation/remove``.
+    /// The identifiers of the removed items. Only for ``Operation/remove``.
     public let removed: [String]
 
     init(
@@ -58,7 +57,7 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
 
 extension StoreEvent: Codable {
 
-    /// Decodes an event. One that Boutique has encoded has no identifiers.
+    /// Decodes an event. An event that Boutique has encoded has no identifiers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

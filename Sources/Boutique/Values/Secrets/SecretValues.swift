@@ -1,7 +1,10 @@
 import Bodega
 import Foundation
 
-/// The secrets of a service and group as the bytes of values, for the core of ``SecurelyStoredValue``.
+/// The secrets of a service and group as a ``ValueStorage``, for ``SecurelyStoredValue``.
+///
+/// A writer first takes the storage's exclusive access, then the turn of ``SecretPlace``. The former excludes other
+/// processes if the storage supports it, the latter other threads; both may be taken again by their holder.
 struct SecretValues: ValueStorage {
     private let storage: any SecretStorage
     private let service: KeychainService
@@ -10,8 +13,8 @@ struct SecretValues: ValueStorage {
     private let lockTimeout: LockTimeout
 
     /// - Parameters:
-    ///   - storage: Where the secrets are.
-    ///   - address: Where one of them is; its service and group count.
+    ///   - storage: The storage of the secrets.
+    ///   - address: The address of one of them; its service and group are used.
     ///   - lockTimeout: How long to wait for other threads.
     init(_ storage: any SecretStorage, _ address: SecretAddress, lockTimeout: LockTimeout = .standard) {
         self.storage = storage
@@ -42,7 +45,7 @@ struct SecretValues: ValueStorage {
     }
 
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        // In this order, because whoever has the storage for himself may use values.
+        // In this order, because a caller with exclusive access to the storage may use values.
         try storage.exclusively { try place.turn.take(lockTimeout, "the secrets of one storage", body) }
     }
 
@@ -53,11 +56,11 @@ struct SecretValues: ValueStorage {
     }
 }
 
-/// What this process has once for a service and group in a storage, however many wrappers and storages lead there: the
-/// observers, and the turn to change something.
+/// The state that all wrappers of a service and group in a storage share in this process: the observers, and the lock
+/// for writers.
 final class SecretPlace: Sendable {
     let observers = ValueObservers()
-    /// All places of a storage share it, so that changes of several services can be nested in any order.
+    /// Shared by all places of a storage, so that changes of several services can be nested in any order.
     let turn: TurnLock
 
     private struct Name: Hashable {
@@ -66,30 +69,16 @@ final class SecretPlace: Sendable {
         var group: KeychainGroup?
     }
 
-    private struct All {
-        var places: [Name: Weak<SecretPlace>] = [:]
-        var turns: [String: Weak<TurnLock>] = [:]
-    }
-
-    private static let all = Locked(All())
+    private static let turns = SharedObjects<String, TurnLock>()
+    private static let places = SharedObjects<Name, SecretPlace>()
 
     private init(_ turn: TurnLock) {
         self.turn = turn
     }
 
-    /// The place for a service and group, the same for all who use it at a time.
+    /// The place for a service and group, the same object for each call while one is in use.
     static func of(_ scope: String, _ address: SecretAddress) -> SecretPlace {
         let name = Name(scope: scope, service: address.service, group: address.group)
-        return all.withLock { all in
-            if let place = all.places[name]?.object { return place }
-            // Each storage in memory is a place of its own, so those that are gone must not pile up.
-            all.places = all.places.filter { $0.value.object != nil }
-            all.turns = all.turns.filter { $0.value.object != nil }
-            let turn = all.turns[scope]?.object ?? TurnLock()
-            let place = SecretPlace(turn)
-            all.turns[scope] = Weak(turn)
-            all.places[name] = Weak(place)
-            return place
-        }
+        return places.object(for: name, orNew: SecretPlace(turns.object(for: scope, orNew: TurnLock())))
     }
 }
