@@ -5,7 +5,7 @@ import Logging
 /// The bytes of a value in an engine, shared by all wrappers of one key and one engine object.
 ///
 /// 1. A core takes `turn`, fetches the bytes, applies its change and announces the new bytes to the other cores.
-/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. A task takes the
+/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. `refresher` takes the
 ///    turn later, fetches the bytes, retrying until it succeeds, and announces them to all cores.
 /// 3. When the ``FollowedEngine`` reports a foreign change of the key, ``refresh()`` does the same once.
 ///
@@ -22,7 +22,7 @@ final class EngineValue: Sendable {
     let turn = AsyncTurn()
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
-    private let isRefreshing = Locked(false)
+    private let refresher = ChangeFollower()
     private let followed: FollowedEngine?
 
     private struct Identity: Hashable {
@@ -40,7 +40,7 @@ final class EngineValue: Sendable {
         if type(of: engine) is AnyClass {
             value = all.object(for: Identity(engine: ObjectIdentifier(engine as AnyObject), key: key), orNew: new)
         }
-        if value === new { new.followed?.add(new) }
+        if value === new { new.beginRefreshing() }
         return value
     }
 
@@ -87,37 +87,15 @@ final class EngineValue: Sendable {
             }
         } catch {
             followed?.renewOrigin()
-            refreshLater()
+            refresher.catchUp()
             throw error
         }
     }
 
-    /// Announces the stored bytes after the waiting turns, retrying until they can be read.
-    private func refreshLater() {
-        let isNew = isRefreshing.withLock { isRefreshing in
-            defer { isRefreshing = true }
-            return !isRefreshing
-        }
-        guard isNew else { return }
-        Task { [weak self] in await retryUntilDone { await self?.isRefreshed() } }
-    }
-
-    private func isRefreshed() async -> Bool {
-        do {
-            try await turn.take { [self] in
-                let data = try await fetch()
-                // No write can fail during this turn. A later failure needs another refresh.
-                isRefreshing.withLock { $0 = false }
-                await announce(data)
-            }
-            return true
-        } catch {
-            boutiqueLogger.debug(
-                "A value could not be read after a failed write. Retrying.",
-                metadata: ["key": "\(key)", "error": "\(error)"]
-            )
-            return false
-        }
+    /// Announces the stored bytes after foreign changes, and after failed writes.
+    private func beginRefreshing() {
+        followed?.add(self)
+        refresher.begin("\(key)", logger: boutiqueLogger) { [weak self] in try await self?.refresh() }
     }
 
     /// Fetches the bytes that could not be decoded and were kept aside, the oldest first.

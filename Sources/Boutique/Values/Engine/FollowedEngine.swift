@@ -1,6 +1,4 @@
 import Bodega
-import Foundation
-import Logging
 
 /// Refreshes the values of one engine after foreign changes.
 final class FollowedEngine: Sendable {
@@ -9,7 +7,7 @@ final class FollowedEngine: Sendable {
     private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: [Weak<EngineValue>]]>([:])
-    private let following = Locked<Task<Void, Never>?>(nil)
+    private let follower = ChangeFollower()
 
     private static let all = SharedObjects<ObjectIdentifier, FollowedEngine>()
 
@@ -28,16 +26,11 @@ final class FollowedEngine: Sendable {
         self.engine = engine
     }
 
-    deinit {
-        following.withLock { $0.take() }?.cancel()
-    }
-
     private func follow() {
-        let signals = engine.changeSignals()
-        let task = Task { [weak self] in
-            for await _ in signals { await retryUntilDone { await self?.catchUp() } }
+        follower.begin("values in \(type(of: engine))", logger: boutiqueLogger) { [weak self] in
+            while let self, try await !applyNext() {}
         }
-        following.withLock { $0 = task }
+        follower.follow(engine.changeSignals())
     }
 
     /// The origin of the changes that these values make.
@@ -66,36 +59,14 @@ final class FollowedEngine: Sendable {
         }
     }
 
-    /// Refreshes the values that have foreign changes.
-    ///
-    /// - Returns: Whether it is done; `false` to try again later.
-    private func catchUp() async -> Bool {
-        do {
-            while try await !tellNext() {}
-            return true
-        } catch let error as StorageError where error.code == .readOnly {
-            boutiqueLogger.debug(
-                "The engine is read-only and has no change log, so foreign changes are not detected.",
-                metadata: ["error": "\(error)"]
-            )
-            return true
-        } catch {
-            boutiqueLogger.warning(
-                "Values that may have changed could not be read. Retrying…",
-                metadata: ["error": "\(error)"]
-            )
-            return false
-        }
-    }
-
     /// Applies the next part of the change log.
     ///
     /// - Returns: Whether it was the last part.
-    private func tellNext() async throws -> Bool {
+    private func applyNext() async throws -> Bool {
         let origin = origin
         guard
-            let place = cursor.withLock({ $0 }),
-            let delta = try await engine.fetchChanges(since: place, excluding: origin)
+            let start = cursor.withLock({ $0 }),
+            let delta = try await engine.fetchChanges(since: start, excluding: origin)
         else {
             let now = try await engine.fetchCursor()
             for value in values.withLock({ $0.values.joined().compactMap(\.object) }) { try await value.refresh() }
