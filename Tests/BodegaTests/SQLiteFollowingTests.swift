@@ -89,4 +89,21 @@ import Testing
         try write("k", to: one)
         #expect(try update() == ["k new"])
     }
+
+    @Test("A collection whose log was removed creates it again, and knows the changes after that")
+    func removedLog() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let (collection, key) = (SQLiteCollection(of: engine), key)
+        var cursor = try collection.cursor()
+        try await engine.endHistory()
+        try await engine.write(Data("a".utf8), key: key)
+        try collection.readUpdate(since: cursor) { update in
+            #expect(update.changes == nil && update.items.map(\.key) == [key])
+            cursor = update.cursor
+        }
+        try await engine.remove(key: key)
+        try collection.readUpdate(since: cursor) { update in
+            #expect(update.changes?.map(\.key) == [key] && update.items.isEmpty)
+        }
+    }
 }
