@@ -35,6 +35,9 @@ extension SQLiteCollection {
         try core.mapped {
             try pool.writeWithoutTransaction { db in
                 try db.inTransaction(.deferred) {
+                    let history = SQLiteHistory(of: table, in: core)
+                    // Another writer may have removed the log.
+                    if try history.end(in: db) == nil { try history.begin(in: db) }
                     let (changes, items, end) = try changedItems(since: cursor, in: db)
                     let reported = core.observers.takeReported(of: table, by: ObjectIdentifier(self))
                     let first = (SQLiteLogPosition(cursor)?.number ?? 0) + 1

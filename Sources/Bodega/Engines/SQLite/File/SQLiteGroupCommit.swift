@@ -43,11 +43,11 @@ final class SQLiteGroupCommit: Sendable {
         self.pool = pool
     }
 
-    /// Applies a work and returns when it is committed. A work that throws changes nothing.
+    /// Runs a closure in a transaction and returns when it is committed. A closure that throws changes nothing.
     ///
     /// - Parameters:
-    ///   - work: The work. It may run more than once.
-    ///   - committed: Called when the work is committed, before the next commit. It must not use the file.
+    ///   - work: The closure. It may run more than once.
+    ///   - committed: Called after the commit, before the next one. It must not use the file.
     func commit(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             submit(Job(work: work, committed: committed) { continuation.resume(with: $0) })
