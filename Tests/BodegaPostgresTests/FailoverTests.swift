@@ -3,7 +3,7 @@ import Bodega
 import BodegaPostgres
 import Boutique
 import Foundation
-import PostgresTesting
+import TestSupport
 import Testing
 
 /// A primary and a standby, of which the primary is lost under load.

@@ -1,7 +1,6 @@
 #if Postgres
 import Foundation
-import PostgresTesting
-import TestFaults
+import TestSupport
 
 extension FaultyProxy {
     /// Loses the next connection on which a transaction is committed, after the server has committed and before the client

@@ -1,7 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
+import TestSupport
 
 /// Writers that write one round after the other until they are told to end, and note which were acknowledged.
 ///

@@ -2,7 +2,7 @@
 import Bodega
 import BodegaPostgres
 import Foundation
-import PostgresTesting
+import TestSupport
 import Testing
 
 /// A server that has no connection left, restarts, says nothing: how long operations wait and how they end.

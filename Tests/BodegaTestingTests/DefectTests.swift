@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `Every check can fail` {
 
-    /// The engine with a defect, on media that outlive it.
+    /// An engine with a defect, whose storage outlives it.
     static func configuration(_ defect: Defect?) -> StorageEngineConformance.Configuration {
         let media = Locked<[String: DefectiveStorageEngine.Medium]>([:])
         let medium: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Medium = { workspace in
@@ -39,20 +39,20 @@ import Testing
     }
 
     @Test(arguments: Defect.allCases)
-    func `A defect is found by the check that is there for it`(_ defect: Defect) async throws {
+    func `Each defect is found by its check`(_ defect: Defect) async throws {
         let failure = try await expectFailure(of: defect.check, Self.configuration(defect))
         #expect(failure.engine == defect.rawValue)
         #expect(failure.violations.count <= 20)
     }
 
-    @Test func `A report shows the key that an engine can't hold, with what doesn't show in a text`() async throws {
+    @Test func `A report shows the key that an engine can't store, with invisible characters escaped`() async throws {
         let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.cutsKeysAtNul))
         #expect(failure.description.contains("hashed:\"\\u{0301}\\0caf\\u{00E9}\""))
         let long = described(text: String(repeating: "x", count: 10_000) + "e\u{301}")
         #expect(long.hasPrefix("\"xxx") && long.hasSuffix("xxe\\u{0301}\" (10003 bytes)") && long.utf8.count < 200)
     }
 
-    @Test func `Other texts can be asked for`() async throws {
+    @Test func `A configuration can have other texts`() async throws {
         var configuration = Self.configuration(.cutsKeysAtNul)
         configuration.keyTexts = ["one", "two"]
         try await StorageEngineConformance.Case(check: .readingFormsAgree, configuration: configuration).run()
@@ -71,7 +71,7 @@ import Testing
         #expect(Set(names).count == names.count)
     }
 
-    /// Defects that random operations on one key after the other can meet.
+    /// Defects that sequential random operations on single keys can reveal.
     static let metByOperations: [Defect] = [
         .keepsTheTailOfLongerValues, .firstDuplicateWins, .sortsByKey, .overwritingMovesToTheEnd, .remembersThePlace,
         .readsInStoredOrder, .answersDuplicatesOnce, .removesBeforeWriting, .removesAllFirst, .losesKinds,
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// Expects that an engine does not pass a check, and that nothing else is reported.
+/// Expects that an engine fails a check, and that the report names no other contract.
 func expectFailure(
     of check: StorageEngineConformance.Check,
     _ configuration: StorageEngineConformance.Configuration

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct `Every check of change feeds can fail` {
 
-    /// The engine with a defect, on media that outlive it.
+    /// An engine with a defect, whose storage outlives it.
     static func configuration(_ defect: FeedDefect?) -> StorageEngineConformance.Configuration {
         let media = Locked<[String: MemoryStorageEngine]>([:])
         var configuration = StorageEngineConformance.Configuration(
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: FeedDefect.allCases)
-    func `A defect is found by the check that is there for it`(_ defect: FeedDefect) async throws {
+    func `Each defect is found by its check`(_ defect: FeedDefect) async throws {
         _ = try await expectFailure(of: defect.check, Self.configuration(defect))
     }
 

@@ -26,7 +26,7 @@ func useEngines() throws {
     }
 }
 
-/// The section "Custom Engine", where the functions are empty, which Swift does not take.
+/// The section "Custom Engine", whose functions are empty in the README, which doesn't compile.
 class MyEngine<Object: BaseCodableStoreable>: CodableStoreEngine {
 
     struct NotFound: Error {}
@@ -68,7 +68,7 @@ func useContainers() throws {
     print(CodableStoreContainer.default.name)
 }
 
-/// The default container can be another one.
+/// The default container can be changed.
 func chooseDefault() throws {
     let user = User(id: "42", firstName: "Mr.", lastName: "Robot")
     try user.save()

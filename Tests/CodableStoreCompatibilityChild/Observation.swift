@@ -34,7 +34,7 @@ func observeStore() throws {
     _ = object
 }
 
-/// There is a space before the bag's name in the README, which Swift does not take.
+/// The README has a space before the bag's name, which doesn't compile.
 class MyCustomClass {
 
     /// The SubscriptionBag
@@ -59,7 +59,7 @@ extension CodableStore.Engine {
     }
 }
 
-/// The section "Access-Control". The types show that each view is what its name says.
+/// The section "Access-Control". The types show the access of each view.
 func narrowStore() throws {
     let codableStore = CodableStore<User>()
 

@@ -1,21 +1,21 @@
 import CodableStoreKit
 import Foundation
 
-/// What an app does: its main thread runs the main loop, and others save.
+/// As in an app: the main thread runs the main loop, and other threads save.
 func observeInMainLoop() {
     User.observeCollection { event in
         print("saved", event.object.id, Thread.isMainThread)
         if event.object.id == "1" { save("2", "3") }
         if event.object.id == "3" { exit(0) }
     }
-    // Only when the loop runs.
+    // Called only while the loop runs.
     RunLoop.main.perform {
         DispatchQueue.global().async { save("1") }
     }
     RunLoop.main.run(until: Date(timeIntervalSinceNow: 60))
 }
 
-/// What a command-line program may do: its main thread waits for others.
+/// As in a command-line program: the main thread waits for other threads.
 func observeWithoutMainLoop() {
     let isDone = DispatchSemaphore(value: 0)
     User.observeCollection { event in

@@ -1,7 +1,7 @@
 import CodableStoreKit
 
 /// The section "Usage". Its `case .saved(let object, let container)` has two values where the section "Observation" has
-/// three; Swift takes only the number that the case has, which is three. So has this, and is otherwise unchanged.
+/// three; Swift accepts only the number of the case's values, three. This code has three and is otherwise unchanged.
 func useStore() throws {
     // Initialize a User CodableStore
     let codableStore = CodableStore<User>()
@@ -41,10 +41,10 @@ func useStore() throws {
     print(retrievedUser.lastName, userExists)
 }
 
-/// What the program above has saved, in another process.
+/// Reads the objects of the program above in another process.
 func findAfterRelaunch() throws {
     let codableStore = CodableStore<User>()
     print(try codableStore.getCollection().map { $0.lastName })
-    // The section "Collection". A type has a name of its own only if it declares one.
+    // The section "Collection". A type has a custom name only if it declares one.
     print(User.codableStoreCollectionName)  // User.Type
 }

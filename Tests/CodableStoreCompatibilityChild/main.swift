@@ -1,8 +1,8 @@
 import Foundation
 
 // The snippets of CodableStoreKit's README, as programs. They run in this process because they keep their data in the
-// user's folders, and its environment says where these are. The argument is the name of a program; its output is what
-// happens. What says nothing is there to compile.
+// user's folders, which the process's environment determines. The argument is the name of a program, which prints its
+// results. Snippets without output only have to compile.
 switch CommandLine.arguments.dropFirst().first {
 case "use": try useStore()
 case "find": try findAfterRelaunch()

@@ -2,14 +2,14 @@ import Boutique
 import Foundation
 
 // The snippets of Boutique's README, as programs. They run in this process because they keep their data in the user's
-// folders, and its environment says where these are. The argument is the name of a program; its output is what the
-// README says that it prints.
+// folders, which the process's environment determines. The argument is the name of a program, which prints what the
+// README says.
 switch CommandLine.arguments.dropFirst().first {
 case "animals": try await keepAnimals()
 case "save-images": try await saveImages()
 case "print-images": try await printImages()
 case "top-level":
-    // Top-level code makes a store by the initializer that need not be awaited.
+    // Top-level code makes a store with the synchronous initializer.
     let store = Store<Animal>(storage: SQLiteStorageEngine.default(appendingPath: "Top"), cacheIdentifier: \.id)
     try await store.itemsHaveLoaded()
     print(store.items)

@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// What an engine should hold, kept in the plainest way, so that it can't be wrong as an engine can.
+/// The expected contents of an engine, in a plain array.
 struct StorageEngineModel {
 
     struct Entry {

@@ -1,6 +1,6 @@
 import BodegaTesting
 
-/// A way for an engine to be wrong.
+/// A defect of an engine.
 enum Defect: String, CaseIterable, Sendable {
     case startsWithAnItem, throwsForAbsentItems, forgetsEmptyValues, removesAllForNoKeys, reportsAbsenceForFailure
     case keepsTheTailOfLongerValues, firstDuplicateWins, removesTheNeighbour, throwsWhenRemovingAbsent
@@ -14,7 +14,7 @@ enum Defect: String, CaseIterable, Sendable {
     case losesConcurrentWrites, writesInHalves, showsHalfBatches
     case forgetsAtReopening, losesKindsAtReopening, roundsDatesAtReopening, sortsAtReopening
 
-    /// The check that is there to find it.
+    /// The check that must find it.
     var check: StorageEngineConformance.Check {
         switch self {
         case .startsWithAnItem: .aFreshEngineIsEmpty

@@ -2,13 +2,13 @@ import Bodega
 import BodegaTesting
 import Foundation
 
-/// A way for a change feed to be wrong.
+/// A defect of a change feed.
 enum FeedDefect: String, CaseIterable, Sendable {
     case reversesChanges, tellsTheLastChangeAgain, tellsFailedBatches, neverLeavesOut, knowsAnyCursor
     case forgetsItsHistoryAtReopening, beginsWithoutItems, takesCursorsTooLate, signalsOnlyOnce, hearsOnlyItself
     case readsItemsTooLate, waitsForReaders, waitsForChanges
 
-    /// The check that is there to find it.
+    /// The check that must find it.
     var check: StorageEngineConformance.Check {
         switch self {
         case .reversesChanges: .changesComeInOrder
@@ -28,7 +28,7 @@ enum FeedDefect: String, CaseIterable, Sendable {
     }
 }
 
-/// An engine whose change feed has one defect; without one, it keeps every contract.
+/// An engine whose change feed has one defect. Without a defect, it fulfills every contract.
 struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
 
     /// The operation that fails.
@@ -69,7 +69,7 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
         var snapshot = try await medium.fetchSnapshot()
         if defect == .beginsWithoutItems { snapshot.items = [] }
         if defect == .takesCursorsTooLate {
-            // Until somebody has written in between.
+            // Retry until a write happens in between.
             while await medium.keyCount() > 0, try await medium.fetchCursor() == snapshot.cursor,
                 await !medium.keyExists(CacheKey("end"))
             { await Task.yield() }
@@ -100,7 +100,7 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
             return try await medium.fetchChangedItems(since: cursor, besides: origin)
         }
         guard let delta = try await fetchChanges(since: cursor, besides: origin) else { return nil }
-        // Until somebody has changed one of them in between.
+        // Retry until one of them changes in between.
         let keys = Set(delta.changes.map(\.key))
         while !keys.isEmpty, await !medium.keyExists(CacheKey("end")),
             let next = try await medium.fetchChanges(since: delta.cursor, besides: nil),
@@ -120,14 +120,14 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
 
     private func forever() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        // Not ended by the task's cancellation either.
+        // The task's cancellation doesn't end the stream either.
         await Task { for await _ in stream {} }.value
         continuation.finish()
     }
 }
 
 extension ChangeSignals {
-    /// A stream that tells nothing after the signal at once.
+    /// A stream with no signals after the first one.
     fileprivate static func once() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         continuation.yield()
@@ -135,6 +135,6 @@ extension ChangeSignals {
         return stream
     }
 
-    /// Kept, as a stream without anybody to signal ends.
+    /// Keep the continuation, because the stream ends without it.
     private static let silent = Locked<[AsyncStream<Void>.Continuation]>([])
 }

@@ -4,12 +4,13 @@ import Foundation
 
 extension DefectiveStorageEngine {
 
-    /// Reads, or fails if the medium is broken, which a defect hides; then lets a writer go on that waits for a reader.
+    /// Reads, or fails if the storage is damaged, unless a defect hides that. Then resumes a writer that waits for a
+    /// reader.
     private func reading<Result>(orElse nothing: Result, _ read: () async throws -> Result) async throws -> Result {
         let (isBroken, halfDone) = medium.state.withLock { ($0.isBroken, $0.meetings.halfDone) }
         if isBroken {
             if defect == .reportsAbsenceForFailure { return nothing }
-            throw StorageError(.damaged, "The test has damaged the medium.")
+            throw StorageError(.damaged, "The test has damaged the storage.")
         }
         defer { halfDone?.release() }
         return try await read()
@@ -19,7 +20,7 @@ extension DefectiveStorageEngine {
         try await reading(orElse: nil) {
             let data = await items.read(key: name(key))
             if data == nil, defect == .throwsForAbsentItems {
-                throw StorageError(.inputOutput, "There is no such item.")
+                throw StorageError(.inputOutput, "The item does not exist.")
             }
             return data?.isEmpty == true && defect == .forgetsEmptyValues ? nil : data
         }

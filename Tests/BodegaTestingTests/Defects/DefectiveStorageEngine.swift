@@ -2,12 +2,12 @@ import Bodega
 import BodegaTesting
 import Foundation
 
-/// An engine with one defect; without one, an engine that keeps every contract.
+/// An engine with one defect. Without a defect, it fulfills every contract.
 ///
-/// Its medium outlives it, so that it can be opened again.
+/// Its storage outlives it, so that it can be opened again.
 struct DefectiveStorageEngine: ThrowingStorageEngine {
 
-    /// What stays when the engine is dropped.
+    /// The storage that remains when the engine is released.
     final class Medium: Sendable {
         struct State {
             var sessions = 0
@@ -26,7 +26,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
             items = MemoryStorageEngine(now: clock.now)
         }
 
-        /// The medium of another collection.
+        /// The storage of another collection.
         func collection(_ name: CacheKey) -> Medium {
             state.withLock { state in
                 let medium = state.collections[name] ?? Medium(clock: clock)
@@ -80,7 +80,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         switch defect {
         case .keepsTheTailOfLongerValues: data + (old ?? Data()).dropFirst(data.count)
         case .cutsLargeValues: data.prefix(1 << 16)
-        // The bytes from the index 0 on, which a slice doesn't begin at.
+        // The bytes from index 0, at which a slice doesn't begin.
         case .keepsWholeBufferOfSlices where data.startIndex > 0: Data(count: data.startIndex) + data
         default: data
         }
@@ -96,7 +96,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
             )
         case .writesInHalves:
             try await medium.afterOtherWriters {
-                // The first value is written whole, because nobody reads yet.
+                // The first value is written completely, because there is no reader yet.
                 if let old = await items.read(key: key) {
                     try await items.write(data.prefix(data.count / 2) + old.dropFirst(data.count / 2), key: key)
                     try await medium.meetReader()
@@ -128,7 +128,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
 
     func remove(key: CacheKey) async throws {
         if defect == .throwsWhenRemovingAbsent, await !items.keyExists(key) {
-            throw StorageError(.invalidArgument, "There is no such item.")
+            throw StorageError(.invalidArgument, "The item does not exist.")
         }
         try await apply([.remove(key: key)])
     }
@@ -174,7 +174,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         note(translated)
         guard defect == .showsHalfBatches else { return try await items.apply(translated) }
         try await medium.afterOtherWriters {
-            // The first batch is applied whole, because nobody reads yet.
+            // The first batch is applied completely, because there is no reader yet.
             guard await items.keyCount() > 0 else { return try await items.apply(translated) }
             try await items.apply(Array(translated.prefix(1)))
             try await medium.meetReader()
@@ -182,7 +182,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         }
     }
 
-    /// Remembers the places and dates of items longer than the items.
+    /// Keeps the positions and dates of items after their removal.
     private func note(_ operations: [StorageOperation]) {
         medium.state.withLock { state in
             for case .write(let key, _) in operations where !state.places.contains(key) {

@@ -1,6 +1,6 @@
 import Foundation
 import RecordCoder
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
 @Suite struct BatchDecodingTests {
@@ -9,7 +9,7 @@ import Testing
         json.map { Data($0.utf8) }
     }
 
-    @Test("A batch gives each record's outcome in its place")
+    @Test("A batch returns each record's result in order")
     func order() throws {
         let records = (0..<1_000).map { $0 % 7 == 3 ? "[\($0)" : $0 % 11 == 5 ? "{}" : "[\($0),\($0 + 1)]" }
         let outcomes = RecordDecoder().decode([Int].self, fromEach: data(records))
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("A batch may be empty, or a sequence that is made as it is read")
+    @Test("A batch may be empty or a lazy sequence")
     func sequences() throws {
         #expect(RecordDecoder().decode(Int.self, fromEach: []).isEmpty)
         let lazily = (0..<5).lazy.map { Data("\($0)".utf8) }
@@ -29,7 +29,7 @@ import Testing
         #expect(try RecordDecoder().decode(Int.self, fromEach: once).map { try $0.get() } == [1, 2])
     }
 
-    @Test("A long record before short ones, and records of other members, leave nothing behind")
+    @Test("Longer records and records with other members don't affect later ones")
     func traces() throws {
         let long = "{\((0..<5_000).map { "\"m\($0)\":\($0)" }.joined(separator: ","))}"
         let records = [
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Says what it was told on the side.
+    /// Records the user info.
     struct Told: Decodable, Equatable {
         static let key = CodingUserInfoKey(rawValue: "told").unsafelyUnwrapped
         var text: String?
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Each record of a batch sees the user's information, and no other call's")
+    @Test("Each record of a batch sees the user info of its own call")
     func userInfo() throws {
         var decoder = RecordDecoder(userInfo: [Told.key: "first"])
         let records = data(["1", "[]", "{}"])
