@@ -11,7 +11,6 @@ struct TypeCache<Fact> {
     /// `slotCount` initialized slots.
     private let slots: UnsafeMutablePointer<Slot?>
 
-    /// Makes an empty cache. The owner must deallocate it.
     init() {
         slots = .allocate(capacity: Self.slotCount)
         slots.initialize(repeating: nil, count: Self.slotCount)

@@ -8,26 +8,26 @@ import Testing
 
     /// An engine with a defect, whose storage outlives it.
     static func configuration(_ defect: Defect?) -> StorageEngineConformance.Configuration {
-        let media = Locked<[String: DefectiveStorageEngine.Medium]>([:])
-        let medium: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Medium = { workspace in
-            media.withLock { media in
-                let medium = media[workspace.identifier] ?? .init(clock: workspace.clock)
-                media[workspace.identifier] = medium
-                return medium
+        let storages = Locked<[String: DefectiveStorageEngine.Storage]>([:])
+        let storage: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Storage = { workspace in
+            storages.withLock { storages in
+                let storage = storages[workspace.identifier] ?? .init(clock: workspace.clock)
+                storages[workspace.identifier] = storage
+                return storage
             }
         }
         var configuration = StorageEngineConformance.Configuration(defect?.rawValue ?? "without a defect") {
             workspace in
-            try await DefectiveStorageEngine(medium(workspace), defect: defect)
+            try await DefectiveStorageEngine(storage(workspace), defect: defect)
         }
         configuration.refuseOperation = { _, _ in DefectiveStorageEngine.refused }
-        configuration.breakStorage = { _, workspace in medium(workspace).state.withLock { $0.isBroken = true } }
+        configuration.breakStorage = { _, workspace in storage(workspace).state.withLock { $0.isBroken = true } }
         configuration.openCollection = { engine, name in
             let engine = try #require(engine as? DefectiveStorageEngine)
             return try await DefectiveStorageEngine(
-                engine.medium.collection(engine.name(ofCollection: name)), defect: defect)
+                engine.storage.collection(engine.name(ofCollection: name)), defect: defect)
         }
-        configuration.discard = { workspace in media.withLock { $0[workspace.identifier] = nil } }
+        configuration.discard = { workspace in storages.withLock { $0[workspace.identifier] = nil } }
         configuration.largestValue = 1 << 20
         configuration.largestBatch = 40_000
         return configuration
@@ -46,14 +46,14 @@ import Testing
     }
 
     @Test func `A report shows the key that an engine can't store, with invisible characters escaped`() async throws {
-        let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.cutsKeysAtNul))
+        let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.truncatesKeysAtNul))
         #expect(failure.description.contains("hashed:\"\\u{0301}\\0caf\\u{00E9}\""))
         let long = described(text: String(repeating: "x", count: 10_000) + "e\u{301}")
         #expect(long.hasPrefix("\"xxx") && long.hasSuffix("xxe\\u{0301}\" (10003 bytes)") && long.utf8.count < 200)
     }
 
     @Test func `A configuration can have other texts`() async throws {
-        var configuration = Self.configuration(.cutsKeysAtNul)
+        var configuration = Self.configuration(.truncatesKeysAtNul)
         configuration.keyTexts = ["one", "two"]
         try await StorageEngineConformance.Case(check: .readingFormsAgree, configuration: configuration).run()
         configuration.keyTexts = []

@@ -18,7 +18,7 @@ func writeNumbers(_ arguments: [String]) async throws {
 
 /// The changes that a follower has received, with the cursor after them. Both are stored together, so that they are
 /// always consistent.
-private struct Told: Codable {
+private struct Progress: Codable {
     var cursor: StorageCursor
     var changes: [String] = []
 }
@@ -30,21 +30,21 @@ private struct Told: Codable {
 func follow(_ arguments: [String]) async throws {
     guard let engine = try open("sqlite", arguments[0]) as? SQLiteStorageEngine else { return }
     let file = URL(fileURLWithPath: arguments[1])
-    var told = Told(cursor: try await engine.fetchCursor())
+    var progress = Progress(cursor: try await engine.fetchCursor())
     if FileManager.default.fileExists(atPath: file.path) {
-        told = try JSONDecoder().decode(Told.self, from: Data(contentsOf: file))
+        progress = try JSONDecoder().decode(Progress.self, from: Data(contentsOf: file))
     }
-    try JSONEncoder().encode(told).write(to: file, options: .atomic)
+    try JSONEncoder().encode(progress).write(to: file, options: .atomic)
     say("following")
-    for try await news in engine.changes(since: told.cursor) {
+    for try await news in engine.changes(since: progress.cursor) {
         switch news {
-        case .snapshot: told.changes.append("snapshot")
-        case .changes(let delta): told.changes += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
+        case .snapshot: progress.changes.append("snapshot")
+        case .changes(let delta): progress.changes += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
         }
-        told.cursor = news.cursor
-        try JSONEncoder().encode(told).write(to: file, options: .atomic)
-        say("told \(told.changes.count)")
-        if told.changes.last == "written end" { return }
+        progress.cursor = news.cursor
+        try JSONEncoder().encode(progress).write(to: file, options: .atomic)
+        say("told \(progress.changes.count)")
+        if progress.changes.last == "written end" { return }
     }
 }
 

@@ -32,7 +32,6 @@ extension Examination {
         changes.sorted { $0.key.rawValue.utf8.lexicographicallyPrecedes($1.key.rawValue.utf8) }
     }
 
-    /// The keys that a check has used.
     struct Keys {
         var byName: [String: CacheKey] = [:]
         var used: Set<CacheKey> = []

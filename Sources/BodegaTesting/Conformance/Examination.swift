@@ -31,7 +31,6 @@ final class Examination: Sendable {
         configuration.capabilities.isSuperset(of: capabilities)
     }
 
-    /// Opens an engine, calls a closure with it, and releases it.
     func session<Result>(_ work: (any StorageEngine) async throws -> Result) async throws -> Result {
         try await work(try await configuration.makeEngine(workspace))
     }
@@ -58,7 +57,6 @@ final class Examination: Sendable {
         }
     }
 
-    /// Removes the data in a workspace.
     func remove(_ workspace: StorageEngineConformance.Workspace) async throws {
         try await configuration.discard?(workspace)
         try removeDirectory(of: workspace)

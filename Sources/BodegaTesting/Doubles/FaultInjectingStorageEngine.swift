@@ -32,7 +32,7 @@ public struct FaultInjectingStorageEngine<Base: StorageEngine>: ThrowingStorageE
 
     /// Adds a fault to the plan. The fault counts calls from now on.
     ///
-    /// - Parameter fault: What to do to which calls.
+    /// - Parameter fault: The fault.
     public func inject(_ fault: StorageFault) {
         plan.withLock { $0.add(fault) }
     }

@@ -24,7 +24,6 @@ public struct StorageFault: Sendable {
         }
     }
 
-    /// The effect on a call.
     enum Effect: Sendable {
         case fail(any Error)
         case tear(applied: Int, any Error)

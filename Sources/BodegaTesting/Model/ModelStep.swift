@@ -1,7 +1,6 @@
 import Bodega
 import Foundation
 
-/// One step of a model test.
 enum ModelStep: Sendable {
     case write(CacheKey, Data)
     case writeItems([Item])

@@ -1,7 +1,6 @@
 import Bodega
 import Foundation
 
-/// The expected contents of an engine, in a plain array.
 struct StorageEngineModel {
 
     struct Entry {

@@ -92,7 +92,6 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
     }
 }
 
-/// The state of a running model test.
 private struct Run {
 
     let test: StorageEngineModelTest

@@ -5,10 +5,8 @@ struct ArrayContainer {
     private let array: UInt32
     /// The token of the next element, or the token after the array.
     private var next: UInt32
-    /// The number of decoded elements.
     private(set) var currentIndex = 0
 
-    /// Starts at the first element.
     init(state: DecodingState, array: Int) {
         self.state = state
         self.array = UInt32(truncatingIfNeeded: array)

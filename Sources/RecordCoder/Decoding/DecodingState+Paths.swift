@@ -2,7 +2,6 @@
 struct TokenPlace {
     /// The enclosing array or object; 0 at the top level.
     var container: UInt32 = 0
-    /// The index in the enclosing array.
     var element: UInt32 = 0
     /// The token of the member's name in the enclosing object.
     var name: UInt32 = 0

@@ -7,13 +7,11 @@ import Foundation
 final class DecodingState {
 
     struct Fields {
-        /// The text and its tokens.
         var tape = Tape()
         /// The types that are decoded without their `init(from:)`.
         let types = TypeCache<(any TapeDecodable.Type)?>()
         /// An ``ObjectContainerMaker`` for each type of keys.
         let makers = TypeCache<AnyObject>()
-        /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Whether decoding met a case that only Foundation handles, so that the result is discarded.
         var isForFoundation = false
@@ -43,7 +41,6 @@ final class DecodingState {
         fields.deallocate()
     }
 
-    /// Idle states.
     private static let pool = Pool<DecodingState>(capacity: 16)
 
     /// Runs a closure with a state of its own.

@@ -20,7 +20,6 @@ struct NameHash {
         }
     }
 
-    /// Hashes a name in any memory.
     @inline(__always)
     init(_ name: UnsafePointer<UInt8>, _ count: Int) {
         if count >= 8 {

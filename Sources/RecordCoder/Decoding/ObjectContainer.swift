@@ -32,7 +32,6 @@ struct ObjectContainer<Key: CodingKey> {
         }
     }
 
-    /// Decodes a scalar.
     @inline(__always)
     private func scalar<Value>(_ key: Key, _ decode: (Int) throws -> Value) throws -> Value {
         let index = try member(key)

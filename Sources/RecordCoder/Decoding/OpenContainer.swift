@@ -1,8 +1,6 @@
 /// An array or object whose end the scanner has not reached.
 struct OpenContainer {
-    /// Its token.
     let token: Int
-    /// Whether it is an object.
     let isObject: Bool
     /// The number of complete elements or members.
     var count: UInt32 = 0
@@ -11,7 +9,6 @@ struct OpenContainer {
     /// Whether some names are escaped, not ASCII or duplicates, or there are too many.
     var isIrregular = false
 
-    /// The closing bracket.
     @inline(__always)
     var closing: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 }

@@ -44,7 +44,6 @@ extension DecodingState {
         fields.pointee.types.fact(about: type) { type as? any TapeDecodable.Type }
     }
 
-    /// Decodes a value of any type.
     func decode<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
         guard let decodable = decodable(type) else {
             return try Value(from: ValueDecoder(state: self, index: index))

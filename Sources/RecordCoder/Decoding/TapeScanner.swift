@@ -9,7 +9,6 @@ struct TapeScanner {
     /// The text, followed by ``Tape/padding`` zeros. Every read starts at or before the first of them, because no
     /// scanning loop continues past a zero.
     private let text: UnsafePointer<UInt8>
-    /// The current position.
     var place: UnsafePointer<UInt8>
     /// The tokens, of which `tokenCount` of `tokenCapacity` are initialized.
     private(set) var tokens: UnsafeMutablePointer<Token>
@@ -150,7 +149,6 @@ struct TapeScanner {
         )
     }
 
-    /// Adds a token.
     @inline(__always)
     mutating func append(_ token: Token) {
         if tokenCount == tokenCapacity {

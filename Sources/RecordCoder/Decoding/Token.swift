@@ -8,10 +8,8 @@ struct Token {
         case null, `false`, `true`
         /// A number of digits alone, with an optional minus sign.
         case integer
-        /// Any other number.
         case number
         case string
-        /// The name of an object's member.
         case name
         case array
         case object
@@ -25,7 +23,6 @@ struct Token {
     var count: UInt32
     /// The token after this value and all its elements. For a member's name: the object's token.
     var next: UInt32
-    /// The kind.
     let kind: Kind
     /// For a string or name: whether it has escapes. For an object: whether its names can't be compared byte by byte,
     /// because some are escaped, not ASCII or duplicates, or because there are too many.

@@ -1,17 +1,13 @@
 /// An open object or array.
 struct EncodingFrame {
-    /// The kind of a frame.
     enum Kind: UInt8 {
         case object
         case array
 
-        /// The opening bracket.
         var opening: UInt8 { self == .object ? UInt8(ascii: "{") : UInt8(ascii: "[") }
-        /// The closing bracket.
         var closing: UInt8 { self == .object ? UInt8(ascii: "}") : UInt8(ascii: "]") }
     }
 
-    /// The kind.
     let kind: Kind
     /// Whether the frame is a collection that is written directly, so that no container may write to it.
     let isDirect: Bool

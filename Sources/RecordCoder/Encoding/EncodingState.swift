@@ -3,7 +3,6 @@
 /// A state is reused for one record after another, unless an encoder or container that outlives its call still refers
 /// to it.
 final class EncodingState {
-    /// Idle states.
     private static let idle = Pool<EncodingState>(capacity: 16)
     /// The largest capacity of a buffer that is kept for the next record.
     private static let keptCapacity = 1 << 20

@@ -9,7 +9,6 @@ struct EncodingStorage {
     /// The maximum number of open frames, the same as the nesting limit of Foundation's writer.
     static let depthLimit = 511
 
-    /// The bytes so far.
     var output: OutputBuffer
     /// Memory for `depthLimit` frames. Frames are trivial, so the memory needs no initialization or deinitialization.
     let frames: UnsafeMutablePointer<EncodingFrame>
@@ -19,7 +18,6 @@ struct EncodingStorage {
     var keySets: [Set<String>] = []
     /// The number of `keySets` that belong to open frames.
     var keySetCount = 0
-    /// The tables of keys.
     var keyTables = KeyTables()
     /// The dictionary keys that coding paths have read so far, by the offsets of their JSON.
     var dictionaryKeys: [Int: PathKey] = [:]
@@ -42,7 +40,6 @@ struct EncodingStorage {
         directTypes.deallocate()
     }
 
-    /// Begins another record.
     mutating func begin() {
         output.removeAll()
         frameCount = 0

@@ -41,7 +41,6 @@ struct KeyTable {
     /// Memory for `capacity` entries, of which the first `count` are initialized.
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity = 8
-    /// The names of the entries, at the same indices.
     private(set) var names: [Name] = []
 
     /// The ``ContainerMaker`` for the table's type of keys.

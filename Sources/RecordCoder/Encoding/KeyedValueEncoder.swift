@@ -1,6 +1,5 @@
 /// Writes the members of an object.
 struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    /// The state of the record being written.
     let state: EncodingState
     /// The depth of the object's frame.
     let depth: Int

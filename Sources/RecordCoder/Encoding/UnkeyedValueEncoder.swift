@@ -2,7 +2,6 @@
 ///
 /// It has three words, so that an `any UnkeyedEncodingContainer` holds it without an allocation.
 struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
-    /// The state of the record being written.
     let state: EncodingState
     /// The offset at which the array starts.
     let start: Int

@@ -2,7 +2,6 @@
 ///
 /// It has three words, so that an `any Encoder` holds it without an allocation.
 struct ValueEncoder: Encoder {
-    /// The state of the record being written.
     let state: EncodingState
     /// The number of enclosing frames.
     let depth: Int

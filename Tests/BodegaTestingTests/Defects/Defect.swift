@@ -7,9 +7,9 @@ enum Defect: String, CaseIterable, Sendable {
     case removeAllKeepsTheLast
     case sortsByKey, overwritingMovesToTheEnd, remembersThePlace, readsInStoredOrder, answersDuplicatesOnce
     case removesBeforeWriting, removesAllFirst, tearsBatches, limitsTheKeysOfACall
-    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, cutsKeysAtNul, cutsNamesAtNul,
+    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, truncatesKeysAtNul, truncatesNamesAtNul,
         composesNames
-    case cutsLargeValues, keepsWholeBufferOfSlices
+    case truncatesLargeValues, keepsWholeBufferOfSlices
     case hasDatesOfItsOwn, resetsCreatedAt, batchesResetCreatedAt, remembersCreatedAt
     case losesConcurrentWrites, writesInHalves, showsHalfBatches
     case forgetsAtReopening, losesKindsAtReopening, roundsDatesAtReopening, sortsAtReopening
@@ -39,9 +39,9 @@ enum Defect: String, CaseIterable, Sendable {
         case .losesKinds: .keysComeBackEqual
         case .takesRawValuesForKeys, .takesValuesForKeys: .kindsLiveBesideEachOther
         case .ignoresCase: .similarKeysDiffer
-        case .cutsKeysAtNul: .extremeKeysWork
-        case .cutsNamesAtNul, .composesNames: .collectionsDiffer
-        case .cutsLargeValues: .valuesOfAllSizesComeBack
+        case .truncatesKeysAtNul: .extremeKeysWork
+        case .truncatesNamesAtNul, .composesNames: .collectionsDiffer
+        case .truncatesLargeValues: .valuesOfAllSizesComeBack
         case .keepsWholeBufferOfSlices: .allBytesComeBack
         case .hasDatesOfItsOwn: .datesAreTheItemsOwn
         case .resetsCreatedAt: .createdAtSurvivesOverwriting

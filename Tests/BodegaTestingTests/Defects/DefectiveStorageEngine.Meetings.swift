@@ -15,7 +15,7 @@ extension DefectiveStorageEngine {
     }
 }
 
-extension DefectiveStorageEngine.Medium {
+extension DefectiveStorageEngine.Storage {
 
     /// The first writer waits here until there is a second one; all others pass.
     func meetAnotherWriter() async throws {

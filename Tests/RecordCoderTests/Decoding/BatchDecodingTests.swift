@@ -43,8 +43,8 @@ import Testing
     }
 
     /// Records the user info.
-    struct Told: Decodable, Equatable {
-        static let key = CodingUserInfoKey(rawValue: "told").unsafelyUnwrapped
+    struct UserInfoProbe: Decodable, Equatable {
+        static let key = CodingUserInfoKey(rawValue: "probe").unsafelyUnwrapped
         var text: String?
 
         init(from decoder: any Decoder) throws {
@@ -54,12 +54,14 @@ import Testing
 
     @Test("Each record of a batch sees the user info of its own call")
     func userInfo() throws {
-        var decoder = RecordDecoder(userInfo: [Told.key: "first"])
+        var decoder = RecordDecoder(userInfo: [UserInfoProbe.key: "first"])
         let records = data(["1", "[]", "{}"])
         #expect(
-            try decoder.decode(Told.self, fromEach: records).map { try $0.get().text } == ["first", "first", "first"])
-        decoder.userInfo = [Told.key: "second"]
-        #expect(try decoder.decode(Told.self, from: records[0]).text == "second")
-        #expect(try RecordDecoder().decode(Told.self, from: records[0]).text == nil)
+            try decoder.decode(UserInfoProbe.self, fromEach: records).map { try $0.get().text } == [
+                "first", "first", "first",
+            ])
+        decoder.userInfo = [UserInfoProbe.key: "second"]
+        #expect(try decoder.decode(UserInfoProbe.self, from: records[0]).text == "second")
+        #expect(try RecordDecoder().decode(UserInfoProbe.self, from: records[0]).text == nil)
     }
 }

@@ -39,9 +39,9 @@ package struct PostgresPrograms: Sendable {
             let server = folder.appendingPathComponent("postgres").resolvingSymlinksInPath().deletingLastPathComponent()
             let config = folder.appendingPathComponent("pg_config")
             guard FileManager.default.isExecutableFile(atPath: config.path),
-                let told = try? ProgramCall(config, ["--bindir"]).runBlocking().checked().text
+                let output = try? ProgramCall(config, ["--bindir"]).runBlocking().checked().text
             else { return [server] }
-            return [server, URL(fileURLWithPath: told.trimmingCharacters(in: .whitespacesAndNewlines))]
+            return [server, URL(fileURLWithPath: output.trimmingCharacters(in: .whitespacesAndNewlines))]
         }
     }
 

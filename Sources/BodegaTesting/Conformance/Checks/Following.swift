@@ -49,11 +49,11 @@ extension StorageEngineConformance.Check {
         for (number, story) in stories.enumerated() {
             for writer in writers {
                 let subject = "writer \(writer.number) to follower \(number), seed \(seed)"
-                let told = story.changes.filter { writer.owns($0.key) }
+                let received = story.changes.filter { writer.owns($0.key) }
                 // The first follower began at a cursor, so it receives all changes. The others' snapshots show where
                 // they began.
-                let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : told.count)
-                examination.expectChanges(told, Array(expected), "the changes of \(subject)")
+                let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : received.count)
+                examination.expectChanges(received, Array(expected), "the changes of \(subject)")
                 examination.expectItems(
                     writer.own(story.snapshot),
                     writer.items(after: writer.steps.count - expected.count),
@@ -95,12 +95,13 @@ extension StorageEngineConformance.Check {
         guard let (moments, writers) = outcome else { return }
         for writer in writers {
             for moment in moments {
-                let told = moment.changes.filter { writer.owns($0.key) }
-                let subject = "\(told.count) changes of writer \(writer.number), seed \(seed)"
-                examination.expectChanges(told, writer.steps.prefix(told.count).map(\.change), "the first \(subject)")
+                let received = moment.changes.filter { writer.owns($0.key) }
+                let subject = "\(received.count) changes of writer \(writer.number), seed \(seed)"
+                examination.expectChanges(
+                    received, writer.steps.prefix(received.count).map(\.change), "the first \(subject)")
                 examination.expectItems(
                     writer.own(moment.items),
-                    writer.items(after: told.count), "the items after \(subject)")
+                    writer.items(after: received.count), "the items after \(subject)")
             }
         }
         let origin = StorageOrigin()
@@ -135,7 +136,7 @@ extension StorageEngineConformance.Check {
 
     /// A follower of one engine receives the changes of another engine that shares its items.
     public static let changesOfOthersAreTold = Self(
-        "changes of others are told", requires: .shared
+        "changes of other engines are reported", requires: .shared
     ) { examination in
         try await examination.observing { one in
             try await examination.observing { other in

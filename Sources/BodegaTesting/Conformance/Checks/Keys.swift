@@ -121,7 +121,6 @@ extension Examination {
     }
 }
 
-/// All permutations of some elements.
 private func permutations<Element>(_ elements: [Element]) -> [[Element]] {
     guard elements.count > 1 else { return [elements] }
     return elements.indices.flatMap { index in

@@ -53,7 +53,6 @@ struct OutputBuffer {
         count &+= written
     }
 
-    /// Appends one byte.
     @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1)
@@ -71,12 +70,10 @@ struct OutputBuffer {
         advance(by: length)
     }
 
-    /// Appends `null`.
     mutating func appendNull() {
         append(word: 0x6C6C_756E, count: 4)
     }
 
-    /// Appends `true` or `false`.
     mutating func append(_ value: Bool) {
         if value {
             append(word: 0x6575_7274, count: 4)
