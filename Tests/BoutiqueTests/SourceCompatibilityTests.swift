@@ -12,7 +12,7 @@ import OpenCombine
 #endif
 
 // Code of Boutique 2 and 3 in Swift 6, which asks for `@MainActor` where Swift 5 inferred it. The target
-// BoutiqueCompatibilityTests has it in Swift 5.
+// CompatibilityTests has it in Swift 5.
 
 private struct Chore: Codable, Sendable, Equatable, Identifiable {
     var id = UUID()
