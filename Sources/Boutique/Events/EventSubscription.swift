@@ -1,38 +1,46 @@
 import Bodega
 import DequeModule
 
-/// One reader of a store's events: what it has not read yet.
+/// The events of a store that one reader has not read yet.
 ///
-/// A reader begins with a snapshot and gets each event after it. If it falls so far behind that its backlog would hold
-/// more items than a snapshot does, the backlog is dropped and it gets a snapshot again.
+///      model ──► receive(_:itemsInStore:) ──► backlog ──► next() ──► reader
+///                      │                                    ▲
+///                      └─ too long: restart() ──► snapshot ─┘
 ///
-/// A snapshot that waits to be read is a second reference to the items, and makes the next change copy all of them. Where
-/// they are many, it is therefore dropped before a change, and taken anew when it is read.
+/// 1. The backlog begins with a snapshot.
+/// 2. The model hands over each event. It resumes the reader if that is waiting, else it joins the backlog.
+/// 3. ``next()`` returns the head of the backlog, or waits.
+/// 4. If the backlog holds more items than a snapshot, ``restart()`` drops it. Further events are dropped, too, until
+///    the reader asks for one: it gets a snapshot that is taken then and contains their changes.
+/// 5. ``prepareForChange(itemsInStore:)`` restarts before a change if a snapshot of many items is waiting: it is a
+///    second reference to the items, which would make the change copy all of them.
+///
+/// The main actor guards all state. A cancelled read resumes there with `nil`.
 @MainActor
 final class EventSubscription<Item: StorableItem> {
 
-    /// How many items a backlog may hold at any size of the store; an event counts as one at least.
-    private static var allowance: Int { 8_192 }
+    /// The number of items that a backlog may hold however few the store has. An event counts as at least one item.
+    private static var minimumLimit: Int { 8_192 }
 
     private let snapshot: @MainActor () -> StoreEvent<Item>
     private var backlog: Deque<StoreEvent<Item>>
     private var itemsInBacklog = 0
-    /// Whether the reader gets a snapshot next, which is taken then.
+    /// Whether the reader gets a snapshot next, which ``next()`` takes.
     private var needsSnapshot = false
     private var waiting: CheckedContinuation<StoreEvent<Item>?, Never>?
     private var isFinished = false
 
     /// Creates a subscription.
     ///
-    /// - Parameter snapshot: Tells the state of the store, as the event of a kind of its own.
+    /// - Parameter snapshot: A closure that returns the state and the items of the store as an event.
     init(snapshot: @escaping @MainActor () -> StoreEvent<Item>) {
         self.snapshot = snapshot
         backlog = [snapshot()]
     }
 
-    /// Lets go of what would make a change copy many items.
+    /// Drops a waiting snapshot that would make a change copy many items.
     func prepareForChange(itemsInStore count: Int) {
-        if count > Self.allowance, backlog.contains(where: { $0.operation == .loaded }) { beginAnew() }
+        if count > Self.minimumLimit, backlog.contains(where: { $0.operation == .loaded }) { restart() }
     }
 
     /// Hands an event to the reader.
@@ -41,30 +49,30 @@ final class EventSubscription<Item: StorableItem> {
     ///   - event: The event.
     ///   - count: The number of items in the store.
     func receive(_ event: StoreEvent<Item>, itemsInStore count: Int) {
-        // What the snapshot will show needs not be told again.
+        // The snapshot will include this change.
         if isFinished || needsSnapshot { return }
         if let waiting = take(&waiting) { return waiting.resume(returning: event) }
         backlog.append(event)
         if event.operation != .loaded { itemsInBacklog += event.weight }
-        // Each snapshot can be a version of all items.
+        // Each snapshot can hold another version of all items.
         let snapshots = event.operation == .loaded ? backlog.count { $0.operation == .loaded } : 0
-        if snapshots > 2 || itemsInBacklog > max(Self.allowance, count) { beginAnew() }
+        if snapshots > 2 || itemsInBacklog > max(Self.minimumLimit, count) { restart() }
     }
 
-    /// Drops what the reader has not read; it gets a snapshot next, as things are when it reads it.
-    func beginAnew() {
+    /// Drops the unread events. The reader gets a snapshot next, taken when it reads.
+    func restart() {
         backlog = []
         itemsInBacklog = 0
         needsSnapshot = true
     }
 
-    /// Ends the stream after what is in the backlog.
+    /// Ends the stream after the events in the backlog.
     func finish() {
         isFinished = true
         take(&waiting)?.resume(returning: nil)
     }
 
-    /// The next event, or `nil` at the end or when the reading task is cancelled.
+    /// Returns the next event, or `nil` at the end or when the reading task is cancelled.
     func next() async -> StoreEvent<Item>? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -79,7 +87,7 @@ final class EventSubscription<Item: StorableItem> {
                 } else if isFinished {
                     continuation.resume(returning: nil)
                 } else {
-                    // A stream has one reader; a second one takes its place.
+                    // A stream has one reader. A second one replaces it, and the first one's stream ends.
                     take(&waiting)?.resume(returning: nil)
                     waiting = continuation
                 }
@@ -91,11 +99,11 @@ final class EventSubscription<Item: StorableItem> {
 }
 
 extension StoreEvent {
-    /// How much of a backlog it takes.
+    /// The number of items that the event counts as in a backlog.
     fileprivate var weight: Int { max(1, items.count) }
 }
 
-/// Takes a value out of a variable.
+/// Returns the value of a variable and sets the variable to `nil`.
 private func take<Value>(_ variable: inout Value?) -> Value? {
     defer { variable = nil }
     return variable

@@ -17,9 +17,9 @@ import Testing
 
     @Test func `A task that reads the items of a store that loads is told to wait`() async throws {
         let store = loadingStore()
-        #expect(!store.model.hasReportedEarlyReading)
+        #expect(!store.model.hasReportedEarlyRead)
         #expect(store.items.isEmpty)
-        #expect(store.model.hasReportedEarlyReading)
+        #expect(store.model.hasReportedEarlyRead)
         gate.release()
         try await store.itemsHaveLoaded()
     }
@@ -29,10 +29,10 @@ import Testing
         gate.release()
         try await store.itemsHaveLoaded()
         #expect(store.items.isEmpty)
-        #expect(!store.model.hasReportedEarlyReading)
+        #expect(!store.model.hasReportedEarlyRead)
         let preview = Store.previewStore(items: notes("a"))
         #expect(preview.items.count == 1)
-        #expect(!preview.model.hasReportedEarlyReading)
+        #expect(!preview.model.hasReportedEarlyRead)
     }
 
     @Test func `What is no task, as a view, may read the items at any time`() async throws {
@@ -43,7 +43,7 @@ import Testing
                 continuation.resume()
             }
         }
-        #expect(!store.model.hasReportedEarlyReading)
+        #expect(!store.model.hasReportedEarlyRead)
         gate.release()
         try await store.itemsHaveLoaded()
     }

@@ -24,7 +24,7 @@ import Testing
         let records = stored.map { key, text in
             (CacheKey(key), DecodedRecord.item(Note(id: key, text: text), belongsUnder: CacheKey(key), isOld: false))
         }
-        return RecordChanges(changes(texts), records, upTo: StorageCursor(rawValue: "1"), readBy: origin)
+        return RecordChanges(changes(texts), records, upTo: StorageCursor(rawValue: "1"), ownOrigin: origin)
     }
 
     /// The items after changes, and the versions that were shown on the way.
@@ -38,7 +38,7 @@ import Testing
         let result = try #require(changes.shown(after: contents, RecordExceptions(), with: [operations]))
         var told: [String] = []
         for change in result.changes {
-            let event = contents.apply(change, isTold: true)
+            let event = contents.apply(change, reportsEvent: true)
             told += event.map { $0.operation == .insert ? $0.items.map(\.text) : $0.removed.map { "-" + $0 } } ?? []
         }
         return (contents.items.map { $0.id + ":" + $0.text }, told)
@@ -66,11 +66,11 @@ import Testing
 
     @Test("Changes are foreign if one of them is of another origin, or of none")
     func foreign() {
-        #expect(!read("a+!", "b-!").areForeign)
-        #expect(!read().areForeign)
-        #expect(!RecordChanges<Note>(ownUpTo: StorageCursor(rawValue: "1")).areForeign)
-        #expect(read("a+!", "b-").areForeign)
-        #expect(read("a+").areForeign)
+        #expect(!read("a+!", "b-!").hasForeignChanges)
+        #expect(!read().hasForeignChanges)
+        #expect(!RecordChanges<Note>(ownUpTo: StorageCursor(rawValue: "1")).hasForeignChanges)
+        #expect(read("a+!", "b-").hasForeignChanges)
+        #expect(read("a+").hasForeignChanges)
     }
 
     @Test("Own operations come to the places that the log gives them among the changes of others")
