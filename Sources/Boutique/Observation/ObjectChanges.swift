@@ -4,7 +4,7 @@ import Combine
 public import OpenCombine
 #endif
 
-/// A publisher of an object's changes that can be read on any thread.
+/// The holder of an object's change publisher, which can be read on any thread.
 final class ObjectChanges: @unchecked Sendable {
     // @unchecked because the publisher guards its state with a lock, but is not declared Sendable in every module.
     let publisher = ObservableObjectPublisher()
