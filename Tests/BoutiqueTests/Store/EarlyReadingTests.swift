@@ -6,7 +6,8 @@ import Testing
 
 @testable import Boutique
 
-/// A program that reads items before they are loaded gets none. If it could have waited, that is reported.
+/// A program that reads items before they are loaded gets none. If the reader could have waited, the store logs a
+/// notice.
 @MainActor
 @Suite struct EarlyReadingTests {
     let gate = StorageGate()
@@ -15,7 +16,7 @@ import Testing
         Store(storage: FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.fetchAll], at: gate)]))
     }
 
-    @Test func `A task that reads the items of a store that loads is told to wait`() async throws {
+    @Test func `A task that reads the items of a loading store is advised to wait`() async throws {
         let store = loadingStore()
         #expect(!store.model.hasReportedEarlyRead)
         #expect(store.items.isEmpty)
@@ -24,7 +25,7 @@ import Testing
         try await store.itemsHaveLoaded()
     }
 
-    @Test func `Items that are loaded can be read by a task`() async throws {
+    @Test func `A task can read loaded items without a notice`() async throws {
         let store = loadingStore()
         gate.release()
         try await store.itemsHaveLoaded()
@@ -35,7 +36,7 @@ import Testing
         #expect(!preview.model.hasReportedEarlyRead)
     }
 
-    @Test func `What is no task, as a view, may read the items at any time`() async throws {
+    @Test func `Code outside a task, such as a view, can read the items at any time`() async throws {
         let store = loadingStore()
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async {
