@@ -13,7 +13,7 @@ import Testing
         return store
     }
 
-    @Test("A reader gets a snapshot, then each operation with what it has changed")
+    @Test("A reader receives a snapshot, then an event for each operation with the items that it changed")
     func sequence() async throws {
         let store = try await store("a", "b")
         var events = store.events.makeAsyncIterator()
@@ -25,7 +25,7 @@ import Testing
         #expect(insertion?.operation == .insert)
         #expect(insertion?.items == notes("b", "c"))
         #expect(insertion?.inserted == ["c"] && insertion?.updated == ["b"] && insertion?.removed == [])
-        try await store.remove(notes("c", "nobody", "a"))
+        try await store.remove(notes("c", "absent", "a"))
         let removal = await events.next()
         #expect(removal?.operation == .remove)
         #expect(removal?.items == notes("c", "a"))
@@ -53,7 +53,7 @@ import Testing
         #expect(store.items == notes("a"))
     }
 
-    @Test("A reader of a store that loads is told so, and then what was loaded")
+    @Test("A reader of a loading store receives an initial event, then the loaded items")
     func loading() async throws {
         let gate = StorageGate()
         let store = Self.syncStore(
@@ -69,7 +69,7 @@ import Testing
         Store(storage: engine)
     }
 
-    @Test("A reader that begins to read later gets the snapshot of when it subscribed, and all events since")
+    @Test("A reader that starts reading late receives the snapshot of its subscription and all events since")
     func subscribingFirst() async throws {
         let store = try await store("a")
         let stream = store.events
@@ -83,7 +83,7 @@ import Testing
         #expect(await events.next()?.inserted == ["c"])
     }
 
-    @Test("Operations that are written as one batch are an event each, in order, and one change")
+    @Test("Operations that are written as one batch are one change, with an event for each in order")
     func coalescedEvents() async throws {
         let gate = StorageGate()
         let engine = FaultInjectingStorageEngine(
@@ -110,7 +110,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test("A reader that is far behind gets a snapshot and holds no more than that")
+    @Test("A reader that falls far behind receives a snapshot instead of the missed events")
     func slowReader() async throws {
         let store = try await store()
         var events = store.events.makeAsyncIterator()
@@ -125,7 +125,7 @@ import Testing
         #expect(await events.next()?.inserted == ["next"])
     }
 
-    @Test("Readers are independent, and one that was cancelled ends")
+    @Test("Readers are independent, and a cancelled one ends")
     func readers() async throws {
         let store = try await store("a")
         let reading = Task {
@@ -141,7 +141,7 @@ import Testing
         #expect(await reading.value.count <= 2)
     }
 
-    @Test("Streams end when the store goes away")
+    @Test("Streams end when the store is deallocated")
     func end() async throws {
         var store: Store<Note>? = try await store("a")
         let stream = try #require(store?.events)
@@ -160,7 +160,7 @@ import Testing
         return elements
     }
 
-    @Test("The versions of one item are told, and of no other")
+    @Test("A stream of one item's versions emits those of no other item")
     func values() async throws {
         let store = try await store("a")
         var values = store.values(id: "a").makeAsyncIterator()
@@ -173,11 +173,11 @@ import Testing
         try await store.update("a") { $0.count = 2 }
         try await store.insert(Note(id: "a", count: 3))
         try await store.insert(Note(id: "a", count: 4))
-        // Slower than the changes, so the latest.
+        // The reader is slower than the changes, so it receives the latest version.
         #expect(await values.next() == Note(id: "a", count: 4))
     }
 
-    @Test("The versions of an item begin when the store has loaded")
+    @Test("A stream of an item's versions begins when the store is loaded")
     func valuesWhileLoading() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory).insert(notes("a"))
