@@ -11,7 +11,7 @@ import OpenCombine
 #endif
 
 extension Store where Item == Note {
-    /// The store of the tests that need one with a name. Only one test uses it, because tests run at the same time.
+    /// A named store. Only one test uses it, because tests run concurrently.
     fileprivate static let namedStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
 }
 
@@ -32,11 +32,11 @@ private final class Controller: ObservableObject {
     }
 }
 
-/// Has nothing published.
+/// A controller without published properties.
 @MainActor
 private final class PlainController: ObservableObject {
     #if !canImport(Combine)
-    // OpenCombine keeps no publisher for a class without @Published properties.
+    // OpenCombine provides no publisher for a class without @Published properties.
     let objectWillChange = ObservableObjectPublisher()
     #endif
     @Stored var notes: [Note]
@@ -72,14 +72,14 @@ private struct Row {
 
     // MARK: Showing
 
-    @Test func `A property shows the items of a store that has a name, and projects the store`() async throws {
+    @Test func `A property shows the items of a named store, and projects the store`() async throws {
         let controller = NamedController()
         #expect(controller.$notes === Store.namedStore)
         try await controller.$notes.insert(notes("a", "b"))
         #expect(controller.notes == notes("a", "b"))
     }
 
-    @Test func `A property shows the items of a store that was handed in`() async throws {
+    @Test func `A property shows the items of an injected store`() async throws {
         let controller = Controller(notes: store)
         #expect(controller.$notes === store)
         #expect(controller.notes == notes("a"))
@@ -106,13 +106,13 @@ private struct Row {
 
     // MARK: Announcing changes
 
-    /// Counts how often an object announces a change, from after an access of it on.
+    /// Counts the announced changes of an object, starting after an access.
     private func changes<Object: ObservableObject>(of object: Object, after access: () -> Void) -> Recorder {
         access()
         return Recorder(object)
     }
 
-    /// What an object announces.
+    /// A counter of an object's announced changes.
     @MainActor
     private final class Recorder {
         private(set) var count = 0
@@ -133,7 +133,7 @@ private struct Row {
         _ = controller.notes
         try await store.removeAll().insert(Note(id: "d")).run()
         #expect(changes.count == 2)
-        try await store.remove(Note(id: "nobody"))
+        try await store.remove(Note(id: "absent"))
         #expect(changes.count == 2)
         controller.query = "d"
         #expect(changes.count == 3)
@@ -178,12 +178,12 @@ private struct Row {
         #expect(changes.count == 1)
     }
 
-    /// Made where nothing can be awaited, so by the initializer that loads in the background.
+    /// Creates a store in a synchronous function, so with the initializer that loads in the background.
     private func loadingStore(_ engine: any StorageEngine) -> Store<Note> {
         Store(storage: engine)
     }
 
-    @Test func `A store does not keep an object that announces its changes`() async throws {
+    @Test func `A store does not keep an object that announces its changes alive`() async throws {
         var controller: PlainController? = PlainController(store)
         let isGone = { [weak controller] in controller == nil }
         let publisher = try #require(controller?.objectWillChange)
@@ -201,7 +201,7 @@ private struct Row {
 
     // MARK: Observation
 
-    @Test func `Observers of a property are told once`() async throws {
+    @Test func `Observers of a property are notified once`() async throws {
         let controller = ObservableController(store)
         let changes = Counter()
         withObservationTracking {
@@ -216,7 +216,7 @@ private struct Row {
         #expect(changes.count == 1)
     }
 
-    @Test func `Observers of a property of a structure are told`() async throws {
+    @Test func `Observers of a property of a structure are notified`() async throws {
         let row = Row(store)
         let changes = Counter()
         withObservationTracking {
@@ -228,7 +228,7 @@ private struct Row {
         #expect(changes.count == 1)
     }
 
-    @Test func `Observers of an item of a projection are told`() async throws {
+    @Test func `Observers of an item of a projection are notified`() async throws {
         let controller = ObservableController(store)
         let changes = Counter()
         withObservationTracking {
