@@ -14,7 +14,7 @@ import Testing
     private func data(_ note: Note) throws -> Data { try JSONEncoder().encode(note) }
 
     /// Creates a folder of Bodega with an undecodable file of "a", and the item "a" in a file with another name.
-    private func strayFolder() throws -> TemporaryFolder {
+    private func folderWithDisplacedItem() throws -> TemporaryFolder {
         let folder = TemporaryFolder()
         try garbage.write(to: folder.file(CacheKey("a").value))
         try data(Note(id: "a")).write(to: folder.file("copy"))
@@ -23,7 +23,7 @@ import Testing
 
     @Test("Removing an item twice in one operation does not remove an undecodable file with its name")
     func removeTwice() async throws {
-        let folder = try strayFolder()
+        let folder = try folderWithDisplacedItem()
         let store = try await Store<Note>(storage: try DiskStorageEngine(opening: folder.directory))
         #expect(store.items == notes("a"))
         try await store.remove(id: "a").remove(id: "a").run()
@@ -32,7 +32,7 @@ import Testing
 
     @Test("Removing all items twice in one operation does not remove an undecodable file")
     func removeAllTwice() async throws {
-        let folder = try strayFolder()
+        let folder = try folderWithDisplacedItem()
         let store = try await Store<Note>(storage: try DiskStorageEngine(opening: folder.directory))
         try await store.removeAll().removeAll().run()
         #expect(try await store.undecodableData().map(\.data) == [garbage])

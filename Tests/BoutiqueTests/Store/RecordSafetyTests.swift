@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test("An item whose own key holds an undecodable record stays removed")
-    func strayWithUndecodable() async throws {
+    func displacedItemWithUndecodable() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(try data(Note(id: "a")), key: CacheKey("elsewhere"))
         try await memory.write(garbage, key: CacheKey("a"))

@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test("Defect 9: items that were written under another key can be read, changed and removed")
-    func strays() async throws {
+    func displacedItems() async throws {
         let engine = MemoryStorageEngine()
         try await engine.write(try JSONEncoder().encode(Note(id: "a")), key: CacheKey(verbatim: "elsewhere"))
         try await engine.write(try JSONEncoder().encode(Note(id: "b")), key: CacheKey("b"))
