@@ -11,8 +11,8 @@ import Combine
 import OpenCombine
 #endif
 
-// Code of Boutique 2 and 3 in Swift 6, which asks for `@MainActor` where Swift 5 inferred it. The target
-// CompatibilityTests has it in Swift 5.
+// Code written for Boutique 2 and 3, in Swift 6, which requires `@MainActor` where Swift 5 inferred it. The target
+// BoutiqueCompatibilityTests contains the same code in Swift 5.
 
 private struct Chore: Codable, Sendable, Equatable, Identifiable {
     var id = UUID()
@@ -47,10 +47,10 @@ private enum Stores {
 
 private let globalStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
 
-/// The controller of version 2.
+/// A controller written for version 2.
 @MainActor
 private final class ChoresController: ObservableObject {
-    // It has a published property, so that it announces changes off Apple's platforms too.
+    // With a published property it also announces changes where Combine is not available.
     @Published var query = ""
     @Stored(in: .choresStore) var chores
 
@@ -66,7 +66,7 @@ private final class ChoresController: ObservableObject {
     }
 }
 
-/// The controller of version 3.
+/// A controller written for version 3.
 @MainActor
 @Observable
 private final class LinksController {
@@ -95,7 +95,7 @@ private final class LinksController {
 @MainActor
 @Suite struct SourceCompatibilityTests {
 
-    @Test func `A controller of version 2`() async throws {
+    @Test func `A controller written for version 2 works`() async throws {
         let controller = ChoresController()
         _ = controller.chores
         try await controller.$chores.itemsHaveLoaded()
@@ -110,7 +110,7 @@ private final class LinksController {
         subscription.cancel()
     }
 
-    @Test func `A controller of version 3`() async throws {
+    @Test func `A controller written for version 3 works`() async throws {
         let controller = LinksController()
         try await controller.$links.itemsHaveLoaded()
         let changes = Counter()
@@ -129,7 +129,7 @@ private final class LinksController {
         #expect(changes.count == 1)
     }
 
-    @Test func `Stores in an enum and global, with the names of version 2`() async throws {
+    @Test func `Static and global stores work with the method names of version 2`() async throws {
         for store in [Stores.notes, globalStore] {
             try await store.add(Note(id: "a"))
             try await store.add(notes("b", "c"))
@@ -141,7 +141,7 @@ private final class LinksController {
         }
     }
 
-    @Test func `Chains of both versions`() async throws {
+    @Test func `Chains of both versions work`() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
         try await store.add(Note(id: "a")).add(notes("b", "c")).run()
         #expect(store.items == notes("a", "b", "c"))
@@ -155,7 +155,7 @@ private final class LinksController {
         #expect(store.items.isEmpty)
     }
 
-    @Test func `Items as a publisher`() async throws {
+    @Test func `Items can be subscribed to as a publisher`() async throws {
         let store = Store<Note>.previewStore(items: notes("a"))
         var published: [[Note]] = []
         let subscription = store.$items.filter { $0.count != 2 }.sink { published.append($0) }
@@ -165,7 +165,7 @@ private final class LinksController {
         subscription.cancel()
     }
 
-    @Test func `Stores for previews of all kinds of items`() {
+    @Test func `Preview stores can be created for all kinds of items`() {
         #expect(Stores.preview.items == notes("a"))
         let chore = Chore(title: "Sweep")
         let link = Link(page: "home")
@@ -174,7 +174,7 @@ private final class LinksController {
         #expect(Store.previewStore(items: [link], cacheIdentifier: \.url.absoluteString).items == [link])
     }
 
-    @Test func `Operations from off the main actor`() async throws {
+    @Test func `Operations can be called from outside the main actor`() async throws {
         let store = Store<Note>.previewStore(items: [])
         let items = try await Task.detached {
             try await store.insert(Note(id: "a"))

@@ -10,21 +10,21 @@ struct Note: Codable, Sendable, Equatable, Identifiable {
     var text = ""
     var count = 0
 
-    /// Cannot be encoded if it is not a number, because JSON has no such thing.
+    /// Can't be encoded if it is infinite or NaN, because JSON has no such numbers.
     var weight = 0.0
 }
 
-/// Notes with these identifiers.
+/// Returns notes with the given identifiers.
 func notes(_ ids: String...) -> [Note] {
     ids.map { Note(id: $0) }
 }
 
-/// The items that an engine holds, as a store that is opened on it finds them.
+/// Returns the items that an engine holds, as a store that is opened on it finds them.
 func storedNotes(in engine: any StorageEngine) async throws -> [Note] {
     try await ObjectStorage<Note>(storage: engine).fetchAllObjects().objects
 }
 
-/// Expects memory and engine to agree, and tells what they hold.
+/// Returns the items of a store, and throws if its engine holds others.
 @MainActor
 func agreedNotes(_ store: Store<Note>, _ engine: any StorageEngine) async throws -> [Note] {
     let stored = try await storedNotes(in: engine)
@@ -38,7 +38,7 @@ struct Disagreement: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Any engine, for doubles that are generic over the engine that they stand before.
+/// A type-erased engine, for doubles that are generic over the engine that they wrap. It hides the engine's log.
 struct AnyStorageEngine: ThrowingStorageEngine {
     let base: any StorageEngine
 
@@ -49,15 +49,15 @@ struct AnyStorageEngine: ThrowingStorageEngine {
     func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
 }
 
-/// Memory that several use, and whose reads can be made to fail, those of its history too.
+/// An in-memory engine that several stores share. Its reads can be made to fail, including those of its log.
 struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
     let memory = MemoryStorageEngine()
     let faulty: FaultInjectingStorageEngine<MemoryStorageEngine>
-    let historyFailures = Locked<[StorageError]>([])
-    /// What others do just before and just after the next change is made through it.
+    let logFailures = Locked<[StorageError]>([])
+    /// Changes that another origin makes just before and just after the next write through this engine.
     let beforeWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
     let afterWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
-    /// What others do just before some items are read, each time something.
+    /// Changes that another origin makes just before items are read, one for each read.
     let beforeReading = Locked<[@Sendable () async throws -> Void]>([])
 
     init() { faulty = FaultInjectingStorageEngine(memory) }
@@ -75,40 +75,40 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
     func fetchDates(key: CacheKey) async throws -> StorageDates? { try await faulty.fetchDates(key: key) }
 
     func apply(_ operations: [StorageOperation]) async throws {
-        try await byOthers(beforeWriting)
+        try await applyForeignChange(beforeWriting)
         let result: Result<Void, any Error>
         do {
             result = .success(try await faulty.apply(operations))
         } catch {
             result = .failure(error)
         }
-        try await byOthers(afterWriting)
+        try await applyForeignChange(afterWriting)
         try result.get()
     }
 
-    private func byOthers(_ change: Locked<(@Sendable () async throws -> Void)?>) async throws {
+    private func applyForeignChange(_ change: Locked<(@Sendable () async throws -> Void)?>) async throws {
         guard let change = change.withLock({ $0.take() }) else { return }
         try await StorageOrigin.$current.withValue(nil, operation: change)
     }
 
     func fetchCursor() async throws -> StorageCursor {
-        try failIfTold()
+        try throwNextLogFailure()
         return try await memory.fetchCursor()
     }
 
     func fetchSnapshot() async throws -> StorageSnapshot {
-        try failIfTold()
+        try throwNextLogFailure()
         return try await memory.fetchSnapshot()
     }
 
     func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        try failIfTold()
+        try throwNextLogFailure()
         return try await memory.fetchChanges(since: cursor, excluding: origin)
     }
 
     func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
 
-    private func failIfTold() throws {
-        if let error = historyFailures.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw error }
+    private func throwNextLogFailure() throws {
+        if let error = logFailures.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw error }
     }
 }

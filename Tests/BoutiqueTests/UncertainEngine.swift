@@ -3,14 +3,14 @@ import BodegaTesting
 import Foundation
 import TestSupport
 
-/// An engine whose errors do not say whether a write was applied, and that can be out of reach.
+/// An engine whose errors don't reveal whether a write was applied, and that can be unreachable.
 final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
 
-    /// How a write ends.
+    /// The outcome of a write.
     enum Outcome: CaseIterable {
         case applied
         case refused
-        /// It is applied, and its answer is lost.
+        /// It is applied, but the response is lost.
         case appliedAndFailed
         /// It fails, and is applied by ``applyLate()``.
         case failedAndApplied
@@ -18,26 +18,27 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
 
     let memory = MemoryStorageEngine()
 
-    /// Runs just before the history is read the next time.
-    let beforeReadingHistory = Locked<(@Sendable () async throws -> Void)?>(nil)
+    /// Runs just before the next read of the log.
+    let beforeReadingLog = Locked<(@Sendable () async throws -> Void)?>(nil)
 
     private let outcomes = Locked<[Outcome]>([])
-    private let failuresToCome = Locked(0)
+    private let plannedReadFailures = Locked(0)
     private let readFailures = Locked(0)
     private let late = Locked<[(operations: [StorageOperation], origin: StorageOrigin?)]>([])
     private let lost = StorageError(.inputOutput, "The connection is lost.")
 
-    /// Says how the next writes end, and how many reads fail after the first of them that fails.
+    /// Sets the outcomes of the next writes, and the number of reads that fail after the first of these writes that
+    /// fails.
     func plan(_ next: [Outcome], readFailures count: Int = 0) {
         outcomes.withLock { $0 = next }
         readFailures.withLock { $0 = 0 }
-        failuresToCome.withLock { $0 = count }
+        plannedReadFailures.withLock { $0 = count }
     }
 
-    /// How many reads are going to fail.
+    /// The number of reads that are going to fail.
     var remainingReadFailures: Int { readFailures.withLock { $0 } }
 
-    /// Applies the oldest of the writes that are late.
+    /// Applies the oldest of the delayed writes.
     ///
     /// - Returns: Whether there was one.
     @discardableResult
@@ -54,7 +55,7 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
         case .appliedAndFailed: try await memory.apply(operations)
         case .failedAndApplied: late.withLock { $0.append((operations, StorageOrigin.current)) }
         }
-        let count = failuresToCome.withLock { failures in
+        let count = plannedReadFailures.withLock { failures in
             defer { failures = 0 }
             return failures
         }
@@ -81,14 +82,14 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     func fetchSnapshot() async throws -> StorageSnapshot { try await read { try await memory.fetchSnapshot() } }
 
     func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        if let change = beforeReadingHistory.withLock({ $0.take() }) { try await change() }
+        if let change = beforeReadingLog.withLock({ $0.take() }) { try await change() }
         return try await read { try await memory.fetchChanges(since: cursor, excluding: origin) }
     }
 
     func changeSignals() -> AsyncStream<Void> { memory.changeSignals() }
 }
 
-/// Waits until something is so, for 20 seconds at most.
+/// Waits until a condition holds, for 20 seconds at most.
 @MainActor
 func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(20)

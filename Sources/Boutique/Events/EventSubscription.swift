@@ -1,40 +1,46 @@
 import Bodega
 import DequeModule
 
-/// The unread events of one reader of a store's events.
+/// The events of a store that one reader has not read yet.
 ///
-/// 1. The backlog starts with a snapshot of the store.
-/// 2. The store passes each event to ``receive(_:itemsInStore:)``, which resumes the waiting reader or appends it.
-/// 3. ``next()`` takes the first event of the backlog, or suspends until there is one.
-/// 4. If the backlog exceeds the items of a snapshot, it is dropped, and ``next()`` takes a new snapshot.
+///      model ──► receive(_:itemsInStore:) ──► backlog ──► next() ──► reader
+///                      │                                    ▲
+///                      └─ too long: restart() ──► snapshot ─┘
 ///
-/// An unread snapshot is a second reference to the items, so the next change copies all of them. A large one is
-/// therefore dropped before a change, and taken again when it is read. The main actor guards all state.
+/// 1. The backlog begins with a snapshot.
+/// 2. The model hands over each event. It resumes the reader if that is waiting, else it joins the backlog.
+/// 3. ``next()`` returns the head of the backlog, or waits.
+/// 4. If the backlog holds more items than a snapshot, ``restart()`` drops it. Further events are dropped, too, until
+///    the reader asks for one: it gets a snapshot that is taken then and contains their changes.
+/// 5. ``prepareForChange(itemsInStore:)`` restarts before a change if a snapshot of many items is waiting: it is a
+///    second reference to the items, which would make the change copy all of them.
+///
+/// The main actor guards all state. A cancelled read resumes there with `nil`.
 @MainActor
 final class EventSubscription<Item: StorableItem> {
 
-    /// The number of items that a backlog of any store may contain. Each event counts as one at least.
-    private static var allowance: Int { 8_192 }
+    /// The number of items that a backlog may hold however few the store has. An event counts as at least one item.
+    private static var minimumLimit: Int { 8_192 }
 
     private let snapshot: @MainActor () -> StoreEvent<Item>
     private var backlog: Deque<StoreEvent<Item>>
     private var itemsInBacklog = 0
-    /// Whether ``next()`` takes a new snapshot.
+    /// Whether the reader gets a snapshot next, which ``next()`` takes.
     private var needsSnapshot = false
     private var waiting: CheckedContinuation<StoreEvent<Item>?, Never>?
     private var isFinished = false
 
     /// Creates a subscription.
     ///
-    /// - Parameter snapshot: Returns the state of the store as an event.
+    /// - Parameter snapshot: A closure that returns the state and the items of the store as an event.
     init(snapshot: @escaping @MainActor () -> StoreEvent<Item>) {
         self.snapshot = snapshot
         backlog = [snapshot()]
     }
 
-    /// Drops snapshots that would make a change copy many items.
+    /// Drops a waiting snapshot that would make a change copy many items.
     func prepareForChange(itemsInStore count: Int) {
-        if count > Self.allowance, backlog.contains(where: { $0.operation == .loaded }) { beginAnew() }
+        if count > Self.minimumLimit, backlog.contains(where: { $0.operation == .loaded }) { restart() }
     }
 
     /// Delivers an event to the reader.
@@ -43,30 +49,30 @@ final class EventSubscription<Item: StorableItem> {
     ///   - event: The event.
     ///   - count: The number of items in the store.
     func receive(_ event: StoreEvent<Item>, itemsInStore count: Int) {
-        // The snapshot will include the event.
+        // The snapshot will include this change.
         if isFinished || needsSnapshot { return }
         if let waiting = take(&waiting) { return waiting.resume(returning: event) }
         backlog.append(event)
         if event.operation != .loaded { itemsInBacklog += event.weight }
-        // Each snapshot can reference a different version of all items.
+        // Each snapshot can hold another version of all items.
         let snapshots = event.operation == .loaded ? backlog.count { $0.operation == .loaded } : 0
-        if snapshots > 2 || itemsInBacklog > max(Self.allowance, count) { beginAnew() }
+        if snapshots > 2 || itemsInBacklog > max(Self.minimumLimit, count) { restart() }
     }
 
-    /// Drops the backlog; the reader gets a new snapshot next.
-    func beginAnew() {
+    /// Drops the unread events. The reader gets a snapshot next, taken when it reads.
+    func restart() {
         backlog = []
         itemsInBacklog = 0
         needsSnapshot = true
     }
 
-    /// Ends the stream after the backlog.
+    /// Ends the stream after the events in the backlog.
     func finish() {
         isFinished = true
         take(&waiting)?.resume(returning: nil)
     }
 
-    /// The next event, or `nil` at the end or when the reading task is cancelled.
+    /// Returns the next event, or `nil` at the end or when the reading task is cancelled.
     func next() async -> StoreEvent<Item>? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -81,7 +87,7 @@ final class EventSubscription<Item: StorableItem> {
                 } else if isFinished {
                     continuation.resume(returning: nil)
                 } else {
-                    // A stream has one reader; a second one replaces it.
+                    // A stream has one reader. A second one replaces it, and the first one's stream ends.
                     take(&waiting)?.resume(returning: nil)
                     waiting = continuation
                 }
@@ -93,11 +99,11 @@ final class EventSubscription<Item: StorableItem> {
 }
 
 extension StoreEvent {
-    /// The number of items that it counts as in a backlog.
+    /// The number of items that the event counts as in a backlog.
     fileprivate var weight: Int { max(1, items.count) }
 }
 
-/// Returns the value of a variable and sets it to `nil`.
+/// Returns the value of a variable and sets the variable to `nil`.
 private func take<Value>(_ variable: inout Value?) -> Value? {
     defer { variable = nil }
     return variable

@@ -1,4 +1,4 @@
-/// A change of a ``Store``.
+/// A change of a ``Store``, or a snapshot of it.
 ///
 /// ```swift
 /// for await event in store.events {
@@ -12,11 +12,11 @@
 /// ```
 public struct StoreEvent<Item: StorableItem>: Sendable {
 
-    /// The kind of change.
+    /// The kind of an event.
     public enum Operation: Codable, Sendable, Hashable {
-        /// The store exists and has no items yet. It is loading, or could not be loaded.
+        /// The store has no items yet: it is loading, or loading has failed.
         case initialized
-        /// The items were loaded. `items` replaces all items known before.
+        /// The items are loaded. `items` contains all of them and replaces what the reader knew before.
         case loaded
         /// Items were inserted or replaced.
         case insert
@@ -24,20 +24,22 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
         case remove
     }
 
-    /// The kind of change.
+    /// The kind of the event.
     public let operation: Operation
 
-    /// The items concerned: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new versions
-    /// of the inserted and replaced items, for ``Operation/remove`` the removed items.
+    /// The items of the event: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new
+    /// versions of the inserted and replaced items, for ``Operation/remove`` the items that were removed.
     public let items: [Item]
 
-    /// The identifiers of the new items, in the order of the call. Only for ``Operation/insert``.
+    /// The identifiers of the items that are new, in the order of the call. Empty for other events than
+    /// ``Operation/insert``.
     public let inserted: [String]
 
-    /// The identifiers of the items that were replaced, in the order of the call. Only for ``Operation/insert``.
+    /// The identifiers of the items that were replaced, in the order of the call. Empty for other events than
+    /// ``Operation/insert``.
     public let updated: [String]
 
-    /// The identifiers of the removed items. Only for ``Operation/remove``.
+    /// The identifiers of the items that were removed. Empty for other events than ``Operation/remove``.
     public let removed: [String]
 
     init(
@@ -57,7 +59,7 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
 
 extension StoreEvent: Codable {
 
-    /// Decodes an event. An event that Boutique has encoded has no identifiers.
+    /// Decodes an event. An event that Boutique has encoded contains no identifiers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

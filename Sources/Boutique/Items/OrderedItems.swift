@@ -1,12 +1,12 @@
 import Bodega
 
-/// The items of a store, in order, and where each of them is.
+/// The items of a store, in order, with the position of each key.
 ///
-/// Each item gets a rank when it is added, a number that only grows. Ranks are in the order of the items, so an item's
-/// position follows from its rank, and a removal need not touch the entries of the items behind it: only the gap that it
-/// leaves between two ranks. As long as nothing was removed, the position is the rank's distance from the first rank;
-/// after `r` removals it lies at most `r` below that, where a binary search finds it. So adding and looking up cost the
-/// same at any size, and a removal moves memory and does nothing more.
+/// Each item gets a rank when it is added. Ranks only grow, so they are in the order of the items, and the position of
+/// an item follows from its rank. A removal leaves a gap between two ranks and does not touch the dictionary entries of
+/// later items. As long as no item has been removed, the position is the distance from the first rank. After `r`
+/// removals it is at most `r` lower, and a binary search finds it. So insertion and lookup take the same time at any
+/// size, and a removal only moves memory.
 struct OrderedItems<Item: Sendable>: Sendable {
 
     /// The items, in insertion order.
@@ -16,14 +16,14 @@ struct OrderedItems<Item: Sendable>: Sendable {
     private var rankOfKey: [CacheKey: Int] = [:]
     private var nextRank = 0
 
-    /// Creates contents without items.
+    /// Creates an empty collection.
     init() {}
 
-    /// Creates contents of many items at once.
+    /// Creates a collection of many items.
     ///
     /// - Parameters:
     ///   - items: The items.
-    ///   - ranks: The ranks of their keys. The result is `nil` if a key occurs twice.
+    ///   - ranks: The ranks of their keys. If a key occurs twice, the result is `nil`.
     init?(_ items: [Item], ranks rankOfKey: [CacheKey: Int]) {
         guard rankOfKey.count == items.count else { return nil }
         self.items = items
@@ -43,16 +43,16 @@ struct OrderedItems<Item: Sendable>: Sendable {
         return keys
     }
 
-    /// Makes room, when many items are about to be added.
+    /// Reserves space for a number of items.
     mutating func reserveCapacity(_ count: Int) {
         items.reserveCapacity(count)
         ranks.reserveCapacity(count)
         rankOfKey.reserveCapacity(count)
     }
 
-    /// Makes room, when many items are about to be added to those that are there.
+    /// Reserves space for a number of additional items.
     mutating func reserveCapacity(forMore added: Int) {
-        // Room for exactly so many would be made anew at each of many small additions.
+        // Reserving the exact space for each of many small additions would reallocate each time.
         if added > count { reserveCapacity(count + added) }
     }
 
@@ -61,14 +61,14 @@ struct OrderedItems<Item: Sendable>: Sendable {
         position(of: key).map { items[$0] }
     }
 
-    /// Whether there is an item under a key.
+    /// Returns whether there is an item under a key.
     func contains(_ key: CacheKey) -> Bool {
         rankOfKey[key] != nil
     }
 
-    /// Adds an item at the end, or replaces it at its place.
+    /// Adds an item at the end, or replaces the item under its key in place.
     ///
-    /// - Returns: Whether it is new.
+    /// - Returns: Whether the key is new.
     @discardableResult
     mutating func insert(_ item: consuming Item, under key: CacheKey) -> Bool {
         let rank = Self.value(at: &rankOfKey[key, default: nextRank])
@@ -84,7 +84,7 @@ struct OrderedItems<Item: Sendable>: Sendable {
 
     /// Removes items.
     ///
-    /// - Parameter keys: Their keys; those of no item are skipped.
+    /// - Parameter keys: The keys of the items. Keys without an item are ignored.
     /// - Returns: The removed items with their keys, in the order of the keys.
     @discardableResult
     mutating func remove(_ keys: [CacheKey]) -> [(key: CacheKey, item: Item)] {
@@ -112,7 +112,7 @@ struct OrderedItems<Item: Sendable>: Sendable {
         self = OrderedItems()
     }
 
-    /// Reads an entry that is passed in order to be made if it is missing, which hashes its key once only.
+    /// Reads a dictionary entry that the access creates if it is missing. So the key is hashed only once.
     private static func value(at entry: inout Int) -> Int { entry }
 
     private func position(of key: CacheKey) -> Int? {
@@ -120,11 +120,11 @@ struct OrderedItems<Item: Sendable>: Sendable {
     }
 
     private func position(ofRank rank: Int) -> Int {
-        // No rank is missing before the first one, and none is given twice: the position is at most `highest`, and lower
-        // by the number of ranks that are missing in between.
+        // Each rank is given once, so the position is at most the distance from the first rank, and lower by the number
+        // of ranks that are missing in between.
         var high = min(rank - ranks[0], ranks.count - 1)
         let missing = ranks[ranks.count - 1] - ranks[0] + 1 - ranks.count
-        // Where none is missing, the ranks need not be read, which at many items means to wait for the memory.
+        // If none is missing, skip reading the ranks, which with many items waits for memory.
         if missing == 0 || ranks[high] == rank { return high }
         var low = max(0, rank - ranks[0] - missing)
         while low < high {
@@ -136,8 +136,8 @@ struct OrderedItems<Item: Sendable>: Sendable {
 }
 
 extension [CacheKey: Int] {
-    /// The ranks of items that are the first ones. Not a member of the contents: there it would be compiled for whatever
-    /// items, which takes three times as long to run.
+    /// Creates the ranks of the first items of a collection. It is not a member of ``OrderedItems``, because there it
+    /// would be unspecialized generic code, which takes three times as long.
     ///
     /// - Parameter keys: The keys of the items, in their order.
     init(ranking keys: some Collection<CacheKey>) {

@@ -1,16 +1,17 @@
 import Bodega
 
-/// One step of an operation, as it is applied to the items after it was written.
+/// A step of an operation, as it is applied to the items after it has been written.
 enum StoreChange<Item: StorableItem>: Sendable {
-    /// Inserts or replaces items, each with its key. Of several with one key the last wins, at the place of the first.
+    /// Inserts or replaces items, each under its key. If several have the same key, the last one wins, in the place of
+    /// the first.
     case insert(keys: [CacheKey], items: [Item])
-    /// Removes the items under keys, as far as there are any.
+    /// Removes the items under keys. Keys without an item are ignored.
     case remove([CacheKey])
     /// Removes all items.
     case removeAll
 
-    /// Whether it changes anything.
-    func concerns(_ contents: OrderedItems<Item>) -> Bool {
+    /// Returns whether the step changes any item.
+    func affects(_ contents: OrderedItems<Item>) -> Bool {
         switch self {
         case .insert(_, let items): !items.isEmpty
         case .remove(let keys): keys.contains(where: contents.contains)
@@ -25,28 +26,28 @@ extension OrderedItems where Item: Codable {
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - isTold: Whether anybody wants to know what happened.
-    /// - Returns: What happened.
-    mutating func apply(_ change: StoreChange<Item>, isTold: Bool) -> StoreEvent<Item>? {
+    ///   - reportsEvent: Whether the caller needs an event.
+    /// - Returns: The event of the change, or `nil` if the caller does not need it.
+    mutating func apply(_ change: StoreChange<Item>, reportsEvent: Bool) -> StoreEvent<Item>? {
         switch change {
         case .insert(let keys, let items):
-            // The items that an empty store begins with need not be copied one by one.
-            if count == 0, !isTold, let contents = OrderedItems(items, ranks: Dictionary(ranking: keys)) {
+            // The first items of an empty store need not be copied one by one.
+            if count == 0, !reportsEvent, let contents = OrderedItems(items, ranks: Dictionary(ranking: keys)) {
                 self = contents
                 return nil
             }
             reserveCapacity(forMore: items.count)
-            var told: StoreEvent<Item>.Insertion? = isTold ? .init() : nil
+            var event: StoreEvent<Item>.Insertion? = reportsEvent ? .init() : nil
             for (key, item) in zip(keys, items) {
                 let isNew = insert(item, under: key)
-                told?.add(item, key, isNew: isNew)
+                event?.add(item, key, isNew: isNew)
             }
-            return told.map { StoreEvent(.insert, items: $0.items, inserted: $0.inserted, updated: $0.updated) }
+            return event.map { StoreEvent(.insert, items: $0.items, inserted: $0.inserted, updated: $0.updated) }
         case .remove(let keys):
             let removed = remove(keys)
-            return isTold ? .removal(of: removed) : nil
+            return reportsEvent ? .removal(of: removed) : nil
         case .removeAll:
-            let event = isTold ? StoreEvent.removal(of: items, keys: keysInOrder) : nil
+            let event = reportsEvent ? StoreEvent.removal(of: items, keys: keysInOrder) : nil
             removeAll()
             return event
         }
@@ -55,7 +56,7 @@ extension OrderedItems where Item: Codable {
 
 extension StoreEvent {
 
-    /// What is told of inserted items: each once, as it is in the end.
+    /// The content of an insertion's event: each item once, in its last version.
     fileprivate struct Insertion {
         var items: [Item] = []
         var inserted: [String] = []
@@ -83,7 +84,7 @@ extension StoreEvent {
 }
 
 extension StoreChange {
-    /// The keys that it names, `nil` if it concerns all items.
+    /// The keys that the step names, or `nil` if it affects all items.
     var keys: [CacheKey]? {
         switch self {
         case .insert(let keys, _): keys

@@ -1,10 +1,11 @@
 import Bodega
 
-/// Lets observers track single items, at a cost that depends neither on the number of items nor on that of observers.
+/// The observation points of single items, at a cost that depends neither on the number of items nor on that of
+/// observers.
 ///
-/// Items are in 1,024 groups, by their keys' hashes, and an observer of an item is told of changes in its group. So, of a
-/// thousand changes of other items, one is told in vain, which observation allows; a point for each item that was ever
-/// read would grow without bound.
+/// Items are divided into 1,024 groups by the hashes of their keys, and a change notifies the observers of its item's
+/// group. So an observer is notified needlessly of one in a thousand changes of other items, which observation allows.
+/// One point for each item that was ever read would grow without bound.
 @MainActor
 final class ItemObservation {
     /// The number of groups, a power of two.
@@ -14,7 +15,7 @@ final class ItemObservation {
 
     nonisolated init() {}
 
-    /// Tells that an item is being read.
+    /// Records that an item is being read.
     func access(_ key: CacheKey) {
         if points.isEmpty { points = Array(repeating: nil, count: Self.groups) }
         let group = Self.group(of: key)
@@ -24,12 +25,12 @@ final class ItemObservation {
         point.access()
     }
 
-    /// Tells observers that items are about to change.
+    /// Notifies observers that items are about to change.
     func willChange(_ keys: ChangedKeys) {
         forEachPoint(of: keys) { $0.willChange() }
     }
 
-    /// Tells observers that items have changed.
+    /// Notifies observers that items have changed.
     func didChange(_ keys: ChangedKeys) {
         forEachPoint(of: keys) { $0.didChange() }
     }
@@ -47,7 +48,7 @@ final class ItemObservation {
     }
 }
 
-/// The keys of the items that a change concerns.
+/// The keys of the items that a change affects.
 enum ChangedKeys {
     case these([CacheKey])
     case any

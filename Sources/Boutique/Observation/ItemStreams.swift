@@ -1,9 +1,9 @@
 import Bodega
 
-/// The streams of single items' versions.
+/// The streams of the versions of single items.
 ///
-/// A reader gets the latest version; those that were replaced before it came to read them are left out, so a slow one
-/// holds one version.
+/// A reader receives the latest version. Earlier versions that it has not read are dropped, so a slow reader holds only
+/// one.
 @MainActor
 final class ItemStreams<Item: Sendable> {
     private typealias Continuation = AsyncStream<Item?>.Continuation
@@ -13,7 +13,7 @@ final class ItemStreams<Item: Sendable> {
 
     nonisolated init() {}
 
-    /// A new stream of an item's versions.
+    /// Returns a new stream of an item's versions.
     func stream(of key: CacheKey) -> AsyncStream<Item?> {
         let (stream, continuation) = AsyncStream.makeStream(of: Item?.self, bufferingPolicy: .bufferingNewest(1))
         let number = nextNumber
@@ -30,13 +30,13 @@ final class ItemStreams<Item: Sendable> {
         if streams[key]?.isEmpty == true { streams[key] = nil }
     }
 
-    /// Hands a version to those who read an item.
+    /// Yields a version to the readers of an item.
     func yield(_ key: CacheKey, _ item: Item?) {
         guard let continuations = streams[key] else { return }
         for continuation in continuations.values { continuation.yield(item) }
     }
 
-    /// Hands the versions of changed items to those who read them.
+    /// Yields the versions of changed items to their readers.
     func yield(_ keys: ChangedKeys, from contents: OrderedItems<Item>) {
         if streams.isEmpty { return }
         switch keys {
@@ -45,7 +45,7 @@ final class ItemStreams<Item: Sendable> {
         }
     }
 
-    /// Hands their versions to all who read an item.
+    /// Yields the current versions to all readers.
     func yieldAll(from contents: OrderedItems<Item>) {
         for key in streams.keys { yield(key, contents[key]) }
     }

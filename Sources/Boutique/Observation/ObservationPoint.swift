@@ -1,28 +1,28 @@
 import Observation
 
-/// Something that the Observation framework can track as a whole.
+/// A piece of state that the Observation framework tracks as a whole.
 ///
-/// A property that is computed from state kept elsewhere calls ``access()`` when it is read. Whoever changes the state
-/// calls ``willChange()`` before and ``didChange()`` after. A point of its own for each thing that can be read makes an
-/// observer hear of what it has read and of nothing else; and, unlike a key path into a generic class, which the runtime
-/// makes anew at each use, it costs a few nanoseconds.
+/// A property that is computed from state kept elsewhere calls ``access()`` when it is read. Code that changes the
+/// state calls ``willChange()`` before and ``didChange()`` after the change. With a separate point for each property,
+/// an observer is notified only of changes of what it has read. A point costs a few nanoseconds, unlike a key path into
+/// a generic class, which the runtime creates again at each use.
 final class ObservationPoint: Observable, Sendable {
     private let registrar = ObservationRegistrar()
 
-    /// What observers are registered for; there is nothing in it.
+    /// The property for which observers are registered. It has no content.
     private var value: Void { () }
 
-    /// Tells that the state is being read.
+    /// Records that the state is being read.
     func access() {
         registrar.access(self, keyPath: \.value)
     }
 
-    /// Tells observers that the state is about to change.
+    /// Notifies observers that the state is about to change.
     func willChange() {
         registrar.willSet(self, keyPath: \.value)
     }
 
-    /// Tells observers that the state has changed.
+    /// Notifies observers that the state has changed.
     func didChange() {
         registrar.didSet(self, keyPath: \.value)
     }

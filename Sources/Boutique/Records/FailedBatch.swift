@@ -1,22 +1,23 @@
 import Bodega
 import Foundation
 
-/// What has to be found out after a write failed.
+/// A batch whose write has failed, so that its outcome has to be determined.
 ///
-/// Our engines change nothing when they fail. Engines that others wrote may have applied a part of the batch, and behind
-/// a network even a batch that was applied whole can come back as an error. A failed operation must change nothing, so
-/// the records concerned are read again, and what was applied is undone. Not so on an engine with a history, which applies
-/// batches whole and is shared with others: what they acknowledged in the meantime could be overwritten.
+/// The engines of this package change nothing when they fail. Other engines may have applied a part of the batch, and
+/// over a network even a batch that was applied completely can end with an error. A failed operation must change
+/// nothing, so the store reads the records again and undoes what was applied. An engine with a log is an exception: it
+/// applies batches atomically and is shared with other origins, and undoing could overwrite what they have written in
+/// the meantime.
 struct FailedBatch: Sendable {
-    /// What was to be written.
+    /// The operations of the batch.
     private(set) var operations: [StorageOperation] = []
-    /// The reported records that were to be replaced.
-    private(set) var keptAside: [CacheKey: Data] = [:]
+    /// The original bytes of the exceptional records that the batch was to replace, move or remove.
+    private(set) var originals: [CacheKey: Data] = [:]
 
-    /// How what is stored may differ from what is shown after a failure.
+    /// The difference that may remain between stored and shown items after a failure.
     enum Difference: Sendable {
         case none
-        /// In the order of the items, or in what the history tells.
+        /// The order of the items, or changes in the log.
         case order
         case items
     }
@@ -24,22 +25,23 @@ struct FailedBatch: Sendable {
     init<Item>(_ prepared: [PreparedOperation<Item>]) {
         for operation in prepared {
             operations += operation.records
-            keptAside.merge(operation.keptAside) { first, _ in first }
+            originals.merge(operation.originals) { first, _ in first }
         }
     }
 }
 
 extension RecordStorage {
 
-    /// Undoes what was applied of a batch that failed, unless the engine has a history.
+    /// Undoes the applied part of a failed batch, unless the engine has a log.
     ///
     /// - Parameters:
     ///   - failure: The batch.
     ///   - contents: The items that should be stored.
-    ///   - exceptions: Where their records should be.
-    ///   - cursor: The place in the engine's history that the store has reached, if it follows it.
-    /// - Returns: How what is stored may differ from what is shown.
-    /// - Throws: If it could not be found out or undone.
+    ///   - exceptions: The exceptions among their records.
+    ///   - cursor: The store's cursor in the engine's log, if it is known.
+    /// - Returns: The difference that may remain between stored and shown items.
+    /// - Throws: The engine's error if the outcome could not be determined or undone, and
+    ///   `StorageError.Code.encodingFailed` if an item could not be restored.
     func undo(
         _ failure: FailedBatch,
         _ contents: OrderedItems<Item>,
@@ -50,8 +52,8 @@ extension RecordStorage {
             guard let cursor else { return .order }
             return try await mayHaveOwnChanges(since: cursor) ? .order : .none
         }
-        let undoing = Undoing(storage: self, failure: failure, contents: contents, exceptions: exceptions)
-        let plan = try await undoing.plan()
+        let planner = UndoPlanner(storage: self, failure: failure, contents: contents, exceptions: exceptions)
+        let plan = try await planner.plan()
         if !plan.operations.isEmpty { try await apply(plan.operations) }
         if let unencodable = plan.unencodable { throw unencodable }
         if plan.leavesCopies { return .items }
@@ -59,61 +61,62 @@ extension RecordStorage {
     }
 }
 
-/// Compares what is stored with what should be, key by key.
-private struct Undoing<Item: StorableItem> {
+/// A comparison of the stored records with the expected ones, key by key.
+private struct UndoPlanner<Item: StorableItem> {
     let storage: RecordStorage<Item>
     let failure: FailedBatch
     let contents: OrderedItems<Item>
     let exceptions: RecordExceptions
 
-    /// What should be under a key.
-    private enum Wanted {
+    /// The expected content of a key.
+    private enum Expected {
         case bytes(Data)
         case item(Item)
         case nothing
     }
 
-    /// What restores the state before the failed batch.
+    /// The operations that restore the state before the failed batch.
     struct Plan {
         var operations: [StorageOperation] = []
-        /// The error of an item that can't be restored.
+        /// The error of an item that can't be encoded, and so can't be restored.
         var unencodable: StorageError?
-        /// Whether reported records stay where the batch has copied them to, because others have taken their places.
+        /// Whether reported records stay under the keys to which the batch has copied them, because another program has
+        /// written an item under their own keys.
         var leavesCopies = false
     }
 
     func plan() async throws -> Plan {
         let attempted = attempted
         var keys: [CacheKey] = Array(attempted.keys)
-        if concernsAllItems {
+        if affectsAllItems {
             keys = contents.keysInOrder.map { exceptions.recordKey(of: $0) }
             keys += Set(attempted.keys).subtracting(keys)
         }
-        keys += Set(failure.keptAside.keys).subtracting(keys)
+        keys += Set(failure.originals.keys).subtracting(keys)
         let present = Set(try await storage.engine.fetchKeys(among: keys))
         let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
         let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
 
-        let overtaken = Set(
-            failure.keptAside.compactMap { key, data in
+        let overwritten = Set(
+            failure.originals.compactMap { key, data in
                 guard let found = stored[key], found != data else { return nil as Data? }
-                return isOurs(found, key, attempted) ? nil : data
+                return mayReplace(found, key, attempted) ? nil : data
             })
-        var plan = Plan(leavesCopies: !overtaken.isEmpty)
+        var plan = Plan(leavesCopies: !overwritten.isEmpty)
         var removedFiles: Set<CacheKey> = []
         for key in written {
-            guard case .nothing = wanted(key), let data = stored[key] else { continue }
-            guard isOurs(data, key, attempted), !overtaken.contains(data) else { continue }
+            guard case .nothing = expectedContent(of: key), let data = stored[key] else { continue }
+            guard mayReplace(data, key, attempted), !overwritten.contains(data) else { continue }
             plan.operations.append(.remove(key: key))
             if exceptions.hasReports || exceptions.hasDisplacedItems { removedFiles.insert(key.asFileName) }
         }
-        // Files of the first Bodega answer to the keys that were just removed.
+        // A file of the first Bodega is also found under a key that was just removed.
         for key in keys + removedFiles.subtracting(keys) {
             let found = removedFiles.contains(key) ? nil : stored[key]
-            let isThere = present.contains(key) && !removedFiles.contains(key)
-            if let found, isThere, !isOurs(found, key, attempted) { continue }
+            let isPresent = present.contains(key) && !removedFiles.contains(key)
+            if let found, isPresent, !mayReplace(found, key, attempted) { continue }
             do throws(StorageError) {
-                if let data = try bytes(toRestore: key, found, isThere) {
+                if let data = try bytes(toRestore: key, found, isPresent) {
                     plan.operations.append(.write(key: key, data: data))
                 }
             } catch {
@@ -123,15 +126,16 @@ private struct Undoing<Item: StorableItem> {
         return plan
     }
 
-    /// Whether bytes were written by the batch, or are no item. Anything else is another program's.
-    private func isOurs(_ data: Data, _ key: CacheKey, _ attempted: [CacheKey: Set<Data>]) -> Bool {
+    /// Returns whether the undo may replace bytes: the batch has written them, or they are not an item. Any other item
+    /// was written by another program.
+    private func mayReplace(_ data: Data, _ key: CacheKey, _ attempted: [CacheKey: Set<Data>]) -> Bool {
         attempted[key]?.contains(data) == true || storage.coding.item(in: data, under: key) == nil
     }
 
-    /// The bytes to write under a key, `nil` if what is there is right.
-    private func bytes(toRestore key: CacheKey, _ found: Data?, _ isThere: Bool) throws(StorageError) -> Data? {
-        if isThere, found == nil { return nil }
-        switch wanted(key) {
+    /// Returns the bytes to write under a key, or `nil` if the stored ones are right.
+    private func bytes(toRestore key: CacheKey, _ found: Data?, _ isPresent: Bool) throws(StorageError) -> Data? {
+        if isPresent, found == nil { return nil }
+        switch expectedContent(of: key) {
         case .nothing: return nil
         case .bytes(let data): return found == data ? nil : data
         case .item(let item):
@@ -140,14 +144,14 @@ private struct Undoing<Item: StorableItem> {
         }
     }
 
-    private func wanted(_ key: CacheKey) -> Wanted {
-        if let data = failure.keptAside[key] { return .bytes(data) }
-        if let owner = exceptions.displacedItem(at: key) { return contents[owner].map(Wanted.item) ?? .nothing }
+    private func expectedContent(of key: CacheKey) -> Expected {
+        if let data = failure.originals[key] { return .bytes(data) }
+        if let owner = exceptions.displacedItem(at: key) { return contents[owner].map(Expected.item) ?? .nothing }
         if exceptions.recordKey(of: key) != key { return .nothing }
-        return contents[key].map(Wanted.item) ?? .nothing
+        return contents[key].map(Expected.item) ?? .nothing
     }
 
-    /// The bytes that were to be written under each key that was to be changed.
+    /// The bytes that the batch was to write under each key, or an empty set for a key that it was only to remove.
     private var attempted: [CacheKey: Set<Data>] {
         var attempted: [CacheKey: Set<Data>] = [:]
         for operation in failure.operations {
@@ -160,7 +164,7 @@ private struct Undoing<Item: StorableItem> {
         return attempted
     }
 
-    private var concernsAllItems: Bool {
+    private var affectsAllItems: Bool {
         failure.operations.contains { if case .removeAll = $0 { true } else { false } }
     }
 }

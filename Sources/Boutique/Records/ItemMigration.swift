@@ -1,9 +1,9 @@
 import Bodega
 
-/// The shapes that an item has had in earlier versions of a program, and how one becomes the next.
+/// The shapes of an item in all versions of a program, and the conversions between them.
 ///
-/// Give a ``Store`` a migration when the items' type changes, so that what an older version of the program stored is
-/// carried over when it is loaded. Begin with the oldest shape and end with today's:
+/// When the type of the items changes, pass a migration to the ``Store``. It converts the items that older versions of
+/// the program have stored when it loads them. Begin with the oldest shape and end with the current one:
 ///
 /// ```swift
 /// let migration = ItemMigration(startingWith: NoteV1.self)
@@ -13,22 +13,23 @@ import Bodega
 /// let store = Store<Note>(storage: engine, cacheIdentifier: \.id, migration: migration)
 /// ```
 ///
-/// A record tells which shape it has: a store with a migration writes, around each item, the number of its shape in the
-/// migration. Records without a number are of the first shape, so a migration can be given to a store that had none, as long
-/// as it begins with the shape that was stored until then. Only ever add to the end of a migration, and keep the old
-/// shapes in the program for as long as it may meet their records.
+/// A store with a migration writes each item together with the number of its shape in the migration. Records without a
+/// number have the first shape. So you can add a migration to an existing store, as long as it begins with the shape
+/// that was stored until then. Only append shapes to a migration, and keep the old shapes in the program as long as it
+/// may encounter their records.
 ///
-/// Old records are rewritten in today's shape while they are loaded, in batches. If that is interrupted, the rest follows
-/// at the next load. A record that a step cannot convert stays stored as it is and is reported in
-/// ``Store/undecodable``; so is one of a later shape than the migration knows, which a newer version of the program wrote.
+/// While loading, the store rewrites old records in the current shape, in batches. If that is interrupted, the next
+/// load rewrites the rest. A record that a step cannot convert stays stored unchanged and is reported in
+/// ``Store/undecodable``. The same applies to a record of a later shape than the migration contains, which a newer
+/// version of the program has written.
 public struct ItemMigration<Item: StorableItem>: Sendable {
 
-    /// How to decode a record of each shape, oldest first, and convert it to `Item`.
+    /// For each shape, oldest first, a closure that decodes a record and converts it to `Item`.
     private let shapes: [@Sendable (RecordedItem) throws -> Item]
 
-    /// Begins a migration with its first shape.
+    /// Creates a migration with its first shape.
     ///
-    /// - Parameter type: The shape of the records that were written before there was a migration.
+    /// - Parameter type: The shape of the records that were written before the store had a migration.
     public init(startingWith type: Item.Type = Item.self) {
         shapes = [{ try $0.decode(Item.self) }]
     }
@@ -37,12 +38,13 @@ public struct ItemMigration<Item: StorableItem>: Sendable {
         self.shapes = shapes
     }
 
-    /// Adds the shape that follows.
+    /// Appends the next shape.
     ///
     /// - Parameters:
     ///   - type: The new shape.
-    ///   - convert: Makes the new from the one before. What it throws leaves the record as it is and is reported.
-    /// - Returns: The longer migration.
+    ///   - convert: A closure that converts an item from the previous shape. If it throws, the record stays unchanged
+    ///     and its error is reported in ``Store/undecodable``.
+    /// - Returns: A migration that ends with the new shape.
     public func then<Next: StorableItem>(
         _ type: Next.Type = Next.self,
         convert: @escaping @Sendable (Item) throws -> Next
@@ -53,17 +55,17 @@ public struct ItemMigration<Item: StorableItem>: Sendable {
         return ItemMigration<Next>(shapes: converted + [{ try $0.decode(Next.self) }])
     }
 
-    /// The number of today's shape, counted from 1.
+    /// The number of the current shape, counted from 1.
     var currentVersion: Int { shapes.count }
 
-    /// Decodes a record of a shape.
+    /// Decodes a record of the shape with a number.
     func decode(version: Int, _ record: RecordedItem) throws -> Item {
         guard version >= 1, version <= shapes.count else {
             throw StorageError(
                 .decodingFailed,
                 """
-                The record has shape \(version), and the migration knows \(shapes.count). \
-                A newer version of the program may have written it.
+                The record has shape \(version), but the migration has only \(shapes.count) shapes. A newer version of \
+                the program may have written the record. Update the program, or append the missing shapes.
                 """
             )
         }

@@ -1,34 +1,34 @@
 import Bodega
 
-/// What an engine's log has after a cursor: the net effect up to the store's own last change, and that of what follows,
-/// with the records that other origins have left.
+/// The changes of an engine's log after a cursor, as two net effects: up to the store's own last change, and after it.
+/// They come with the records that other origins have written.
 struct RecordChanges<Item: StorableItem>: Sendable {
-    /// The cursor behind the changes.
+    /// The cursor after the changes.
     let cursor: StorageCursor
-    /// Whether an origin other than the store's own has changed anything.
-    var areForeign: Bool { !parts.isEmpty }
+    /// Whether any change was made by an origin other than the store's own.
+    var hasForeignChanges: Bool { !parts.isEmpty }
 
     private var parts: [NetEffect] = []
     /// The records that other origins have written, as they are at the cursor.
     private var records: [CacheKey: DecodedRecord<Item>] = [:]
 
-    /// Changes of the store itself, which has them already.
+    /// Creates changes of the store itself, which has them already.
     init(ownUpTo cursor: StorageCursor) {
         self.cursor = cursor
     }
 
-    /// Changes of any origin.
+    /// Creates changes of any origin.
     ///
     /// - Parameters:
     ///   - changes: The changes, in the order of the log.
-    ///   - records: The records under the keys that other origins have written, as far as they exist at the cursor.
-    ///   - cursor: The cursor behind the changes.
+    ///   - records: The existing records at the cursor under the keys that other origins have written.
+    ///   - cursor: The cursor after the changes.
     ///   - origin: The store's own origin.
     init(
         _ changes: [StorageChange],
         _ records: [(key: CacheKey, record: DecodedRecord<Item>)],
         upTo cursor: StorageCursor,
-        readBy origin: StorageOrigin
+        ownOrigin origin: StorageOrigin
     ) {
         self.cursor = cursor
         if changes.allSatisfy({ $0.origin == origin }) { return }
@@ -41,16 +41,16 @@ struct RecordChanges<Item: StorableItem>: Sendable {
     var undecodable: [StorageError] { records.values.compactMap { $0.error } }
 }
 
-/// What changes come to, key by key.
+/// The net effect of changes, key by key.
 ///
-/// Removing what is ``removed`` and then writing what is ``written`` leads to the same records in the same order as the
-/// changes one by one: a record that is removed and written again is at the end.
+/// Removing the keys in ``removed`` and then writing those in ``written`` leads to the same records in the same order
+/// as the individual changes. A record that is removed and written again moves to the end.
 struct NetEffect: Sendable {
-    /// The keys whose records were removed at some time, each once.
+    /// The keys that were removed at least once, each once.
     private(set) var removed: [CacheKey] = []
     /// The keys that were written after their last removal, each once, in the order of the first of these writes.
     private(set) var written: [CacheKey] = []
-    /// Those of ``written`` that an origin has written last.
+    /// The keys in ``written`` whose last write was made by the given origin.
     private(set) var own: Set<CacheKey> = []
 
     init(_ changes: some Sequence<StorageChange>, of origin: StorageOrigin) {
@@ -79,40 +79,40 @@ struct NetEffect: Sendable {
 
 extension RecordChanges {
 
-    /// What the store has to show.
+    /// The changes that the store has to show.
     struct Shown {
         fileprivate(set) var changes: [StoreChange<Item>] = []
         fileprivate(set) var exceptions: RecordExceptions
-        /// Whether reported records have become items. The engine has these at the places of the records, which are not
-        /// known.
+        /// Whether reported records have become items. These take the places of their records in the engine, which the
+        /// store does not know.
         fileprivate(set) var hasUnknownPlaces = false
     }
 
-    /// Finds what the store has to show, so that it shows each version once.
+    /// Determines the changes that the store has to show, so that it shows each version once.
     ///
     /// - Parameters:
     ///   - contents: The items that are shown.
     ///   - exceptions: The exceptions after the store's own operations.
     ///   - operations: The store's own operations among the changes that are not shown yet.
-    /// - Returns: `nil` if only a look at all records can tell, because some are not where they belong.
+    /// - Returns: `nil` if the store has to read all records, because some are not under the keys of their items.
     func shown(
         after contents: OrderedItems<Item>,
         _ exceptions: RecordExceptions,
         with operations: [[StoreChange<Item>]]
     ) -> Shown? {
         if exceptions.hasDisplacedItems || exceptions.hasDuplicates { return nil }
-        // Removed files of the first Bodega may have answered to other keys.
+        // A removed file of the first Bodega may also have been found under another key.
         if parts.contains(where: { $0.removed.contains { $0.kind != .hashed } }) { return nil }
         var shown = Shown(exceptions: exceptions)
         let own = StoreChange.lastInsertions(operations.joined())
-        // What is stored is shown once: where it came to its place.
-        var told: Set<CacheKey> = []
+        // A stored version is shown once, where its key was first written.
+        var shownKeys: Set<CacheKey> = []
         var removedLater = Set(parts.last?.removed ?? [])
         var isPresent: [CacheKey: Bool] = [:]
         for part in parts {
             var hidden: [CacheKey] = []
             var inserted: (keys: [CacheKey], items: [Item]) = ([], [])
-            // An own record without an item among the operations is shown already, or was kept aside.
+            // An own record without an item among the operations is shown already, or is a copy of a reported record.
             for key in part.removed where !part.own.contains(key) || own[key] != nil {
                 hidden.append(key)
                 if !part.own.contains(key) { shown.exceptions.withdrawReport(of: key) }
@@ -125,9 +125,9 @@ extension RecordChanges {
                     inserted.items.append(item)
                     continue
                 }
-                if removedLater.contains(key) || !told.insert(key).inserted { continue }
+                if removedLater.contains(key) || !shownKeys.insert(key).inserted { continue }
                 switch records[key] {
-                // Removed after the cursor, which is the next change.
+                // The record was removed after the cursor, which the next changes will contain.
                 case nil: shown.exceptions.withdrawReport(of: key)
                 case .undecodable(let error):
                     shown.exceptions.report(error)
@@ -152,7 +152,7 @@ extension RecordChanges {
 }
 
 extension StoreChange {
-    /// The items that changes insert, of each key the last.
+    /// Returns the last item that changes insert under each key.
     fileprivate static func lastInsertions(_ changes: some Sequence<Self>) -> [CacheKey: Item] {
         var items: [CacheKey: Item] = [:]
         for case .insert(let keys, let inserted) in changes {

@@ -1,26 +1,26 @@
 import Bodega
 import Foundation
 
-/// How a store's items become records and back: their keys, their bytes, and the migration of their shapes.
+/// The conversion between a store's items and its records: keys, bytes, and the migration of shapes.
 struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
-    // @unchecked because of the key path. One that captures nothing, or values that are themselves safe to share, as
-    // literal key paths do, is immutable; the compiler just doesn't say so in the interface that must be matched.
+    // @unchecked because of the key path. It is immutable and safe to share if it captures nothing, or only values that
+    // are Sendable, as literal key paths do. The public interface, which must match Boutique's, can't express that.
 
-    /// What identifies an item.
+    /// The key path of an item's identifier.
     let identifier: KeyPath<Item, String>
-    /// How an item becomes bytes.
+    /// The coder of the items.
     let coder: any ObjectCoder
-    /// The shapes that items had, if they are told apart.
+    /// The shapes of the items, if records have versions.
     let migration: ItemMigration<Item>?
 
-    /// The key that an item is stored under.
+    /// Returns the key under which an item is stored.
     func key(of item: Item) -> CacheKey {
         CacheKey(item[keyPath: identifier])
     }
 
     /// Encodes items.
     ///
-    /// - Returns: For each item in its place, its key, and its bytes or a `StorageError` with the key.
+    /// - Returns: For each item in order, its key, and its bytes or a `StorageError` with the key.
     func encode(_ items: ArraySlice<Item>) -> [(key: CacheKey, data: Result<Data, StorageError>)] {
         let keys = items.map { key(of: $0) }
         let encoded =
@@ -36,9 +36,10 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - records: The records.
-    ///   - receive: For each record in order, either this is called with its index, the item, the key that the item belongs
-    ///     under, and whether the record has an older shape,
-    ///   - failure: or this with its index, and with `StorageError.Code.decodingFailed` and the key.
+    ///   - receive: Called for each decoded record with its index, the item, the item's own key, and whether the record
+    ///     has an older shape.
+    ///   - failure: Called for each other record with its index and an error that has the key and the code
+    ///     `StorageError.Code.decodingFailed`. The calls of both closures are in the order of the records.
     func decode(
         _ records: ArraySlice<(key: CacheKey, data: Data)>,
         receive: (Int, consuming Item, CacheKey, Bool) -> Void,
@@ -61,7 +62,7 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         }
     }
 
-    /// The key that the item in a record belongs under, or why the record can't be decoded.
+    /// Returns the own key of the item in a record, or the error if the record can't be decoded.
     func itemKey(in data: Data, under record: CacheKey) -> Result<CacheKey, StorageError> {
         var found: Result<CacheKey, StorageError>?
         decode([(record, data)]) { _, _, key, _ in
@@ -69,16 +70,17 @@ struct RecordCoding<Item: StorableItem>: @unchecked Sendable {
         } failure: { _, error in
             found = .failure(error)
         }
-        return found ?? .failure(StorageError(.decodingFailed, "The coder returned no result.", key: record))
+        return found
+            ?? .failure(StorageError(.decodingFailed, "The coder returned neither an item nor an error.", key: record))
     }
 
-    /// The item in a record, or `nil` if it can't be decoded.
+    /// Returns the item in a record, or `nil` if the record can't be decoded.
     func item(in data: Data, under record: CacheKey) -> Item? {
         var found: Item?
         decode([(record, data)]) { _, item, _, _ in
             found = item
         } failure: { _, _ in
-            // Told by the result.
+            // The result is nil.
         }
         return found
     }

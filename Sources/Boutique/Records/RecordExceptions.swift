@@ -1,34 +1,36 @@
 import Bodega
 
-/// Where a store's records are, as far as that is not simply an item under its own key.
+/// The records of a store that are not simply items under their own keys.
 ///
-/// Nearly always it is empty. It knows two exceptions:
-/// - *reported* records, which are stored and are not among the items: they could not be decoded, or hold an item that
-///   another record shows;
-/// - *displaced* items, whose record is under another key than their own: the files of the first Bodega, whose names are
-///   all that is known of their keys, and items that were identified by something else when they were written.
+/// Most stores have none. There are two kinds:
+/// - *Reported* records are stored, but not among the items: they could not be decoded, or hold an item that another
+///   record also holds.
+/// - *Displaced* items have records under other keys than their own: files of the first Bodega, whose names are all
+///   that is known of their keys, and items that had another identifier when they were written.
 ///
-/// Everything that is written goes through it, so that no record is overwritten or removed that somebody still needs.
+/// Each write consults the exceptions, so that it overwrites or removes no record that is still needed.
 struct RecordExceptions: Sendable {
 
-    /// Why a record is reported.
+    /// The reason why a record is reported.
     private struct Report {
         let number: Int
         let error: StorageError
-        /// The key of its item, if another record shows that.
+        /// The own key of the record's item, if another record also holds that item.
         let duplicated: CacheKey?
     }
 
     private var reports: [CacheKey: Report] = [:]
     private var nextNumber = 0
-    /// Grows when a report comes or goes.
+    /// Grows when a report is added or withdrawn.
     private(set) var reportsRevision = 0
 
-    /// The reported records that hold an item which another record shows, by that item's key.
+    /// The keys of the reported records whose item another record also holds, by the key of the item.
     private var duplicates: [CacheKey: Set<CacheKey>] = [:]
 
+    /// The keys of the records of displaced items, by the keys of the items.
     private var recordKeys: [CacheKey: CacheKey] = [:]
-    private var owners: [CacheKey: CacheKey] = [:]
+    /// The keys of displaced items, by the keys of their records.
+    private var displacedItems: [CacheKey: CacheKey] = [:]
 
     /// Whether each record is an item under its own key.
     var isEmpty: Bool { reports.isEmpty && recordKeys.isEmpty }
@@ -38,17 +40,17 @@ struct RecordExceptions: Sendable {
     /// Whether there are reported records.
     var hasReports: Bool { !reports.isEmpty }
 
-    /// One error for each reported record, in the order in which they came, with its key.
+    /// The errors of the reported records, with their keys, in the order of the reports.
     var reported: [StorageError] {
         reports.values.sorted { $0.number < $1.number }.map { $0.error }
     }
 
-    /// Whether a record is reported.
+    /// Returns whether a record is reported.
     func isReported(_ key: CacheKey) -> Bool {
         reports[key] != nil
     }
 
-    /// The key of the reported record that a write under a key would replace, if there is one.
+    /// Returns the key of the reported record that a write under a key would replace, if there is one.
     func reportedRecord(replacedBy key: CacheKey) -> CacheKey? {
         if reports.isEmpty { return nil }
         return [key, key.asFileName].first { isReported($0) }
@@ -77,38 +79,41 @@ struct RecordExceptions: Sendable {
         if duplicates[item]?.isEmpty == true { duplicates[item] = nil }
     }
 
-    /// Whether records are reported because another one shows their item.
+    /// Whether records are reported because another record also holds their item.
     var hasDuplicates: Bool { !duplicates.isEmpty }
 
-    /// Reports that a record holds an item which another one shows.
+    /// Reports that a record holds an item that another record also holds.
     mutating func reportDuplicate(_ recordKey: CacheKey, of key: CacheKey) {
         report(
             StorageError(
                 .duplicateRecord,
-                "The record holds an item that another record has, too; the item's own key is \(key). It stays stored.",
+                """
+                The record holds the item \(key), as another record does. It stays stored until the item is removed or \
+                removeUndecodable() is called.
+                """,
                 key: recordKey
             ),
             duplicated: key
         )
     }
 
-    /// Whether a record is reported because another one shows the item with a key.
+    /// Returns whether a record is reported because another record also holds the item with a key.
     func isDuplicate(_ recordKey: CacheKey, of key: CacheKey) -> Bool {
         reports[recordKey]?.duplicated == key
     }
 
-    /// Withdraws the reports of the other records of an item.
+    /// Withdraws the reports of the duplicate records of an item.
     ///
-    /// - Returns: The keys of these records, each with that of the item.
+    /// - Returns: The keys of these records, each with the key of the item.
     mutating func withdrawDuplicates(of key: CacheKey) -> [CacheKey: CacheKey] {
         guard let records = duplicates[key] else { return [:] }
         for record in records { withdrawReport(of: record) }
         return Dictionary(uniqueKeysWithValues: records.map { ($0, key) })
     }
 
-    /// Withdraws the reports of the other records of all items.
+    /// Withdraws the reports of the duplicate records of all items.
     ///
-    /// - Returns: The keys of these records, each with that of its item.
+    /// - Returns: The keys of these records, each with the key of its item.
     mutating func withdrawAllDuplicates() -> [CacheKey: CacheKey] {
         duplicates.keys.reduce(into: [:]) { $0.merge(withdrawDuplicates(of: $1)) { first, _ in first } }
     }
@@ -118,39 +123,39 @@ struct RecordExceptions: Sendable {
     /// Whether there are displaced items.
     var hasDisplacedItems: Bool { !recordKeys.isEmpty }
 
-    /// The key of an item's record.
+    /// Returns the key of an item's record.
     func recordKey(of key: CacheKey) -> CacheKey {
         recordKeys[key] ?? key
     }
 
-    /// The key of the displaced item whose record is under a key, if there is one.
+    /// Returns the key of the displaced item whose record is under a key, if there is one.
     func displacedItem(at key: CacheKey) -> CacheKey? {
-        owners[key]
+        displacedItems[key]
     }
 
-    /// Notes that an item's record is under another key.
+    /// Records that an item's record is under another key.
     mutating func displace(_ key: CacheKey, to recordKey: CacheKey) {
         recordKeys[key] = recordKey
-        owners[recordKey] = key
+        displacedItems[recordKey] = key
     }
 
-    /// Notes that an item is under its own key from now on, or gone.
+    /// Records that an item is no longer displaced: it is under its own key, or was removed.
     ///
-    /// - Returns: The key that its record was under, if that was another one.
-    mutating func settle(_ key: CacheKey) -> CacheKey? {
+    /// - Returns: The key of the record that the item had, or `nil` if the item was not displaced.
+    mutating func removeDisplacement(of key: CacheKey) -> CacheKey? {
         guard !recordKeys.isEmpty, let recordKey = recordKeys.removeValue(forKey: key) else { return nil }
-        owners[recordKey] = nil
+        displacedItems[recordKey] = nil
         return recordKey
     }
 
-    /// Notes that no item is displaced any more.
-    mutating func settleAll() {
+    /// Records that no item is displaced any longer.
+    mutating func removeAllDisplacements() {
         recordKeys = [:]
-        owners = [:]
+        displacedItems = [:]
     }
 }
 
 extension CacheKey {
-    /// The key that stands for this one's file in a folder that the first Bodega has written.
+    /// The key of this key's file in a folder that the first Bodega has written.
     var asFileName: CacheKey { CacheKey(verbatim: value) }
 }

@@ -4,9 +4,9 @@ import Logging
 
 extension RecordStorage {
 
-    /// Reads all records, with the cursor behind them if the engine has a log.
+    /// Reads all records, with the cursor of the snapshot if the engine has a log.
     ///
-    /// - Parameter needsCursor: Whether it fails if the engine has a log and the cursor can't be read.
+    /// - Parameter needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
     func fetchAll(
         needsCursor: Bool
     ) async throws -> (records: [(key: CacheKey, data: Data)], cursor: StorageCursor?) {
@@ -18,8 +18,8 @@ extension RecordStorage {
             let records = try await engine.fetchAll()
             boutiqueLogger.notice(
                 """
-                The store does not see changes of other processes, because the engine can't report them. Call reload() \
-                to see them.
+                The store can't follow the changes of other processes, because the engine's log could not be read. \
+                Call reload() to show them.
                 """,
                 metadata: ["error": "\(error)"]
             )
@@ -27,26 +27,26 @@ extension RecordStorage {
         }
     }
 
-    /// Signals that other origins may have changed something. `nil` if the engine can't signal that.
+    /// Returns signals that other origins may have changed the engine, or `nil` if the engine does not signal changes.
     func changeSignals() -> AsyncStream<Void>? {
         if let engine = engine as? any CommitReportingStorageEngine { return engine.changeSignals(excluding: origin) }
         return observableEngine?.changeSignals()
     }
 
-    /// Reads and decodes what has changed since a cursor.
+    /// Reads the changes since a cursor, and decodes the changed records.
     ///
-    /// - Returns: `nil` if the log does not reach back to it.
+    /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
     func changes(since cursor: StorageCursor) async throws -> RecordChanges<Item>? {
         let origin = origin
         guard let found = try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin) else {
             return nil
         }
-        return RecordChanges(found.changes, await decode(found.items), upTo: found.cursor, readBy: origin)
+        return RecordChanges(found.changes, await decode(found.items), upTo: found.cursor, ownOrigin: origin)
     }
 
-    /// Whether the store itself may have changed something since a cursor.
+    /// Returns whether the store itself may have changed the engine since a cursor.
     ///
-    /// - Returns: `true` also if the log does not reach back to it.
+    /// - Returns: `true` also if the log does not reach back to the cursor.
     func mayHaveOwnChanges(since cursor: StorageCursor) async throws -> Bool {
         guard let observableEngine,
             let all = try await StorageDelta.whole(

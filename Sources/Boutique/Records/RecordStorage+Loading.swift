@@ -2,47 +2,47 @@ public import Bodega
 import Foundation
 import Logging
 
-/// What was read from an engine.
+/// The records of an engine after loading.
 struct LoadedRecords<Item: StorableItem>: Sendable {
     var contents = OrderedItems<Item>()
     var exceptions = RecordExceptions()
-    /// The place in the engine's history at which they were read, if that is known.
+    /// The cursor in the engine's log at which the records were read, if it is known.
     var cursor: StorageCursor?
 }
 
 /// A record after decoding.
 enum DecodedRecord<Item: StorableItem>: Sendable {
-    /// An item, the key that it belongs under, and whether the record has an older shape.
+    /// An item, its own key, and whether the record has an older shape.
     case item(Item, belongsUnder: CacheKey, isOld: Bool)
     case undecodable(StorageError)
 
-    /// Why it is not an item.
+    /// The error of a record that can't be decoded.
     var error: StorageError? {
         if case .undecodable(let error) = self { error } else { nil }
     }
 }
 
-/// All records after decoding: nearly always items of today's shape under their own keys, and the others.
+/// All records after decoding: regular ones, which are items of the current shape under their own keys, and others.
 private struct DecodedRecords<Item: StorableItem>: Sendable {
     let records: [(key: CacheKey, data: Data)]
-    /// The items of today's shape under their own keys, without gaps in the places of the others.
+    /// The items of the regular records, without gaps for the others.
     let items: [Item]
-    /// The others, by the index of their record.
-    let others: [Int: DecodedRecord<Item>]
+    /// The other records, by their indices.
+    let irregular: [Int: DecodedRecord<Item>]
 
-    /// One error for each record that can't be decoded, in the order of the records.
+    /// The errors of the records that can't be decoded, in the order of the records.
     var undecodable: [StorageError] {
-        others.sorted { $0.key < $1.key }.compactMap { $0.value.error }
+        irregular.sorted { $0.key < $1.key }.compactMap { $0.value.error }
     }
 
-    /// Hands over all records in order.
+    /// Calls a closure with each record in order.
     func forEach(_ body: (CacheKey, DecodedRecord<Item>) -> Void) {
         var next = items.startIndex
         for (index, (key, _)) in records.enumerated() {
-            if let other = others[index] {
-                body(key, other)
+            if let record = irregular[index] {
+                body(key, record)
             } else {
-                // In bounds: each record is an item or one of the others.
+                // In bounds: each record is either regular or in `irregular`.
                 body(key, .item(items[next], belongsUnder: key, isOld: false))
                 next += 1
             }
@@ -52,28 +52,28 @@ private struct DecodedRecords<Item: StorableItem>: Sendable {
 
 extension RecordStorage {
 
-    /// How many records of an older shape are rewritten with one call to the engine.
+    /// The number of records of an older shape that are rewritten in one batch.
     private static var rewritingBatch: Int { 1_000 }
 
     /// Reads all records.
     ///
-    /// - Parameter needsCursor: Whether it fails if the engine has a history and the place in it can't be found out.
-    /// - Throws: What the engine throws. That a record cannot be decoded is not an error here.
+    /// - Parameter needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
+    /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
         let (records, cursor) = try await fetchAll(needsCursor: needsCursor)
-        // While the records are decoded; nearly always each of them is an item under its own key.
+        // Computed while the records are decoded, since nearly always each record is an item under its own key.
         async let ranks = Dictionary(ranking: records.lazy.map { $0.key })
-        let others = Locked<[Int: DecodedRecord<Item>]>([:])
+        let irregular = Locked<[Int: DecodedRecord<Item>]>([:])
         let items: [Item] = await records.concurrentCompactMap { [coding] part, receive in
             coding.decode(part) { index, item, key, isOld in
                 if !isOld, key == records[index].key { return receive(item) }
-                let other = DecodedRecord.item(item, belongsUnder: key, isOld: isOld)
-                others.withLock { $0[index] = other }
+                let record = DecodedRecord.item(item, belongsUnder: key, isOld: isOld)
+                irregular.withLock { $0[index] = record }
             } failure: { index, error in
-                others.withLock { $0[index] = .undecodable(error) }
+                irregular.withLock { $0[index] = .undecodable(error) }
             }
         }
-        let decoded = DecodedRecords(records: records, items: items, others: others.withLock { $0 })
+        let decoded = DecodedRecords(records: records, items: items, irregular: irregular.withLock { $0 })
         log(decoded.undecodable)
         if coding.migration != nil { await rewriteOld(decoded) }
         var loaded = assemble(decoded, await ranks)
@@ -81,14 +81,14 @@ extension RecordStorage {
         return loaded
     }
 
-    /// Reads some records anew.
+    /// Reads and decodes the records under some keys.
     ///
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         await decode(try await engine.fetch(keys: keys))
     }
 
-    /// Decodes records that were read.
+    /// Decodes records.
     func decode(_ records: [(key: CacheKey, data: Data)]) async -> [(key: CacheKey, record: DecodedRecord<Item>)] {
         await records.concurrentCompactMap { [coding] part, receive in
             coding.decode(part) { index, item, key, isOld in
@@ -99,12 +99,12 @@ extension RecordStorage {
         }
     }
 
-    /// Puts the items in order. Of several records of one item, the one under its own key wins, else the one with the
-    /// smallest key; the others are reported. A record that is kept aside gets a greater key than it had, so the same one
-    /// wins at each load.
+    /// Puts the items in order. If several records hold the same item, the one under the item's own key wins, or else
+    /// the one with the smallest key, and the others are reported. A copy of a reported record has a greater key than
+    /// the original, so the same record wins at each load.
     private func assemble(_ decoded: DecodedRecords<Item>, _ ranks: [CacheKey: Int]) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
-        if decoded.others.isEmpty, let contents = OrderedItems(decoded.items, ranks: ranks) {
+        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: ranks) {
             loaded.contents = contents
             return loaded
         }
@@ -115,16 +115,16 @@ extension RecordStorage {
                 loaded.exceptions.report(error)
             case .item(let item, let itemKey, _) where key == itemKey:
                 loaded.contents.insert(item, under: itemKey)
-                if let other = loaded.exceptions.settle(itemKey) {
-                    loaded.exceptions.reportDuplicate(other, of: itemKey)
+                if let duplicate = loaded.exceptions.removeDisplacement(of: itemKey) {
+                    loaded.exceptions.reportDuplicate(duplicate, of: itemKey)
                 }
             case .item(let item, let itemKey, _):
-                let rival = loaded.contents.contains(itemKey) ? loaded.exceptions.recordKey(of: itemKey) : nil
-                if let rival, rival == itemKey || rival.comesBefore(key) {
+                let earlier = loaded.contents.contains(itemKey) ? loaded.exceptions.recordKey(of: itemKey) : nil
+                if let earlier, earlier == itemKey || earlier.isOrdered(before: key) {
                     loaded.exceptions.reportDuplicate(key, of: itemKey)
                 } else {
-                    if let rival = loaded.exceptions.settle(itemKey) {
-                        loaded.exceptions.reportDuplicate(rival, of: itemKey)
+                    if let duplicate = loaded.exceptions.removeDisplacement(of: itemKey) {
+                        loaded.exceptions.reportDuplicate(duplicate, of: itemKey)
                     }
                     loaded.contents.insert(item, under: itemKey)
                     loaded.exceptions.displace(itemKey, to: key)
@@ -134,9 +134,10 @@ extension RecordStorage {
         return loaded
     }
 
-    /// Writes records of an older shape in today's, each under its key. What fails is done at a later load.
+    /// Rewrites records of an older shape in the current one, each under its key. After a failure, a later load
+    /// rewrites the rest.
     private func rewriteOld(_ decoded: DecodedRecords<Item>) async {
-        let old: [(key: CacheKey, data: Data, item: Item)] = decoded.others.sorted { $0.key < $1.key }.compactMap {
+        let old: [(key: CacheKey, data: Data, item: Item)] = decoded.irregular.sorted { $0.key < $1.key }.compactMap {
             index, record in
             guard case .item(let item, _, true) = record else { return nil }
             return (decoded.records[index].key, decoded.records[index].data, item)
@@ -148,7 +149,7 @@ extension RecordStorage {
             } catch {
                 renewOrigin()
                 boutiqueLogger.warning(
-                    "Records of an older shape could not be rewritten. They are read all the same.",
+                    "Records of an older shape could not be rewritten. They are loaded, and the next load retries.",
                     metadata: ["error": "\(error)"]
                 )
                 return
@@ -160,7 +161,7 @@ extension RecordStorage {
         let encoded = await batch.map(\.item).concurrentCompactMap { [coding] part, receive in
             for encoded in coding.encode(part) { receive(encoded.data) }
         }
-        // What somebody else has changed or removed since it was read is theirs.
+        // Skip records that another program has changed or removed since they were read.
         let current = Dictionary(try await engine.fetch(keys: batch.map { $0.key }).map { ($0.key, $0.data) }) { $1 }
         var operations: [StorageOperation] = []
         for (record, result) in zip(batch, encoded) where current[record.key] == record.data {
@@ -168,7 +169,7 @@ extension RecordStorage {
             case .success(let data): operations.append(.write(key: record.key, data: data))
             case .failure(let error):
                 boutiqueLogger.warning(
-                    "A record of an older shape is read, but can't be written in today's.",
+                    "A record of an older shape could not be encoded in the current one. It stays as it is.",
                     metadata: ["error": "\(error)"]
                 )
             }
@@ -178,12 +179,12 @@ extension RecordStorage {
 }
 
 extension CacheKey {
-    fileprivate func comesBefore(_ other: CacheKey) -> Bool {
+    fileprivate func isOrdered(before other: CacheKey) -> Bool {
         (rawValue, kind.rawValue) < (other.rawValue, other.kind.rawValue)
     }
 }
 
 extension StorageError.Code {
-    /// Two records hold items with the same identifier, so only one of them is shown.
+    /// Several records hold items with the same identifier, so the store shows only one of them.
     public static let duplicateRecord = StorageError.Code(rawValue: "duplicateRecord")
 }

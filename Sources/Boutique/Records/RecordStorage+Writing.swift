@@ -2,7 +2,7 @@ import Bodega
 import Foundation
 import Logging
 
-/// One step of an operation, as it was asked for.
+/// A step of an operation, as the caller has given it.
 enum StoreStep<Item: StorableItem>: Sendable {
     case insert([Item])
     case removeItems([Item])
@@ -12,62 +12,63 @@ enum StoreStep<Item: StorableItem>: Sendable {
 
 /// An operation that is ready to be written.
 struct PreparedOperation<Item: StorableItem>: Sendable {
-    /// What it changes in memory.
+    /// The changes of the store's items.
     var changes: [StoreChange<Item>] = []
-    /// What it changes in the engine.
+    /// The changes of the engine's records.
     var records: [StorageOperation] = []
-    /// Reported records that are about to be replaced, and are kept aside.
-    var keptAside: [CacheKey: Data] = [:]
-    /// Whether a record is kept aside whose item no record shows.
+    /// The original bytes of the exceptional records that the operation replaces, moves or removes, to restore them
+    /// after a failure.
+    var originals: [CacheKey: Data] = [:]
+    /// Whether it copies a record with an item that the store does not show.
     var leavesItemUnshown = false
 }
 
-/// How operations ended that were to be written as one batch.
+/// The outcome of writing operations as one batch.
 struct WrittenOperations<Item: StorableItem>: Sendable {
-    /// For each operation that was looked at, what it is, or why it can't be written.
+    /// For each operation up to a failure that ends the batch, the prepared operation or the error of its preparation.
     var prepared: [Result<PreparedOperation<Item>, any Error>]
-    /// Where the records are now.
+    /// The exceptions after the operations.
     var exceptions: RecordExceptions
-    /// Whether those that could be prepared were written.
+    /// The outcome of writing the prepared operations.
     var outcome: Result<Void, any Error>
-    /// What the engine's log has after the store's cursor, these operations included; `nil` if that is not known.
+    /// The changes after the store's cursor, including these operations, or `nil` if they are not known.
     var changes: RecordChanges<Item>?
 }
 
 extension RecordStorage {
 
-    /// Encodes operations and writes them with one call to the engine. It is one step, so that the main actor need not be
-    /// waited for in between.
+    /// Encodes operations and writes them with one call to the engine. The method does all of this in one step, so that
+    /// it need not wait for the main actor in between.
     ///
     /// - Parameters:
     ///   - operations: The steps of each operation.
-    ///   - before: Where the records are.
-    ///   - contents: The items, if the records are not all simply items under their own keys.
+    ///   - before: The exceptions before the operations.
+    ///   - contents: The items, or `nil` if there are no exceptions.
     ///   - cursor: The store's cursor in the engine's log, if it is known.
-    ///   - endsAtFailure: Whether nothing behind an operation that can't be prepared is looked at, because it stands on
-    ///     that.
+    ///   - stopsAtFailure: Whether preparation ends with the first operation that fails, because later ones depend on
+    ///     it.
     func write(
         _ operations: [[StoreStep<Item>]],
         _ before: RecordExceptions,
         _ contents: OrderedItems<Item>?,
         since cursor: StorageCursor?,
-        endsAtFailure: Bool
+        stopsAtFailure: Bool
     ) async -> WrittenOperations<Item> {
-        // All at once, so that many small operations are encoded on all cores, like a large one.
+        // Together, so that many small operations are encoded on all cores, like a large one.
         let encoded = await EncodedItems(operations, coding)
         var next = 0
         var planner = WritePlanner(storage: self, exceptions: before, contents: contents)
         var written = WrittenOperations<Item>(prepared: [], exceptions: before, outcome: .success(()))
         written.prepared.reserveCapacity(operations.count)
         for steps in operations {
-            let own = next..<(next + steps.reduce(0) { $0 + $1.insertedItems.count })
-            next = own.upperBound
+            let indices = next..<(next + steps.reduce(0) { $0 + $1.insertedItems.count })
+            next = indices.upperBound
             do {
-                try encoded.checkSuccess(of: own)
-                written.prepared.append(.success(try await prepare(steps, encoded, own, &planner)))
+                try encoded.checkSuccess(of: indices)
+                written.prepared.append(.success(try await prepare(steps, encoded, indices, &planner)))
             } catch {
                 written.prepared.append(.failure(error))
-                if endsAtFailure { break }
+                if stopsAtFailure { break }
             }
         }
         written.exceptions = planner.exceptions
@@ -79,7 +80,7 @@ extension RecordStorage {
             return written
         }
         guard let cursor else { return written }
-        // Later changes are signalled.
+        // The engine signals later changes.
         if let commit, commit.before == cursor {
             written.changes = RecordChanges(ownUpTo: commit.after)
             return written
@@ -87,7 +88,7 @@ extension RecordStorage {
         do {
             written.changes = try await changes(since: cursor)
         } catch {
-            // The operations are written all the same. The store catches up, which reports the error if it persists.
+            // The operations are written. The store catches up later, and logs the error if it persists.
             boutiqueLogger.debug("Changes could not be read after a write.", metadata: ["error": "\(error)"])
         }
         return written
@@ -103,16 +104,17 @@ extension RecordStorage {
         return records.isEmpty ? nil : try await apply(records)
     }
 
-    /// Finds out what is to be written for an operation. If it throws, the planner is as before.
+    /// Determines the records that an operation changes. If the method throws, the planner is unchanged.
     private func prepare(
         _ steps: [StoreStep<Item>],
         _ encoded: EncodedItems<Item>,
-        _ own: Range<Int>,
+        _ indices: Range<Int>,
         _ planner: inout WritePlanner<Item>
     ) async throws -> PreparedOperation<Item> {
-        var next = own.lowerBound
+        var next = indices.lowerBound
         var prepared = PreparedOperation<Item>()
-        // Kept only where there is something to keep, because a second reference would make each change copy it.
+        // A copy only if there are exceptions, because a second reference would make each change copy the planner's
+        // state.
         let before = planner.isPlain ? nil : planner
         do {
             for step in steps {
@@ -162,7 +164,7 @@ extension RecordStorage {
     }
 }
 
-/// The writes of all items that operations insert, in their order.
+/// The writes of all items that operations insert, in order.
 private struct EncodedItems<Item: StorableItem>: Sendable {
     private let writes: [StorageOperation]
     private let failures: [Int: StorageError]
@@ -171,7 +173,7 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
     init(_ operations: [[StoreStep<Item>]], _ coding: RecordCoding<Item>) async {
         var items: [Item] = []
         for steps in operations {
-            // The first is taken as it is, so that the items of a single call are not copied.
+            // The first array is used as it is, so that the items of a single call are not copied.
             for step in steps { if items.isEmpty { items = step.insertedItems } else { items += step.insertedItems } }
         }
         let failures = Locked<[Int: StorageError]>([:])
@@ -182,7 +184,7 @@ private struct EncodedItems<Item: StorableItem>: Sendable {
                     receive(.write(key: encoded.key, data: data))
                 case .failure(let error):
                     failures.withLock { $0[index] = error }
-                    // In its place, and never carried out.
+                    // A placeholder, which is never applied.
                     receive(.remove(key: encoded.key))
                 }
             }

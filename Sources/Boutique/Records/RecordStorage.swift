@@ -1,11 +1,11 @@
 import Bodega
 import Logging
 
-/// A store's records: reads, encodes and writes them, off the main actor.
+/// The records of a store. It reads, decodes, encodes and writes them off the main actor.
 struct RecordStorage<Item: StorableItem>: Sendable {
     let engine: any StorageEngine
     let coding: RecordCoding<Item>
-    /// The engine, if it tells what changes in it.
+    /// The engine, if it has a log of its changes.
     let observableEngine: (any ObservableStorageEngine)?
     private let logger: Logger
     private let currentOrigin = Locked(StorageOrigin())
@@ -17,22 +17,22 @@ struct RecordStorage<Item: StorableItem>: Sendable {
         observableEngine = engine as? any ObservableStorageEngine
     }
 
-    /// What tells the store's own changes from those of others.
+    /// The origin of the store's own changes.
     var origin: StorageOrigin { currentOrigin.withLock { $0 } }
 
-    /// Takes a new origin, after a write whose outcome is not known. If the engine applies it late, it is the change of
-    /// another origin, and is shown like any other.
+    /// Takes a new origin, after a write whose outcome is not known. If the engine applies that write later, it is a
+    /// foreign change, and is shown like any other.
     func renewOrigin() {
         currentOrigin.withLock { $0 = StorageOrigin() }
     }
 
-    /// Logs records that can't be decoded: a program that doesn't look at ``Store/undecodable`` would miss them silently.
+    /// Logs records that can't be decoded, for programs that don't read ``Store/undecodable``.
     func log(_ undecodable: [StorageError]) {
-        // A type that has changed may make all records undecodable.
+        // A change of the items' type may make all records undecodable.
         let limit = 100
         for error in undecodable.prefix(limit) {
             logger.error(
-                "A record can't be decoded. It stays stored, and is not among the items of the store.",
+                "A record can't be decoded. It stays stored and is reported in Store.undecodable.",
                 metadata: [
                     "items": "\(Item.self)", "key": "\(error.key.map { "\($0)" } ?? "")",
                     "error": "\(error.cause ?? error)",
@@ -41,15 +41,15 @@ struct RecordStorage<Item: StorableItem>: Sendable {
         }
         if undecodable.count > limit {
             logger.error(
-                "More records can't be decoded. They stay stored, and are not among the items of the store.",
+                "More records can't be decoded. They stay stored and are reported in Store.undecodable.",
                 metadata: ["items": "\(Item.self)", "count": "\(undecodable.count - limit)"]
             )
         }
     }
 
-    /// Applies operations as the store's own.
+    /// Applies operations with the store's origin.
     ///
-    /// - Returns: Where in the engine's history they are, if that is known.
+    /// - Returns: The place of the operations in the engine's log, if it is known.
     @discardableResult
     func apply(_ operations: [StorageOperation]) async throws -> StorageCommit? {
         try await StorageOrigin.$current.withValue(origin) {

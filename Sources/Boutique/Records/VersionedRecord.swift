@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// What surrounds an item that is stored with the number of its shape: `{"$version": 2, "$item": …}`.
+/// The keys of a record that has the number of its item's shape: `{"$version": 2, "$item": …}`.
 enum VersionedRecordKeys: String, CodingKey {
     case version = "$version"
     case item = "$item"
@@ -19,7 +19,7 @@ struct VersionedRecord<Item: Encodable>: Encodable {
     }
 }
 
-/// An item that is decoded in the shape that its record tells, and converted to today's.
+/// An item that is decoded in the shape of its record, and converted to the current one.
 struct RecordOfAnyVersion<Item: StorableItem>: Decodable {
     let version: Int
     let item: Item
@@ -42,13 +42,13 @@ struct RecordOfAnyVersion<Item: StorableItem>: Decodable {
             let container = try decoder.container(keyedBy: VersionedRecordKeys.self)
             return container.contains(.version) && container.contains(.item) ? container : nil
         } catch {
-            // It has no keys at all. Whether it is an item is found out next.
+            // The record has no keys. It may still be an item of the first shape.
             return nil
         }
     }
 }
 
-/// An item of a record, which can be tried to be decoded as a value of any type.
+/// The item of a record, which can be decoded as any type.
 enum RecordedItem {
     case bare(any SingleValueDecodingContainer)
     case nested(KeyedDecodingContainer<VersionedRecordKeys>)
@@ -61,21 +61,24 @@ enum RecordedItem {
     }
 }
 
-/// How a record, while it is decoded, gets to know the migration: a coder of the user's own has no way to pass it on.
+/// The migration of the records that are being decoded. It is task-local, because a custom coder has no way to pass it
+/// on.
 private enum CurrentMigration {
     @TaskLocal static var value: (any Sendable)?
 }
 
 extension ItemMigration {
 
-    /// Lets the records that are decoded by a closure follow this migration.
+    /// Calls a closure that decodes records with this migration.
     func whileDecoding<Result>(_ body: () throws -> Result) rethrows -> Result {
         try CurrentMigration.$value.withValue(self, operation: body)
     }
 
     fileprivate static func current() throws -> ItemMigration<Item> {
         guard let migration = CurrentMigration.value as? ItemMigration<Item> else {
-            throw StorageError(.decodingFailed, "The record has versions, and its reader knows no migration.")
+            throw StorageError(
+                .decodingFailed,
+                "A versioned record was decoded without a migration. Decode it in the task that calls the coder.")
         }
         return migration
     }

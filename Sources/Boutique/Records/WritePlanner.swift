@@ -1,17 +1,19 @@
 import Bodega
 import Foundation
 
-/// Finds for each write and removal of a batch what it means for the records, and keeps those that are in the way.
+/// The translation of a batch's writes and removals of items into operations on records. It preserves the exceptional
+/// records that are in the way.
 struct WritePlanner<Item: StorableItem> {
     let storage: RecordStorage<Item>
-    /// Where the records are after what was prepared.
+    /// The exceptions after the prepared operations.
     private(set) var exceptions: RecordExceptions
-    /// Where they are before the batch.
+    /// The exceptions before the batch.
     private let before: RecordExceptions
-    /// The items before the batch, unless there are no exceptions.
+    /// The items before the batch, or `nil` if there are no exceptions.
     private let contents: OrderedItems<Item>?
-    /// The items that the batch has written, and those that it has removed, unless there are no exceptions.
+    /// The items that the batch has written so far. Empty as long as there are no exceptions.
     private var written: Set<CacheKey> = []
+    /// The items that the batch has removed so far. Empty as long as there are no exceptions.
     private var removed: Set<CacheKey> = []
     private var isCleared = false
 
@@ -22,7 +24,8 @@ struct WritePlanner<Item: StorableItem> {
         self.contents = contents
     }
 
-    /// Whether each record is and was an item under its own key, so that writes and removals mean just what they say.
+    /// Whether there are no exceptions, neither before the batch nor now, so that writes and removals need no
+    /// translation.
     var isPlain: Bool { before.isEmpty && exceptions.isEmpty }
 
     /// Prepares to write an item under its key.
@@ -30,44 +33,46 @@ struct WritePlanner<Item: StorableItem> {
     /// - Parameters:
     ///   - key: The item's key.
     ///   - write: The write.
-    ///   - prepared: Gets the write, and what has to come before and after it.
+    ///   - prepared: The operation to which the method adds the write and the operations that must come before and
+    ///     after it.
     mutating func write(
         _ key: CacheKey,
         _ write: StorageOperation,
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
         let old = try await takeDisplacedRecord(of: key)
-        // A record of that kind of key may have the place of another item, which may be about to be written there.
+        // A record under a hashed key may be where another item belongs, which may be written there later, so it is
+        // removed first.
         if let old, old.kind == .hashed { prepared.records.append(.remove(key: old)) }
-        try await moveItems(outOfTheWayOf: key, &prepared)
-        try await keepAside(replacedBy: key, &prepared)
+        try await moveDisplacedItems(at: key, &prepared)
+        try await preserveReportedRecord(replacedBy: key, &prepared)
         prepared.records.append(write)
         if let old, old.kind != .hashed { prepared.records.append(.remove(key: old)) }
         written.insert(key)
     }
 
-    /// Moves displaced items whose records are under a key to where they belong.
-    private mutating func moveItems(
-        outOfTheWayOf key: CacheKey,
+    /// Moves displaced items whose records are under a key to their own keys.
+    private mutating func moveDisplacedItems(
+        at key: CacheKey,
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
-        // A file of the first Bodega is in the way of the key that it is named after.
+        // A file of the first Bodega is also found under the key that gave it its name.
         for record in exceptions.hasDisplacedItems ? [key, key.asFileName] : [] {
             guard let other = exceptions.displacedItem(at: record) else { continue }
             guard let data = try await storage.engine.fetch(key: record), holds(other, data, record) else {
-                _ = exceptions.settle(other)
+                _ = exceptions.removeDisplacement(of: other)
                 continue
             }
-            prepared.keptAside[record] = data
+            prepared.originals[record] = data
             try await write(other, .write(key: other, data: data), &prepared)
         }
     }
 
-    /// Removes a reported record that a write will replace, after copying it to another key.
+    /// Copies a reported record that a write will replace to another key, and removes the original.
     ///
-    /// It counts what is stored now. If another program has written an item with this key there in the meantime, the write
-    /// replaces that item, and there is nothing to keep: a copy would be the item again after this one is removed.
-    private mutating func keepAside(
+    /// The method reads the record again. If another program has written an item with this key there in the meantime,
+    /// the write replaces that item, and there is no copy: it would become the item again after this one is removed.
+    private mutating func preserveReportedRecord(
         replacedBy key: CacheKey,
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
@@ -75,61 +80,61 @@ struct WritePlanner<Item: StorableItem> {
         let wasDuplicate = exceptions.isDuplicate(old, of: key)
         exceptions.withdrawReport(of: old)
         guard let data = try await storage.engine.fetch(key: old) else { return }
-        prepared.keptAside[old] = data
-        let aside = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
+        prepared.originals[old] = data
+        let copyKey = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
         switch storage.coding.itemKey(in: data, under: old) {
         case .success(key) where !wasDuplicate: break
         case .success(let item):
-            prepared.records.append(.write(key: aside, data: data))
-            // Another program has written it there since the store read the record.
+            prepared.records.append(.write(key: copyKey, data: data))
+            // Another program has written this item there since the store read the record.
             if item != key, !isShown(item) { prepared.leavesItemUnshown = true }
-            exceptions.reportDuplicate(aside, of: item)
+            exceptions.reportDuplicate(copyKey, of: item)
         case .failure(var error):
-            prepared.records.append(.write(key: aside, data: data))
-            error.key = aside
+            prepared.records.append(.write(key: copyKey, data: data))
+            error.key = copyKey
             exceptions.report(error)
         }
-        // An item that overwrites a record takes its place in the order. The new one comes last, as it is shown.
+        // An item that overwrites a record would take its place in the order. The store shows the new item last.
         prepared.records.append(.remove(key: old))
     }
 
-    /// Prepares to remove items, with all records that hold them. What is under their keys and is no item stays.
+    /// Prepares to remove items with all records that hold them. A record under their keys that is not an item stays.
     mutating func remove(_ keys: [CacheKey], _ prepared: inout PreparedOperation<Item>) async throws {
         if isPlain {
             prepared.records += keys.map { .remove(key: $0) }
             return
         }
-        let unseen = try await unseenRecords(ofItems: keys)
-        for key in keys { try await remove(key, unseen, &prepared) }
+        let unshown = try await unshownRecords(ofItems: keys)
+        for key in keys { try await remove(key, unshown, &prepared) }
     }
 
     private mutating func remove(
-        _ key: CacheKey, _ unseen: [CacheKey: Data], _ prepared: inout PreparedOperation<Item>
+        _ key: CacheKey, _ unshown: [CacheKey: Data], _ prepared: inout PreparedOperation<Item>
     ) async throws {
         if let old = try await takeDisplacedRecord(of: key) { prepared.records.append(.remove(key: old)) }
-        if written.remove(key) != nil || isAtHome(key) {
+        if written.remove(key) != nil || isUnderOwnKey(key) {
             prepared.records.append(.remove(key: key))
         } else if !removed.contains(key) {
             let file = key.asFileName
             for record in [key, file] {
-                guard let data = unseen[record] else { continue }
+                guard let data = unshown[record] else { continue }
                 prepared.records.append(.remove(key: record))
                 exceptions.withdrawReport(of: record)
-                // What answers to both keys is put back as the file that it was, if the batch fails.
-                if record == file || data != unseen[file] { prepared.keptAside[record] = data }
+                // If the record is found under both keys, only the file is restored after a failure.
+                if record == file || data != unshown[file] { prepared.originals[record] = data }
             }
         }
         removed.insert(key)
         try await removeDuplicates(exceptions.withdrawDuplicates(of: key), &prepared)
     }
 
-    /// The records of items that other programs have written and that are not shown yet.
+    /// Reads the records of items that other programs have written and the store does not show yet.
     ///
-    /// Where there is a file of the first Bodega, it is among them: it answers to the key that it is named after, too.
-    private func unseenRecords(ofItems keys: [CacheKey]) async throws -> [CacheKey: Data] {
+    /// The result includes files of the first Bodega, which are also found under the keys that gave them their names.
+    private func unshownRecords(ofItems keys: [CacheKey]) async throws -> [CacheKey: Data] {
         if isCleared { return [:] }
         var items: [CacheKey: CacheKey] = [:]
-        for key in keys where !written.contains(key) && !removed.contains(key) && !isAtHome(key) {
+        for key in keys where !written.contains(key) && !removed.contains(key) && !isUnderOwnKey(key) {
             items[key] = key
             let file = key.asFileName
             if exceptions.recordKey(of: key) == file || exceptions.isReported(file) { items[file] = key }
@@ -141,26 +146,26 @@ struct WritePlanner<Item: StorableItem> {
         return Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
     }
 
-    /// Prepares to remove all items, with all records that hold them. What could not be decoded stays: nobody knows yet
-    /// what is in it.
+    /// Prepares to remove all items with all records that hold them. Undecodable records stay, because their content is
+    /// not known.
     mutating func removeAll(_ prepared: inout PreparedOperation<Item>) async throws {
         try await removeDuplicates(exceptions.withdrawAllDuplicates(), &prepared)
         if exceptions.hasReports {
             var records = written
             for key in contents?.keysInOrder ?? [] {
-                if isAtHome(key) { records.insert(key) }
+                if isUnderOwnKey(key) { records.insert(key) }
                 if exceptions.recordKey(of: key) != key { records.insert(exceptions.recordKey(of: key)) }
             }
             prepared.records += records.map { .remove(key: $0) }
         } else {
             prepared.records.append(.removeAll)
         }
-        exceptions.settleAll()
+        exceptions.removeAllDisplacements()
         written = []
         isCleared = true
     }
 
-    /// - Parameter items: The keys of the records, each with that of its item.
+    /// - Parameter items: The keys of the records, each with the key of its item.
     private mutating func removeDuplicates(
         _ items: [CacheKey: CacheKey],
         _ prepared: inout PreparedOperation<Item>
@@ -170,23 +175,24 @@ struct WritePlanner<Item: StorableItem> {
         for (record, data) in try await storage.engine.fetch(keys: Array(records)) {
             switch storage.coding.itemKey(in: data, under: record) {
             case .success(let item) where item == items[record]:
-                prepared.keptAside[record] = data
+                prepared.originals[record] = data
                 continue
-            // Another program has written something else there.
+            // Another program has written another record there.
             case .success: break
             case .failure(let error): exceptions.report(error)
             }
             records.remove(record)
         }
-        // Also those that are not there yet, because this batch has moved them.
+        // This includes records that don't exist yet, because this batch moves them.
         prepared.records += records.map { .remove(key: $0) }
     }
 
-    /// Notes that a displaced item is under its own key from now on, or gone.
+    /// Records that an item is no longer displaced: it is written under its own key, or removed.
     ///
-    /// - Returns: The key of its record, unless somebody else has written something else there.
+    /// - Returns: The key of the record that the item had, or `nil` if another program has written another record
+    ///   there.
     private mutating func takeDisplacedRecord(of key: CacheKey) async throws -> CacheKey? {
-        guard let record = exceptions.settle(key) else { return nil }
+        guard let record = exceptions.removeDisplacement(of: key) else { return nil }
         guard let data = try await storage.engine.fetch(key: record), holds(key, data, record) else { return nil }
         return record
     }
@@ -195,13 +201,13 @@ struct WritePlanner<Item: StorableItem> {
         storage.coding.item(in: data, under: record).map(storage.coding.key(of:)) == key
     }
 
-    /// Whether an item is among those that the store shows after what was prepared.
+    /// Returns whether the store shows an item after the prepared operations.
     private func isShown(_ key: CacheKey) -> Bool {
         written.contains(key) || !isCleared && !removed.contains(key) && contents?.contains(key) == true
     }
 
-    /// Whether an item is under its own key, as far as the batch has not touched it.
-    private func isAtHome(_ key: CacheKey) -> Bool {
+    /// Returns whether an item was under its own key before the batch, which has not removed it.
+    private func isUnderOwnKey(_ key: CacheKey) -> Bool {
         !isCleared && !removed.contains(key) && contents?.contains(key) == true && before.recordKey(of: key) == key
     }
 }

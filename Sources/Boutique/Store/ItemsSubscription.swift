@@ -5,70 +5,70 @@ import Combine
 import OpenCombine
 #endif
 
-/// One subscriber of a store's items.
+/// The subscription of one subscriber to a store's items.
 ///
-/// It holds no items: what is published is read from the store at the moment of publishing, because a second reference
-/// to the array would make the next change copy it.
+/// A subscription holds no items, because a second reference to the array would make the next change copy it. It reads
+/// the items from the model when it publishes them.
 final class ItemsSubscription<Item: StorableItem>: Subscription, @unchecked Sendable {
     // @unchecked because the subscriber is only called on the main actor, and a lock guards the rest.
 
     private struct State {
-        typealias Parties = (model: StoreModel<Item>, subscriber: AnySubscriber<[Item], Never>)
+        typealias Connection = (model: StoreModel<Item>, subscriber: AnySubscriber<[Item], Never>)
 
-        /// Who publishes to whom; `nil` after it was cancelled, so that nothing is kept alive any longer.
-        var parties: Parties?
+        /// The model and the subscriber. `nil` after a cancellation, so that the subscription keeps neither alive.
+        var connection: Connection?
         var demand = Subscribers.Demand.none
-        /// Whether there is something new that was not asked for yet.
-        var isBehind = true
+        /// Whether the latest items have not been published yet, for lack of demand.
+        var hasUnpublishedItems = true
     }
 
     private let state: Locked<State>
 
     init(_ subscriber: AnySubscriber<[Item], Never>, to model: StoreModel<Item>) {
-        state = Locked(State(parties: (model, subscriber)))
+        state = Locked(State(connection: (model, subscriber)))
     }
 
-    /// Publishes the current items and those to come.
+    /// Publishes the current items, and later items after each change.
     @MainActor func begin() {
-        guard let model = state.withLock({ $0.parties?.model }) else { return }
+        guard let model = state.withLock({ $0.connection?.model }) else { return }
         model.add(self)
         publish()
     }
 
-    /// Publishes the current items if they were asked for, else as soon as they are.
+    /// Publishes the current items, or if there is no demand, the latest items as soon as there is.
     @MainActor func publish() {
-        state.withLock { $0.isBehind = true }
-        publishIfBehind()
+        state.withLock { $0.hasUnpublishedItems = true }
+        publishIfNeeded()
     }
 
-    @MainActor private func publishIfBehind() {
-        let parties = state.withLock { state in
-            guard state.isBehind, state.demand > .none, let parties = state.parties else {
-                return nil as State.Parties?
+    @MainActor private func publishIfNeeded() {
+        let connection = state.withLock { state in
+            guard state.hasUnpublishedItems, state.demand > .none, let connection = state.connection else {
+                return nil as State.Connection?
             }
-            state.isBehind = false
+            state.hasUnpublishedItems = false
             state.demand -= 1
-            return parties
+            return connection
         }
-        guard let (model, subscriber) = parties else { return }
+        guard let (model, subscriber) = connection else { return }
         let more = subscriber.receive(model.contents.items)
         state.withLock { $0.demand += more }
     }
 
     func request(_ demand: Subscribers.Demand) {
         state.withLock { $0.demand += demand }
-        // While it begins, nothing is published from here: it is the subscriber who calls.
+        // During begin(), the subscriber itself makes this call, and begin() publishes afterwards.
         onMainActor {
-            if self.state.withLock({ $0.parties?.model })?.has(self) == true { self.publishIfBehind() }
+            if self.state.withLock({ $0.connection?.model })?.has(self) == true { self.publishIfNeeded() }
         }
     }
 
     func cancel() {
-        let parties = state.withLock { state in
-            defer { state.parties = nil }
-            return state.parties
+        let connection = state.withLock { state in
+            defer { state.connection = nil }
+            return state.connection
         }
-        guard let model = parties?.model else { return }
+        guard let model = connection?.model else { return }
         onMainActor { model.remove(self) }
     }
 }

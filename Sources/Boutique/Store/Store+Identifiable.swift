@@ -3,14 +3,14 @@ public import Foundation
 
 extension Store where Item: Identifiable, Item.ID == String {
 
-    /// Creates a store of items that their `id` identifies, and loads them in the background.
+    /// Creates a store of items that are identified by `id`, and loads them in the background.
     ///
-    /// Whether that succeeds is seen in ``state``, and ``itemsHaveLoaded()`` tells.
+    /// To find out whether loading succeeds, read ``state`` or call ``itemsHaveLoaded()``.
     ///
     /// - Parameters:
-    ///   - storage: Where the items are kept, and nothing else.
-    ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - migration: The earlier shapes of the items, and how to convert them.
+    ///   - storage: The engine that keeps the items and nothing else.
+    ///   - coder: The coder that encodes and decodes items; JSON by default.
+    ///   - migration: The earlier shapes of the items and their conversions.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
@@ -19,13 +19,13 @@ extension Store where Item: Identifiable, Item.ID == String {
         self.init(storage: storage, cacheIdentifier: \.id, coder: coder, migration: migration)
     }
 
-    /// Creates a store of items that their `id` identifies, and loads them.
+    /// Creates a store of items that are identified by `id`, and loads them.
     ///
     /// - Parameters:
-    ///   - storage: Where the items are kept, and nothing else.
-    ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - migration: The earlier shapes of the items, and how to convert them.
-    /// - Throws: What the engine throws if the items can't be read.
+    ///   - storage: The engine that keeps the items and nothing else.
+    ///   - coder: The coder that encodes and decodes items; JSON by default.
+    ///   - migration: The earlier shapes of the items and their conversions.
+    /// - Throws: The engine's error if the items can't be read.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
@@ -37,15 +37,15 @@ extension Store where Item: Identifiable, Item.ID == String {
 
 extension Store where Item: Identifiable, Item.ID == UUID {
 
-    /// Creates a store of items that their `id` identifies, and loads them in the background.
+    /// Creates a store of items that are identified by `id`, and loads them in the background.
     ///
-    /// Where an identifier is text, it is the UUID in its usual form with upper-case digits. Whether loading succeeds is
-    /// seen in ``state``, and ``itemsHaveLoaded()`` tells.
+    /// The identifier as text is the UUID's string with upper-case digits. To find out whether loading succeeds, read
+    /// ``state`` or call ``itemsHaveLoaded()``.
     ///
     /// - Parameters:
-    ///   - storage: Where the items are kept, and nothing else.
-    ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - migration: The earlier shapes of the items, and how to convert them.
+    ///   - storage: The engine that keeps the items and nothing else.
+    ///   - coder: The coder that encodes and decodes items; JSON by default.
+    ///   - migration: The earlier shapes of the items and their conversions.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
@@ -54,13 +54,13 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, migration: migration)
     }
 
-    /// Creates a store of items that their `id` identifies, and loads them.
+    /// Creates a store of items that are identified by `id`, and loads them.
     ///
     /// - Parameters:
-    ///   - storage: Where the items are kept, and nothing else.
-    ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - migration: The earlier shapes of the items, and how to convert them.
-    /// - Throws: What the engine throws if the items can't be read.
+    ///   - storage: The engine that keeps the items and nothing else.
+    ///   - coder: The coder that encodes and decodes items; JSON by default.
+    ///   - migration: The earlier shapes of the items and their conversions.
+    /// - Throws: The engine's error if the items can't be read.
     public nonisolated convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
@@ -69,35 +69,35 @@ extension Store where Item: Identifiable, Item.ID == UUID {
         try await self.init(storage: storage, cacheIdentifier: \.id.uuidString, coder: coder, migration: migration)
     }
 
-    /// The item with an identifier, `nil` if there is none, in a store whose identifier is the items' `id`.
+    /// The item with an identifier, or `nil` if there is none, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The identifier.
     public subscript(id: UUID) -> Item? { self[id.uuidString] }
 
-    /// Tells whether there is an item, in a store whose identifier is the items' `id`.
+    /// Returns whether an item exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
     public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
 
-    /// Changes an item, in a store whose identifier is the items' `id`; see ``update(_:_:)-(String,_)``.
+    /// Updates an item, in a store whose items are identified by `id`; see ``update(_:_:)-(String,_)``.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
-    ///   - change: Changes it, all but the identifier.
-    /// - Returns: The changed item, `nil` if there is none with this identifier.
-    /// - Throws: What `change` throws, or a `StorageError`. Nothing was changed then.
+    ///   - change: A closure that changes the item. It must not change the identifier.
+    /// - Returns: The changed item, or `nil` if no item has this identifier.
+    /// - Throws: The error of `change`, or a `StorageError`. In both cases nothing has changed.
     @discardableResult
     public func update(_ id: UUID, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
         try await update(id.uuidString, change)
     }
 
-    /// Removes an item, in a store whose identifier is the items' `id`. It need not be there.
+    /// Removes an item if it exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
-    /// - Throws: A `StorageError`. Nothing was changed then.
+    /// - Throws: A `StorageError`, after which nothing has changed.
     public func remove(id: UUID) async throws { try await remove(id: id.uuidString) }
 
-    /// The versions of an item, in a store whose identifier is the items' `id`; see ``values(id:)-(String)``.
+    /// Returns the versions of an item, in a store whose items are identified by `id`; see ``values(id:)-(String)``.
     ///
     /// - Parameter id: The item's identifier.
     public func values(id: UUID) -> AsyncStream<Item?> { values(id: id.uuidString) }
@@ -105,7 +105,7 @@ extension Store where Item: Identifiable, Item.ID == UUID {
 
 extension Store.Operation where Item: Identifiable, Item.ID == UUID {
 
-    /// Then removes an item, in a store whose identifier is the items' `id`. It need not be there.
+    /// Adds the removal of an item, which need not exist, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
     /// - Returns: The operation itself.
@@ -115,28 +115,28 @@ extension Store.Operation where Item: Identifiable, Item.ID == UUID {
 
 extension StoreTransaction where Item: Identifiable, Item.ID == UUID {
 
-    /// The item with an identifier, `nil` if there is none, in a store whose identifier is the items' `id`.
+    /// The item with an identifier, or `nil` if there is none, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The identifier.
     public subscript(id: UUID) -> Item? { self[id.uuidString] }
 
-    /// Tells whether there is an item, in a store whose identifier is the items' `id`.
+    /// Returns whether an item exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
     public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
 
-    /// Removes an item, in a store whose identifier is the items' `id`. It need not be there.
+    /// Removes an item if it exists, in a store whose items are identified by `id`.
     ///
     /// - Parameter id: The item's identifier.
     public mutating func remove(id: UUID) { remove(id: id.uuidString) }
 
-    /// Changes an item, in a store whose identifier is the items' `id`; see ``update(_:_:)-(String,_)``.
+    /// Updates an item, in a store whose items are identified by `id`; see ``update(_:_:)-(String,_)``.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
-    ///   - change: Changes it, all but the identifier.
-    /// - Returns: The changed item, `nil` if there is none with this identifier.
-    /// - Throws: What `change` throws, and `StorageError.Code.invalidArgument` if it changes the identifier.
+    ///   - change: A closure that changes the item. It must not change the identifier.
+    /// - Returns: The changed item, or `nil` if no item has this identifier.
+    /// - Throws: The error of `change`, or `StorageError.Code.invalidArgument` if it changes the identifier.
     @discardableResult
     public mutating func update(_ id: UUID, _ change: (inout Item) throws -> Void) throws -> Item? {
         try update(id.uuidString, change)

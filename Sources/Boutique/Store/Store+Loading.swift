@@ -3,28 +3,28 @@ public import Foundation
 
 extension Store {
 
-    /// Waits until the items are loaded. It returns at once if they are.
+    /// Waits until the items are loaded. If they are loaded already, it returns immediately.
     ///
-    /// - Throws: What the engine threw if the items could not be read.
+    /// - Throws: The engine's error if the items could not be read.
     public func itemsHaveLoaded() async throws {
         try await pipeline.waitForLoad()
     }
 
-    /// Reads the items again: after loading has failed, or when somebody else may have changed them.
+    /// Reads the items again, after loading has failed or when another program may have changed them.
     ///
-    /// Operations that were called before are carried out before, later ones after.
+    /// Operations called before the reload take effect before it, later ones after it.
     ///
-    /// - Throws: What the engine throws. A store that was loaded goes on with the items that it has; one that was not is
-    ///   in the state ``StoreState/failed(_:)`` again.
+    /// - Throws: The engine's error. A store that was loaded keeps its items. A store that was not loaded is in the
+    ///   state ``StoreState/failed(_:)`` again.
     public func reload() async throws {
         try await pipeline.reload()
     }
 
     // MARK: Undecodable records
 
-    /// Fetches the bytes of the records that could not be decoded, to repair them or to send them to whom may know.
+    /// Fetches the bytes of the records that could not be decoded, to repair them or to export them for inspection.
     ///
-    /// - Returns: The records of ``undecodable`` that still exist, with their keys.
+    /// - Returns: The records reported in ``undecodable`` that still exist, with their keys.
     /// - Throws: A `StorageError` if they could not be read.
     public func undecodableData() async throws -> [(key: CacheKey, data: Data)] {
         try await pipeline.undecodableData()
@@ -32,10 +32,10 @@ extension Store {
 
     /// Removes records that could not be decoded.
     ///
-    /// - Parameter keys: The keys of some of them; `nil` for all. Other keys are skipped, and so are records that somebody
-    ///   has repaired meanwhile, which become items.
-    /// - Throws: A `StorageError`. An engine whose batches are not atomic may have removed some of them then; those that
-    ///   are left are still in ``undecodable``.
+    /// - Parameter keys: The keys of the records to remove, or `nil` for all of them. Keys of other records are
+    ///   ignored. A record that another program has repaired in the meantime is not removed, but becomes an item.
+    /// - Throws: A `StorageError`. An engine whose batches are not atomic may have removed some of the records by then;
+    ///   the remaining ones are still in ``undecodable``.
     public func removeUndecodable(_ keys: [CacheKey]? = nil) async throws {
         try await pipeline.removeUndecodable(keys)
     }

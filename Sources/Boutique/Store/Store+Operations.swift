@@ -4,97 +4,98 @@ extension Store {
 
     // MARK: Inserting
 
-    /// Inserts an item, or replaces the one with its identifier.
+    /// Inserts an item, or replaces the item with the same identifier.
     ///
     /// - Parameter item: The item.
-    /// - Throws: A `StorageError` if it could not be encoded or written. Nothing was changed then.
+    /// - Throws: A `StorageError` if the item could not be encoded or written. In this case nothing has changed.
     public func insert(_ item: Item) async throws {
         try await pipeline.perform(.steps([.insert([item])]))
     }
 
-    /// Inserts items, or replaces those with their identifiers.
+    /// Inserts items, or replaces the items with the same identifiers.
     ///
-    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
-    /// - Throws: A `StorageError` if one could not be encoded or they could not be written. Nothing was changed then.
+    /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
+    /// - Throws: A `StorageError` if an item could not be encoded or written. In this case nothing has changed.
     public func insert(_ items: [Item]) async throws {
         try await pipeline.perform(.steps([.insert(items)]))
     }
 
-    /// Inserts an item, or replaces the one with its identifier; the same as ``insert(_:)-(Item)``.
+    /// Inserts an item, or replaces the item with the same identifier. Equivalent to ``insert(_:)-(Item)``.
     ///
     /// - Parameter item: The item.
-    /// - Throws: A `StorageError` if it could not be encoded or written. Nothing was changed then.
+    /// - Throws: A `StorageError` if the item could not be encoded or written. In this case nothing has changed.
     public func add(_ item: Item) async throws {
         try await insert(item)
     }
 
-    /// Inserts items, or replaces those with their identifiers; the same as ``insert(_:)-([Item])``.
+    /// Inserts items, or replaces the items with the same identifiers. Equivalent to ``insert(_:)-([Item])``.
     ///
-    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
-    /// - Throws: A `StorageError` if one could not be encoded or they could not be written. Nothing was changed then.
+    /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
+    /// - Throws: A `StorageError` if an item could not be encoded or written. In this case nothing has changed.
     public func add(_ items: [Item]) async throws {
         try await insert(items)
     }
 
     // MARK: Removing
 
-    /// Removes an item. It need not be there.
+    /// Removes an item if it exists.
     ///
-    /// - Parameter item: The item; only its identifier counts.
-    /// - Throws: A `StorageError`. Nothing was changed then.
+    /// - Parameter item: The item. Only its identifier matters.
+    /// - Throws: A `StorageError`, after which nothing has changed.
     public func remove(_ item: Item) async throws {
         try await pipeline.perform(.steps([.removeItems([item])]))
     }
 
-    /// Removes items. They need not be there.
+    /// Removes the items that exist.
     ///
-    /// - Parameter items: The items; only their identifiers count.
-    /// - Throws: A `StorageError`. Nothing was changed then.
+    /// - Parameter items: The items. Only their identifiers matter.
+    /// - Throws: A `StorageError`, after which nothing has changed.
     public func remove(_ items: [Item]) async throws {
         try await pipeline.perform(.steps([.removeItems(items)]))
     }
 
-    /// Removes an item. It need not be there.
+    /// Removes an item if it exists.
     ///
     /// - Parameter id: The item's identifier.
-    /// - Throws: A `StorageError`. Nothing was changed then.
+    /// - Throws: A `StorageError`, after which nothing has changed.
     public func remove(id: String) async throws {
         try await pipeline.perform(.steps([.remove([CacheKey(id)])]))
     }
 
     /// Removes all items.
     ///
-    /// Records that could not be decoded stay; ``removeUndecodable(_:)`` removes them.
+    /// Records that could not be decoded stay stored. ``removeUndecodable(_:)`` removes them.
     ///
-    /// - Throws: A `StorageError`. Nothing was changed then.
+    /// - Throws: A `StorageError`, after which nothing has changed.
     public func removeAll() async throws {
         try await pipeline.perform(.steps([.removeAll]))
     }
 
-    // MARK: Changing
+    // MARK: Updating
 
-    /// Changes an item, so that no other operation comes between reading and writing it.
+    /// Updates an item in one atomic read-modify-write.
     ///
     /// ```swift
     /// try await store.update("milk") { $0.isBought = true }
     /// ```
     ///
-    /// It changes the item that the store shows. Another process, or another store, may have changed what is stored
-    /// meanwhile; that is replaced then.
+    /// No other operation of this store comes between reading and writing. The update starts from the item in
+    /// ``items``. If another process or another store has changed the stored item in the meantime, the update
+    /// overwrites that change.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
-    ///   - change: Changes the item, all but its identifier. It may be called again, when a batch that several operations
-    ///     shared has failed and each is tried by itself.
-    /// - Returns: The changed item, `nil` if there is none with this identifier.
-    /// - Throws: What `change` throws; `StorageError.Code.invalidArgument` if it changes the identifier; or a
-    ///   `StorageError` if the item could not be encoded or written. Nothing was changed then.
+    ///   - change: A closure that changes the item. It must not change the identifier. It is called again if a batch
+    ///     that several operations shared fails and the store retries each of them on its own.
+    /// - Returns: The changed item, or `nil` if no item has this identifier.
+    /// - Throws: The error of `change`; `StorageError.Code.invalidArgument` if it changes the identifier; or a
+    ///   `StorageError` if the item could not be encoded or written. In each case nothing has changed.
     @discardableResult
     public func update(_ id: String, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
         try await transaction { try $0.update(id, change) }
     }
 
-    /// Carries out several operations, all or nothing, so that no other comes between them.
+    /// Performs several operations as one atomic operation.
     ///
     /// ```swift
     /// try await store.transaction { accounts in
@@ -103,27 +104,30 @@ extension Store {
     /// }
     /// ```
     ///
-    /// No other operation of this store comes between them. What is read is what the store shows: another process, or
-    /// another store, may have changed what is stored meanwhile, and what is written then replaces that.
+    /// No other operation of this store comes between them. The transaction reads the items of this store. If another
+    /// process or another store has changed the stored items in the meantime, the transaction overwrites those changes.
     ///
-    /// - Parameter body: Reads and changes the items, as they are when its turn has come. It may be called again, when a
-    ///   batch that several transactions shared has failed and each is tried by itself.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a `StorageError` if an item could not be encoded or the changes could not be
-    ///   written. Nothing was changed then.
+    /// - Parameter body: A closure that reads and changes the items as they are when the transaction's turn comes. It
+    ///   is called again if a batch that several transactions shared fails and the store retries each of them on its
+    ///   own.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or a `StorageError` if an item could not be encoded or the changes could not be
+    ///   written. In each case nothing has changed.
     @discardableResult
     public func transaction<Result: Sendable>(
         _ body: @escaping @MainActor (inout StoreTransaction<Item>) throws -> Result
     ) async throws -> Result {
-        let returned = Returned<Result>()
-        try await pipeline.perform(.transaction { returned.value = try body(&$0) })
-        guard let value = returned.value else { preconditionFailure("A transaction has succeeded but did not run.") }
+        let result = TransactionResult<Result>()
+        try await pipeline.perform(.transaction { result.value = try body(&$0) })
+        guard let value = result.value else {
+            preconditionFailure("The transaction succeeded, but its body did not run.")
+        }
         return value
     }
 }
 
-/// What a transaction's body returned when it last ran.
+/// The result of a transaction's body when it last ran.
 @MainActor
-private final class Returned<Value> {
+private final class TransactionResult<Value> {
     var value: Value?
 }

@@ -4,11 +4,11 @@ import Logging
 
 extension Store {
 
-    /// A store that has its items at once and keeps them in memory only: for previews and tests.
+    /// Creates an in-memory store for previews and tests. Its items are loaded immediately.
     ///
     /// - Parameters:
-    ///   - items: The items. Of several with one identifier the last wins, at the place of the first.
-    ///   - cacheIdentifier: What identifies an item.
+    ///   - items: The items. If several have the same identifier, the last one wins, in the place of the first.
+    ///   - cacheIdentifier: The key path of the items' identifier.
     public nonisolated static func previewStore(items: [Item], cacheIdentifier: KeyPath<Item, String>) -> Store {
         let coding = RecordCoding(identifier: cacheIdentifier, coder: .json, migration: nil)
         var loaded = LoadedRecords<Item>()
@@ -19,7 +19,9 @@ extension Store {
             case .success(let data):
                 records.append((encoded.key, data))
             case .failure(let error):
-                boutiqueLogger.error("An item of a preview could not be encoded.", metadata: ["error": "\(error)"])
+                boutiqueLogger.error(
+                    "An item of a preview store could not be encoded. The store shows it, but a reload loses it.",
+                    metadata: ["error": "\(error)"])
             }
         }
         return Store(RecordStorage(engine: MemoryStorageEngine(items: records), coding: coding), showing: loaded)
@@ -28,9 +30,9 @@ extension Store {
 
 extension Store where Item: Identifiable, Item.ID == String {
 
-    /// A store that has its items at once and keeps them in memory only: for previews and tests.
+    /// Creates an in-memory store for previews and tests. Its items are loaded immediately.
     ///
-    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+    /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     public nonisolated static func previewStore(items: [Item]) -> Store {
         previewStore(items: items, cacheIdentifier: \.id)
     }
@@ -38,9 +40,9 @@ extension Store where Item: Identifiable, Item.ID == String {
 
 extension Store where Item: Identifiable, Item.ID == UUID {
 
-    /// A store that has its items at once and keeps them in memory only: for previews and tests.
+    /// Creates an in-memory store for previews and tests. Its items are loaded immediately.
     ///
-    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+    /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     public nonisolated static func previewStore(items: [Item]) -> Store {
         previewStore(items: items, cacheIdentifier: \.id.uuidString)
     }

@@ -2,17 +2,14 @@ public import Bodega
 
 extension Store {
 
-    /// The item with an identifier, `nil` if there is none.
+    /// The item with an identifier, or `nil` if there is none.
     ///
-    /// It takes the same time whatever the number of items. Observers of it are told of changes of this item, rarely of
-    /// others.
+    /// Access takes constant time. Observers are notified when this item changes, and rarely when another item does.
     ///
     /// - Parameter id: The identifier.
     public subscript(id: String) -> Item? { model[CacheKey(id)] }
 
-    /// Tells whether there is an item.
-    ///
-    /// It takes the same time whatever the number of items.
+    /// Returns whether an item exists, in constant time.
     ///
     /// - Parameter id: The item's identifier.
     public func contains(id: String) -> Bool { model.contains(CacheKey(id)) }
@@ -23,34 +20,42 @@ extension Store {
     /// Whether there are no items.
     public var isEmpty: Bool { model.count == 0 }
 
-    /// Whether the items are there.
+    /// The loading state of the store.
     public var state: StoreState { model.observedState }
 
-    /// One error for each record that is stored and is not among the items, with its key: it could not be decoded, and the
-    /// cause is what the decoder said, or it holds an item that another record shows
-    /// (`StorageError.Code.duplicateRecord`).
+    /// The errors of the stored records that are not among the items, one for each record, with its key. Either the
+    /// record could not be decoded, and the cause is the decoder's error, or it holds an item that another record
+    /// holds, too (`StorageError.Code.duplicateRecord`).
     ///
-    /// Such records stay stored until ``removeUndecodable(_:)`` removes them. When an item is inserted under the key of
-    /// one, the record moves to another key. When items are removed, those that could not be decoded stay, and other
-    /// records of the removed items go with them.
+    /// Such records stay stored until ``removeUndecodable(_:)`` removes them. Inserting an item under the key of such a
+    /// record moves the record to another key. Removing an item also removes the duplicate records of this item, but no
+    /// record that could not be decoded.
     public var undecodable: [StorageError] { model.undecodable }
 }
 
 extension Store {
 
-    /// What happens to the store, for one reader; each use of this property makes a stream of its own.
+    /// The events of the store, as a new stream for each use of this property. A stream has one reader.
     ///
     /// The first event is a snapshot: ``StoreEvent/Operation/loaded`` with all items, or
-    /// ``StoreEvent/Operation/initialized`` while they are not there yet. Then each insertion and each removal is one event,
-    /// in order, also those of a chain or a transaction, and when several operations were written as one batch. When an
-    /// event is read, the store already shows the whole change that it belongs to. A reader that falls too far behind
-    /// gets a snapshot again, in place of what it has missed. The stream ends with the store.
+    /// ``StoreEvent/Operation/initialized`` while the items are not loaded. After it, each insertion and each removal
+    /// is one event, in order, including those of a chain or a transaction and those of operations that were written as
+    /// one batch. When a reader receives an event, the store already shows the whole change that the event belongs to.
+    ///
+    /// There is one exception. If other origins have changed the same collection between the store's last read and its
+    /// own write, the store reports the net effect of the log up to its own last change, then the net effect of what
+    /// follows. Each stored version is reported once, in the order of the log, but operations of one batch may share
+    /// one event, and a version that a later operation of the same batch has replaced may be left out.
+    ///
+    /// A reader that falls too far behind receives another snapshot instead of the events that it has missed. The
+    /// stream ends when the store is deallocated.
     public var events: AsyncStream<StoreEvent<Item>> { model.events() }
 
-    /// The versions of an item: at once the current one, or `nil` if there is none, then one after each change.
+    /// Returns a stream of the versions of an item: immediately the current one, or `nil` if there is none, then one
+    /// after each change.
     ///
-    /// While the store loads, nothing comes. A reader that is slower than the changes gets the latest version. One may
-    /// come again unchanged. The stream ends with the store.
+    /// The stream emits nothing while the store loads. A reader that is slower than the changes receives only the
+    /// latest version. The stream may emit an unchanged version again. It ends when the store is deallocated.
     ///
     /// - Parameter id: The item's identifier.
     public func values(id: String) -> AsyncStream<Item?> { model.values(of: CacheKey(id)) }

@@ -1,12 +1,12 @@
 extension Store {
 
-    /// Waits until the items are there and calls back, unless the calling task is cancelled before.
+    /// Waits until the items are loaded, then calls a closure, unless the calling task has been cancelled.
     ///
-    /// If loading fails, it says so once and goes on waiting, because ``reload()`` may succeed later.
+    /// If loading fails, it calls `onError` once and continues to wait, because ``reload()`` may succeed later.
     ///
     /// - Parameters:
-    ///   - onLoad: Called once, when the items are there.
-    ///   - onError: Called with the error if loading has failed.
+    ///   - onLoad: A closure that is called once, when the items are loaded.
+    ///   - onError: A closure that is called with the error if loading fails.
     package func whenLoaded(
         _ onLoad: @MainActor () -> Void,
         onError: (@MainActor (any Error) -> Void)? = nil
@@ -16,7 +16,7 @@ extension Store {
         } catch {
             if Task.isCancelled { return }
             onError?(error)
-            // Ends without the event if the task is cancelled.
+            // If the task is cancelled, the stream ends without this event.
             for await event in events where event.operation == .loaded { break }
         }
         if !Task.isCancelled { onLoad() }

@@ -2,7 +2,7 @@ import Bodega
 
 extension Store {
 
-    /// Operations that are carried out together, all or nothing, when ``run()`` is called.
+    /// A chain of operations that ``run()`` performs as one atomic operation.
     ///
     /// ```swift
     /// try await store
@@ -11,7 +11,8 @@ extension Store {
     ///     .run()
     /// ```
     ///
-    /// It is one object: what is added to it counts for all who hold it.
+    /// A chain is a reference type: operations that are added through one reference are part of the chain for all of
+    /// them.
     @MainActor
     public final class Operation {
         private let store: Store
@@ -23,13 +24,13 @@ extension Store {
             steps = [step]
         }
 
-        /// Carries out the operations in order, as one batch and one change.
+        /// Performs the operations in order, as one batch and one change.
         ///
-        /// Once it has been called, a further call carries out nothing, and what is added counts no more; the call returns
-        /// when the first one has ended. After a failure it can be called again.
+        /// A chain runs once. A second call waits until the first one has ended and performs nothing, even if
+        /// operations have been added since. After a failure, the chain can be run again.
         ///
-        /// - Throws: A `StorageError` if an item could not be encoded or they could not be written. Nothing was changed
-        ///   then.
+        /// - Throws: A `StorageError` if an item could not be encoded or the changes could not be written. In this case
+        ///   nothing has changed.
         public func run() async throws {
             if hasRun { return try await store.pipeline.perform(.exclusive {}) }
             hasRun = true
@@ -41,115 +42,117 @@ extension Store {
             }
         }
 
-        /// Then inserts an item, or replaces the one with its identifier.
+        /// Adds the insertion of an item, which replaces the item with the same identifier.
         ///
         /// - Parameter item: The item.
         /// - Returns: The operation itself.
         @discardableResult
-        public func insert(_ item: Item) async throws -> Operation { then(.insert([item])) }
+        public func insert(_ item: Item) async throws -> Operation { adding(.insert([item])) }
 
-        /// Then inserts items, or replaces those with their identifiers.
+        /// Adds the insertion of items, which replace the items with the same identifiers.
         ///
-        /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+        /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the
+        ///   first.
         /// - Returns: The operation itself.
         @discardableResult
-        public func insert(_ items: [Item]) async throws -> Operation { then(.insert(items)) }
+        public func insert(_ items: [Item]) async throws -> Operation { adding(.insert(items)) }
 
-        /// Then inserts an item; the same as ``insert(_:)-(Item)``.
+        /// Adds the insertion of an item. Equivalent to ``insert(_:)-(Item)``.
         ///
         /// - Parameter item: The item.
         /// - Returns: The operation itself.
         @discardableResult
-        public func add(_ item: Item) async throws -> Operation { then(.insert([item])) }
+        public func add(_ item: Item) async throws -> Operation { adding(.insert([item])) }
 
-        /// Then inserts items; the same as ``insert(_:)-([Item])``.
+        /// Adds the insertion of items. Equivalent to ``insert(_:)-([Item])``.
         ///
         /// - Parameter items: The items.
         /// - Returns: The operation itself.
         @discardableResult
-        public func add(_ items: [Item]) async throws -> Operation { then(.insert(items)) }
+        public func add(_ items: [Item]) async throws -> Operation { adding(.insert(items)) }
 
-        /// Then removes an item. It need not be there.
+        /// Adds the removal of an item, which need not exist.
         ///
-        /// - Parameter item: The item; only its identifier counts.
+        /// - Parameter item: The item. Only its identifier matters.
         /// - Returns: The operation itself.
         @discardableResult
-        public func remove(_ item: Item) async throws -> Operation { then(.removeItems([item])) }
+        public func remove(_ item: Item) async throws -> Operation { adding(.removeItems([item])) }
 
-        /// Then removes items. They need not be there.
+        /// Adds the removal of items, which need not exist.
         ///
-        /// - Parameter items: The items; only their identifiers count.
+        /// - Parameter items: The items. Only their identifiers matter.
         /// - Returns: The operation itself.
         @discardableResult
-        public func remove(_ items: [Item]) async throws -> Operation { then(.removeItems(items)) }
+        public func remove(_ items: [Item]) async throws -> Operation { adding(.removeItems(items)) }
 
-        /// Then removes an item. It need not be there.
+        /// Adds the removal of an item, which need not exist.
         ///
         /// - Parameter id: The item's identifier.
         /// - Returns: The operation itself.
         @discardableResult
-        public func remove(id: String) async throws -> Operation { then(.remove([CacheKey(id)])) }
+        public func remove(id: String) async throws -> Operation { adding(.remove([CacheKey(id)])) }
 
-        /// Then removes all items.
+        /// Adds the removal of all items.
         ///
         /// - Returns: The operation itself.
         @discardableResult
-        public func removeAll() async throws -> Operation { then(.removeAll) }
+        public func removeAll() async throws -> Operation { adding(.removeAll) }
 
-        private func then(_ step: StoreStep<Item>) -> Operation {
+        private func adding(_ step: StoreStep<Item>) -> Operation {
             steps.append(step)
             return self
         }
     }
 }
 
-// The first operation of a chain. These and those above are async and throw, as in Boutique: an operation whose `await` was
-// forgotten is an error, not a chain that is never run, and code written for Boutique compiles without warnings.
+// The first operation of a chain. These methods and those above are async and throw, as in Boutique. So a forgotten
+// `await` is a compiler error instead of a chain that never runs, and code written for Boutique compiles without
+// warnings.
 extension Store {
 
-    /// Begins a chain of operations by inserting an item. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by inserting an item. ``Operation/run()`` performs it.
     ///
     /// - Parameter item: The item.
     @_disfavoredOverload
     public func insert(_ item: Item) async throws -> Operation { Operation(store: self, .insert([item])) }
 
-    /// Begins a chain of operations by inserting items. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by inserting items. ``Operation/run()`` performs it.
     ///
-    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+    /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     @_disfavoredOverload
     public func insert(_ items: [Item]) async throws -> Operation { Operation(store: self, .insert(items)) }
 
-    /// Begins a chain of operations by inserting an item. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by inserting an item. ``Operation/run()`` performs it.
     ///
     /// - Parameter item: The item.
     @_disfavoredOverload
     public func add(_ item: Item) async throws -> Operation { Operation(store: self, .insert([item])) }
 
-    /// Begins a chain of operations by inserting items. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by inserting items. ``Operation/run()`` performs it.
     ///
     /// - Parameter items: The items.
     @_disfavoredOverload
     public func add(_ items: [Item]) async throws -> Operation { Operation(store: self, .insert(items)) }
 
-    /// Begins a chain of operations by removing an item. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by removing an item. ``Operation/run()`` performs it.
     ///
-    /// - Parameter item: The item; only its identifier counts.
+    /// - Parameter item: The item. Only its identifier matters.
     @_disfavoredOverload
     public func remove(_ item: Item) async throws -> Operation { Operation(store: self, .removeItems([item])) }
 
-    /// Begins a chain of operations by removing items. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by removing items. ``Operation/run()`` performs it.
     ///
-    /// - Parameter items: The items; only their identifiers count.
+    /// - Parameter items: The items. Only their identifiers matter.
     @_disfavoredOverload
     public func remove(_ items: [Item]) async throws -> Operation { Operation(store: self, .removeItems(items)) }
 
-    /// Begins a chain of operations by removing an item. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by removing an item. ``Operation/run()`` performs it.
     ///
     /// - Parameter id: The item's identifier.
     @_disfavoredOverload
     public func remove(id: String) async throws -> Operation { Operation(store: self, .remove([CacheKey(id)])) }
 
-    /// Begins a chain of operations by removing all items. ``Operation/run()`` carries it out.
+    /// Begins a chain of operations by removing all items. ``Operation/run()`` performs it.
     @_disfavoredOverload
     public func removeAll() async throws -> Operation { Operation(store: self, .removeAll) }
 }

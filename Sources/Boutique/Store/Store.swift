@@ -7,8 +7,8 @@ public import Combine
 public import OpenCombine
 #endif
 
-/// Keeps items of one type: in memory, where they are read like an array, and in a storage engine, from which they come
-/// back after a relaunch.
+/// A collection of items of one type, kept in memory, where it is read like an array, and in a storage engine, from
+/// which it is loaded after a relaunch.
 ///
 /// ```swift
 /// let store = Store<Note>(storage: SQLiteStorageEngine.default(appendingPath: "Notes"), cacheIdentifier: \.id)
@@ -19,31 +19,32 @@ public import OpenCombine
 /// ```
 ///
 /// ## What you can rely on
-/// - Operations take effect in the order in which they were called, from wherever that was, each all or not at all. They
-///   are written first and shown after: once an awaited call has returned, ``items`` and the engine agree; when it has
-///   thrown, it has changed neither, see <doc:WhenThingsGoWrong>.
-/// - An operation costs what it changes, whatever the number of items. Reading, writing, encoding and decoding happen
-///   off the main actor. Operations that wait at the same time are written as one batch and show as one change.
-/// - Operations wait until the items are loaded. If they can't be, ``state`` says so and operations are refused, so that
-///   nothing is overwritten that was not read. ``reload()`` tries again.
-/// - A record that can't be decoded stays stored, takes no other with it, and is reported in ``undecodable``.
+/// - Operations are atomic and take effect in the order of their calls, from any task or thread. An operation is
+///   written to the engine before ``items`` change: when an awaited call has returned, ``items`` and the engine agree;
+///   when it has thrown, it has changed neither, see <doc:WhenThingsGoWrong>.
+/// - The cost of an operation depends on what it changes, not on the number of items in the store. Reading, writing,
+///   encoding and decoding happen off the main actor. Operations that wait at the same time are written as one batch
+///   and appear as one change.
+/// - Operations wait until the items are loaded. If loading fails, ``state`` is ``StoreState/failed(_:)`` and
+///   operations throw, so that the store never overwrites records that it has not read. ``reload()`` retries.
+/// - A record that can't be decoded stays stored, does not affect other records, and is reported in ``undecodable``.
 ///
-/// Cancelling a task does not cancel the operations that it has called.
+/// Cancelling a task does not cancel the operations that it has started.
 ///
-/// ## Watching
-/// ``items``, ``state``, ``subscript(_:)`` and the other properties can be tracked by the Observation framework. The
-/// store is an `ObservableObject`, and `$items` a publisher of all items. ``events`` and ``values(id:)`` are streams.
+/// ## Observing changes
+/// The Observation framework tracks ``items``, ``state``, ``subscript(_:)`` and the other properties. The store is also
+/// an `ObservableObject`, `$items` publishes all items, and ``events`` and ``values(id:)`` are asynchronous sequences.
 ///
-/// A copy of ``items`` that you keep makes the next change copy the array. Ask for what you need when you need it.
+/// If you keep a copy of ``items``, the next change copies the whole array. Read the items when you need them instead.
 @MainActor
 public final class Store<Item: StorableItem>: ObservableObject, Observable {
 
     /// All items, in the order in which they were first inserted. `$items` publishes them.
     ///
-    /// Inserting an item with the identifier of another one replaces that at its place.
+    /// Inserting an item with the identifier of another item replaces that item in its place.
     @StoreItems public var items: [Item]
 
-    /// Fires before ``items``, ``state`` or ``undecodable`` change.
+    /// A publisher that emits before ``items``, ``state`` or ``undecodable`` change.
     public nonisolated var objectWillChange: ObservableObjectPublisher { model.objectChanges.publisher }
 
     let model: StoreModel<Item>
@@ -51,18 +52,18 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
 
     /// Creates a store and loads its items in the background.
     ///
-    /// Whether that succeeds is seen in ``state``, and ``itemsHaveLoaded()`` tells. Where you can wait, use the
-    /// initializer that is `async` and throws.
+    /// To find out whether loading succeeds, read ``state`` or call ``itemsHaveLoaded()``. In asynchronous code, use
+    /// the initializer that is `async` and throws.
     ///
-    /// At the top level of `main.swift`, Swift always chooses this initializer. After `try await`, the compiler then warns
-    /// that no `async` operations occur. Call ``itemsHaveLoaded()`` there.
+    /// At the top level of `main.swift`, Swift always chooses this initializer. If you write `try await` before it, the
+    /// compiler warns that no `async` operations occur. Call ``itemsHaveLoaded()`` there.
     ///
     /// - Parameters:
-    ///   - storage: Where the items are kept. Nothing else should be kept there; a database holds several collections,
-    ///     see `SQLiteStorageEngine.collection(named:)`.
-    ///   - cacheIdentifier: What identifies an item.
-    ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - migration: The earlier shapes of the items, and how to convert them.
+    ///   - storage: The engine that keeps the items. Don't store anything else in it. A database can hold several
+    ///     collections, see `SQLiteStorageEngine.collection(named:)`.
+    ///   - cacheIdentifier: The key path of the items' identifier.
+    ///   - coder: The coder that encodes and decodes items; JSON by default.
+    ///   - migration: The earlier shapes of the items and their conversions.
     public nonisolated convenience init(
         storage: any StorageEngine,
         cacheIdentifier: KeyPath<Item, String>,
@@ -76,17 +77,17 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
 
     /// Creates a store and loads its items.
     ///
-    /// At the top level of `main.swift`, Swift chooses the initializer that loads in the background, also after
-    /// `try await`. Call ``itemsHaveLoaded()`` there, or create the store in an `async` function.
+    /// At the top level of `main.swift`, Swift chooses the initializer that loads in the background, even after `try
+    /// await`. Call ``itemsHaveLoaded()`` there, or create the store in an `async` function.
     ///
     /// - Parameters:
-    ///   - storage: Where the items are kept. Nothing else should be kept there; a database holds several collections,
-    ///     see `SQLiteStorageEngine.collection(named:)`.
-    ///   - cacheIdentifier: What identifies an item.
-    ///   - coder: How an item becomes bytes; JSON by default.
-    ///   - migration: The earlier shapes of the items, and how to convert them.
-    /// - Throws: What the engine throws if the items can't be read. That some can't be decoded is no error here; see
-    ///   ``undecodable``.
+    ///   - storage: The engine that keeps the items. Don't store anything else in it. A database can hold several
+    ///     collections, see `SQLiteStorageEngine.collection(named:)`.
+    ///   - cacheIdentifier: The key path of the items' identifier.
+    ///   - coder: The coder that encodes and decodes items; JSON by default.
+    ///   - migration: The earlier shapes of the items and their conversions.
+    /// - Throws: The engine's error if the items can't be read. An item that can't be decoded does not cause an error;
+    ///   see ``undecodable``.
     public nonisolated convenience init(
         storage: any StorageEngine,
         cacheIdentifier: KeyPath<Item, String>,
@@ -99,7 +100,7 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
         try await itemsHaveLoaded()
     }
 
-    /// Creates a store that has its items if some are given, else its pipeline must load them.
+    /// Creates a store that shows the given items. If there are none, the caller must make the pipeline load them.
     nonisolated init(_ records: RecordStorage<Item>, showing loaded: LoadedRecords<Item>? = nil) {
         let model = StoreModel(loaded)
         self.model = model

@@ -5,7 +5,7 @@ public import Combine
 public import OpenCombine
 #endif
 
-/// What makes `items` a property that can be read, observed, and subscribed to as `$items`.
+/// The property wrapper of a store's `items`, which can be read, observed, and subscribed to as `$items`.
 @MainActor
 @propertyWrapper
 public struct StoreItems<Item: StorableItem> {
@@ -17,23 +17,23 @@ public struct StoreItems<Item: StorableItem> {
 
     /// All items, in insertion order.
     public var wrappedValue: [Item] {
-        model.reportEarlyReading()
+        model.reportEarlyRead()
         return model.items
     }
 
-    /// Publishes all items, once when subscribed and then after each change.
+    /// A publisher of all items: once on subscription, then after each change.
     public nonisolated var projectedValue: Publisher { Publisher(model: model) }
 
-    /// Publishes the items of a store.
+    /// A publisher of the items of a store.
     ///
-    /// A subscriber gets all items when it subscribes, and again after each change, on the main actor. One that asks for
-    /// less than is published gets the latest when it asks again.
+    /// A subscriber receives all items when it subscribes and again after each change, on the main actor. If its demand
+    /// is used up, it receives the latest items when it requests more.
     public struct Publisher: Sendable {
         fileprivate let model: StoreModel<Item>
     }
 }
 
-// Not beside the type, where its name would hide the protocol's.
+// In extensions, because inside the type its own name hides the protocol's.
 #if canImport(Combine)
 extension StoreItems.Publisher: Combine.Publisher {}
 #else
@@ -44,12 +44,12 @@ extension StoreItems.Publisher {
     /// All items, in insertion order.
     public typealias Output = [Item]
 
-    /// It never fails.
+    /// The publisher never fails.
     public typealias Failure = Never
 
-    /// Begins to publish to a subscriber.
+    /// Starts publishing to a subscriber.
     ///
-    /// - Parameter subscriber: The subscriber, which is called on the main actor.
+    /// - Parameter subscriber: The subscriber. Its methods are called on the main actor.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == [Item], S.Failure == Never {
         let subscription = ItemsSubscription(AnySubscriber(subscriber), to: model)
         subscriber.receive(subscription: subscription)

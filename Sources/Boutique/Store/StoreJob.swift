@@ -1,21 +1,21 @@
-/// Something that waits for its turn in a store's pipeline.
+/// Work that waits for its turn in a store's pipeline.
 @MainActor
 struct StoreJob<Item: StorableItem> {
 
     enum Work {
-        /// Steps that are known already.
+        /// Steps that the caller has given.
         case steps([StoreStep<Item>])
-        /// Steps that follow from the items when the turn has come.
+        /// A closure that determines the steps from the items when the job's turn comes.
         case transaction(@MainActor (inout StoreTransaction<Item>) throws -> Void)
-        /// Something else, which has the pipeline to itself.
+        /// Other work, which shares its turn with no other job.
         case exclusive(@MainActor () async throws -> Void)
     }
 
     let work: Work
-    /// Whether it may run while it is not known what is stored.
-    var worksUnloaded = false
-    /// Whether it must not share a batch, because a batch that it was in failed.
-    var isAlone = false
-    /// Tells the caller how it ended.
+    /// Whether it may run in a store that has failed to load.
+    var canRunUnloaded = false
+    /// Whether it must be written as a batch of its own, because a batch that it shared has failed.
+    var needsOwnBatch = false
+    /// Reports the outcome to the caller.
     let finish: @MainActor (Result<Void, any Error>) -> Void
 }

@@ -7,38 +7,49 @@ import Combine
 import OpenCombine
 #endif
 
-/// The items of a store on the main actor, and everybody who watches them.
+/// The items of a store on the main actor, and their observers.
 ///
-/// It only shows: the store's pipeline decides what changes and when. A change is one for all who watch, whatever number
-/// of operations it comes from; events are told one for each operation.
+/// The store's pipeline decides what changes and when. The model shows each change in one cycle, which does not
+/// suspend:
+///
+/// 1. Announce the change to `objectWillChange`, let event streams drop waiting snapshots of many items, and announce
+///    the change to the Observation framework.
+/// 2. Replace the items, the exceptions, and the state.
+/// 3. Notify the Observation framework.
+/// 4. Publish the items to the subscribers of `$items`, once for the change, however many operations it has.
+/// 5. Hand the events, one for each step of an operation, to the event streams, and the versions of changed items to
+///    their streams.
+///
+/// The main actor guards all state. Observers are called synchronously. An event stream that an observer creates during
+/// ``apply(_:_:)`` therefore begins with a snapshot that is taken when it is read.
 @MainActor
 final class StoreModel<Item: StorableItem> {
 
     /// The items.
     private(set) var contents: OrderedItems<Item>
-    /// Whether they are there.
+    /// The loading state.
     private(set) var state: StoreState
-    /// Where the records are that are not simply items under their own keys.
+    /// The records that are not simply items under their own keys.
     private(set) var exceptions: RecordExceptions
 
-    /// Fires before each change, for observers of the store as an object.
+    /// Emits before each change, for observers of the store as an object.
     nonisolated let objectChanges = ObjectChanges()
 
-    /// Whether a change is being told, so that what is shown may be the state before it.
+    /// Whether a change is being applied, so that a reader may still see the state before it.
     private var isChanging = false
 
-    /// Whether it was reported that the items were read before they were loaded.
-    private(set) var hasReportedEarlyReading = false
+    /// Whether a read of the items before they were loaded has been logged.
+    private(set) var hasReportedEarlyRead = false
 
     private let itemsPoint = ObservationPoint()
     private let statePoint = ObservationPoint()
     private let undecodablePoint = ObservationPoint()
     private let singleItems = ItemObservation()
-    private var publishing: [ItemsSubscription<Item>] = []
+    private var subscriptions: [ItemsSubscription<Item>] = []
     private var eventReaders: [WeakReference<EventSubscription<Item>>] = []
     private let itemStreams = ItemStreams<Item>()
 
-    /// Shows the items that are there already, or that it is loading if there are none.
+    /// Creates a model with loaded items, or one that is loading if there are none.
     nonisolated init(_ loaded: LoadedRecords<Item>? = nil) {
         contents = loaded?.contents ?? OrderedItems()
         exceptions = loaded?.exceptions ?? RecordExceptions()
@@ -46,67 +57,68 @@ final class StoreModel<Item: StorableItem> {
     }
 
     deinit {
-        // Many items take long to free, and the last reference is often let go on the main actor.
+        // Many items take long to free, and the last reference is often released on the main actor.
         Task.detached { [contents] in _ = contents }
     }
 
-    // MARK: Reading, seen by observers
+    // MARK: Tracked reads
 
-    /// The items, read by a user.
+    /// The items. Observers track this access.
     var items: [Item] {
         itemsPoint.access()
         return contents.items
     }
 
-    /// Reports, once, that the items are read before they are loaded, if the reader could have waited: if it is a task.
+    /// Logs, once, that a task reads the items before they are loaded. The task could have waited for them.
     ///
-    /// At the top level of `main.swift` nothing else does. There, the compiler chooses the initializer that loads in the
-    /// background, also after `try await`. A view, which is drawn again when the items are loaded, is no task.
-    func reportEarlyReading() {
-        guard case .loading = state, !hasReportedEarlyReading, withUnsafeCurrentTask(body: { $0 != nil }) else {
+    /// At the top level of `main.swift`, the compiler chooses the initializer that loads in the background, even after
+    /// `try await`, so nothing else reveals the mistake. A view does not read in a task, and is rendered again when the
+    /// items are loaded.
+    func reportEarlyRead() {
+        guard case .loading = state, !hasReportedEarlyRead, withUnsafeCurrentTask(body: { $0 != nil }) else {
             return
         }
-        hasReportedEarlyReading = true
+        hasReportedEarlyRead = true
         boutiqueLogger.notice(
             """
-            The items of a store were read before they were loaded, so there were none. Call `try await \
-            store.itemsHaveLoaded()` first, or create the store in an async function by `try await Store(…)`.
+            The items of a store were read before they were loaded, so the array was empty. Call `try await \
+            store.itemsHaveLoaded()` first, or create the store with `try await Store(…)` in an async function.
             """,
             metadata: ["items": "\(Item.self)"]
         )
     }
 
-    /// The number of items, read by a user.
+    /// The number of items. Observers track this access.
     var count: Int {
         itemsPoint.access()
         return contents.count
     }
 
-    /// An item, read by a user.
+    /// The item under a key. Observers track this access.
     subscript(key: CacheKey) -> Item? {
         singleItems.access(key)
         return contents[key]
     }
 
-    /// Whether there is an item, asked by a user.
+    /// Returns whether there is an item under a key. Observers track this access.
     func contains(_ key: CacheKey) -> Bool {
         singleItems.access(key)
         return contents.contains(key)
     }
 
-    /// The state, read by a user.
+    /// The state. Observers track this access.
     var observedState: StoreState {
         statePoint.access()
         return state
     }
 
-    /// The undecodable records, read by a user.
+    /// The errors of the reported records. Observers track this access.
     var undecodable: [StorageError] {
         undecodablePoint.access()
         return exceptions.reported
     }
 
-    // MARK: Changing
+    // MARK: Showing
 
     /// Shows a new state.
     func show(_ newState: StoreState) {
@@ -114,7 +126,7 @@ final class StoreModel<Item: StorableItem> {
         observed(by: [statePoint]) { state = newState }
     }
 
-    /// Shows the items that were read from the engine, instead of what was shown before.
+    /// Shows the items that were read from the engine, in place of the earlier ones.
     func show(_ loaded: LoadedRecords<Item>) {
         objectChanges.publisher.send()
         singleItems.willChange(.any)
@@ -132,20 +144,20 @@ final class StoreModel<Item: StorableItem> {
         itemStreams.yieldAll(from: contents)
     }
 
-    /// Shows what operations have changed.
+    /// Shows the changes of operations.
     ///
     /// - Parameters:
     ///   - operations: The changes of each operation.
-    ///   - newExceptions: Where the records are after them.
+    ///   - newExceptions: The exceptions after the operations.
     func apply(_ operations: [[StoreChange<Item>]], _ newExceptions: RecordExceptions) {
         isChanging = true
         defer { isChanging = false }
         let changes = operations.flatMap { $0 }
         var points: [ObservationPoint] = []
         if newExceptions.reportsRevision != exceptions.reportsRevision { points.append(undecodablePoint) }
-        let areItemsChanged = changes.contains { $0.concerns(contents) }
+        let areItemsChanged = changes.contains { $0.affects(contents) }
         if areItemsChanged { points.append(itemsPoint) }
-        // What changes nothing is an event all the same.
+        // An operation that changes nothing is still an event.
         if !points.isEmpty { objectChanges.publisher.send() }
 
         let readers = readers()
@@ -156,7 +168,7 @@ final class StoreModel<Item: StorableItem> {
         observed(by: points) {
             exceptions = newExceptions
             for change in changes {
-                if let event = contents.apply(change, isTold: !readers.isEmpty) { events.append(event) }
+                if let event = contents.apply(change, reportsEvent: !readers.isEmpty) { events.append(event) }
             }
         }
         singleItems.didChange(changed)
@@ -174,40 +186,40 @@ final class StoreModel<Item: StorableItem> {
     }
 
     private func publish() {
-        for subscription in publishing { subscription.publish() }
+        for subscription in subscriptions { subscription.publish() }
     }
 
-    // MARK: Watching
+    // MARK: Observers
 
-    /// Publishes the items to a subscriber from now on.
+    /// Starts publishing the items to a subscriber.
     func add(_ subscription: ItemsSubscription<Item>) {
-        publishing.append(subscription)
+        subscriptions.append(subscription)
     }
 
-    /// Whether the items are published to a subscriber.
+    /// Returns whether the items are published to a subscriber.
     func has(_ subscription: ItemsSubscription<Item>) -> Bool {
-        publishing.contains { $0 === subscription }
+        subscriptions.contains { $0 === subscription }
     }
 
-    /// Publishes no more to a subscriber.
+    /// Stops publishing the items to a subscriber.
     func remove(_ subscription: ItemsSubscription<Item>) {
-        publishing.removeAll { $0 === subscription }
+        subscriptions.removeAll { $0 === subscription }
     }
 
-    /// A stream of the events from now on.
+    /// Returns a new stream of events.
     func events() -> AsyncStream<StoreEvent<Item>> {
         let subscription = EventSubscription<Item> { self.snapshot }
-        if isChanging { subscription.beginAnew() }
+        if isChanging { subscription.restart() }
         eventReaders.append(WeakReference(subscription))
         return AsyncStream { await subscription.next() }
     }
 
-    /// The state, as the event of a kind of its own.
+    /// The state and the items, as an event.
     private var snapshot: StoreEvent<Item> {
         state.isLoaded ? StoreEvent(.loaded, items: contents.items) : StoreEvent(.initialized)
     }
 
-    /// A stream of the versions of one item, once the items are there.
+    /// Returns a stream of the versions of one item, which begins when the items are loaded.
     func values(of key: CacheKey) -> AsyncStream<Item?> {
         let stream = itemStreams.stream(of: key)
         if state.isLoaded { itemStreams.yield(key, contents[key]) }
@@ -216,8 +228,8 @@ final class StoreModel<Item: StorableItem> {
 
     /// Ends all streams and subscriptions.
     func finish() {
-        for subscription in publishing { subscription.cancel() }
-        publishing = []
+        for subscription in subscriptions { subscription.cancel() }
+        subscriptions = []
         for reader in readers() { reader.finish() }
         itemStreams.finish()
     }

@@ -3,12 +3,12 @@ import Logging
 
 extension StorePipeline {
 
-    /// Starts to catch up with the engine whenever it signals changes. The loop does not keep the pipeline alive.
+    /// Starts catching up with the engine whenever it signals changes. The loop does not keep the pipeline alive.
     nonisolated func startCatchingUp() {
         follower.begin("\(Store<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
     }
 
-    /// Follows the changes of other origins than the store's current one.
+    /// Follows the changes of all origins except the store's current one.
     nonisolated func follow() {
         if let signals = records.changeSignals() { follower.follow(signals) }
     }
@@ -19,18 +19,18 @@ extension StorePipeline {
         followCurrentOrigin()
     }
 
-    /// Follows the changes of other origins than the current one, if that has been renewed.
+    /// Follows the changes of all origins except the current one, if the origin has been renewed.
     func followCurrentOrigin() {
         if records.origin == followedOrigin { return }
         followedOrigin = records.origin
         follow()
     }
 
-    /// Undoes what a failed write has left behind and shows what other origins have changed, in its turn.
+    /// Restores the records of a failed batch and shows the changes of other origins, in a turn of its own.
     private func catchUp() async throws {
-        // A write reads the changes itself if the cursor is known.
+        // If the cursor is known, a write reads the changes itself.
         try await perform(
-            .exclusive { [self] in try await showChanges() }, evenUnloaded: true, onlyWhenIdle: cursor != nil)
+            .exclusive { [self] in try await showChanges() }, canRunUnloaded: true, onlyWhenIdle: cursor != nil)
     }
 
     private func showChanges() async throws {
@@ -39,7 +39,7 @@ extension StorePipeline {
         if mustReload { show(try await records.load()) }
         if records.observableEngine == nil { return }
         if let cursor, let changes = try await records.changes(since: cursor) {
-            if !changes.areForeign {
+            if !changes.hasForeignChanges {
                 self.cursor = changes.cursor
                 return
             }
@@ -50,11 +50,11 @@ extension StorePipeline {
 
     // MARK: Showing
 
-    /// Shows own operations that were written, and what other origins have changed around them.
+    /// Shows own operations that were written, together with the changes that other origins have made around them.
     func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) {
         let isFollowing = cursor != nil
         if isFollowing, let changes = written.changes {
-            if !changes.areForeign {
+            if !changes.hasForeignChanges {
                 cursor = changes.cursor
                 return model.apply(operations, written.exceptions)
             }
@@ -65,7 +65,7 @@ extension StorePipeline {
         }
         model.apply(operations, written.exceptions)
         if isFollowing {
-            // They are written, but what else has changed is not known.
+            // The operations are written, but it is not known what other origins have changed.
             cursor = nil
             follower.catchUp()
         }
@@ -75,9 +75,10 @@ extension StorePipeline {
     ///
     /// - Parameters:
     ///   - changes: The changes after the cursor.
-    ///   - operations: The store's own operations among them that are not shown yet.
-    ///   - exceptions: The exceptions after these; `nil` if they are as before.
-    /// - Returns: Whether that was possible. Otherwise, and if the cursor is `nil` afterwards, all records have to be read.
+    ///   - operations: The store's own operations among the changes that are not shown yet.
+    ///   - exceptions: The exceptions after these operations, or `nil` if they are unchanged.
+    /// - Returns: Whether the changes could be shown. If not, or if the cursor is `nil` afterwards, all records have to
+    ///   be read.
     private func show(
         _ changes: RecordChanges<Item>,
         with operations: [[StoreChange<Item>]] = [],

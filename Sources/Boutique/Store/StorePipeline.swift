@@ -1,30 +1,65 @@
 import Bodega
 import DequeModule
 
-/// Does what is asked of a store, one after the other.
+/// The serial pipeline of a store's operations.
 ///
-/// Operations are written first and shown after. Those that wait together are written as one batch, and shown as one
-/// change. While the store loads, everything waits; when loading has failed, everything is refused.
+///      insert(), transaction(), reload(), …          signals of the engine, retries ──► follower
+///                  │                                                                       │
+///                  ▼                                                                       ▼
+///                queue ──────────────► run ◄────────── idle queue ◄──────────────────── catch up
+///                  ▲                    │
+///                  │         ┌──────────┴──────────┐
+///                  │         ▼                     ▼
+///                  │   operations of         exclusive job:
+///                  │     one kind          reload, catch up, …
+///                  │         │
+///                  │         ▼
+///                  │       plan ──► write one batch ──► show ──► finish
+///                  │                       │
+///                  └── each in a batch ◄── fails: undo ──► finish with the error
+///                        of its own
+///
+/// 1. ``load()`` reads the items in a detached task, without a turn. Until they are shown or reading has failed, all
+///    jobs wait. After a failure, ``run()`` refuses all jobs but reloads and the follower's.
+/// 2. ``perform(_:canRunUnloaded:onlyWhenIdle:)`` adds a job to a queue. If no run is active, ``start()`` begins one. A
+///    run takes jobs until both queues are empty. The idle queue comes last, so that its jobs do not separate
+///    operations that could share a batch.
+/// 3. ``write(_:)`` takes all waiting operations of the same kind: chains and single operations, or transactions.
+/// 4. **Plan**: the bodies of transactions run on the main actor, each on the items that the earlier ones have left.
+/// 5. **Write**: ``RecordStorage`` encodes the items, writes one batch, and reads the log since the cursor, all off the
+///    main actor. An operation that can't be encoded fails alone. Transactions that were planned on top of it go back
+///    to the queue.
+/// 6. **Show**: the model applies the changes, with those of other origins in the order of the log, and the cursor
+///    moves behind them. Only then do the callers return.
+/// 7. If the batch fails, ``resolveFailure()`` restores the records. Then each of its operations is tried in a batch of
+///    its own. If the engine is locked, or the records can't be restored, all operations fail instead. In the latter
+///    case, each later turn restores the records first, and the follower takes such a turn soon. An engine with a log
+///    is left as it is: the store takes a new origin, and whatever the engine has applied is shown as a foreign change.
+/// 8. The follower catches up in a turn of its own: it reads the log since the cursor and shows the net effect. If the
+///    log does not reach back, or the cursor is not known, it reads all records. With a known cursor it waits in the
+///    idle queue, because each write reads the log itself.
+///
+/// The main actor guards all state here and in the model. The items, the cursor, and the failed batch change only in a
+/// turn or in the first load, of which there is one at a time, so they stay the same across the `await`s of a turn. The
+/// locks of ``RecordStorage`` and ``ChangeFollower`` guard the store's origin and the follower's tasks.
 @MainActor
 final class StorePipeline<Item: StorableItem> {
     let model: StoreModel<Item>
     let records: RecordStorage<Item>
 
     private var queue = Deque<StoreJob<Item>>()
-    /// What is done when nothing else is to be done, so that it separates no operations that could share a batch.
+    /// Jobs that run only while ``queue`` is empty, so that they don't separate operations that could share a batch.
     private var idleQueue = Deque<StoreJob<Item>>()
     private var isRunning = false
     private var waitingForLoad: [CheckedContinuation<Void, any Error>] = []
-    /// A batch of which it is not known whether it was applied. Nothing is written before that is found out.
-    private(set) var failure: FailedBatch?
-    /// Whether records have to be read again because a removal of reported ones has failed, so that it is not known which
-    /// of them are left.
+    /// A batch that has failed and whose records are not restored yet. Nothing else is written before that.
+    private(set) var failedBatch: FailedBatch?
+    /// Whether all records have to be read again, because what is shown may differ from what is stored.
     var mustReload = false
-    /// The cursor in the engine's log up to which changes are shown; `nil` if it is not known: then all records have to be
-    /// read to catch up.
+    /// The cursor in the engine's log up to which changes are shown. If it is `nil`, catching up reads all records.
     var cursor: StorageCursor?
     let follower = ChangeFollower()
-    /// The origin whose changes ``follower`` leaves out.
+    /// The origin whose changes ``follower`` omits.
     var followedOrigin: StorageOrigin
 
     nonisolated init(records: RecordStorage<Item>, model: StoreModel<Item>) {
@@ -36,32 +71,33 @@ final class StorePipeline<Item: StorableItem> {
 
     // MARK: Queueing
 
-    /// Waits for a turn, does something, and returns when it is done.
+    /// Performs work in a turn of its own, and returns when it has ended.
     func perform(
         _ work: StoreJob<Item>.Work,
-        evenUnloaded: Bool = false,
+        canRunUnloaded: Bool = false,
         onlyWhenIdle: Bool = false
     ) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            let job = StoreJob(work: work, worksUnloaded: evenUnloaded) { continuation.resume(with: $0) }
+            let job = StoreJob(work: work, canRunUnloaded: canRunUnloaded) { continuation.resume(with: $0) }
             if onlyWhenIdle { idleQueue.append(job) } else { queue.append(job) }
             start()
         }
     }
 
-    /// Loads the items. It is called once, before anything else is done.
+    /// Loads the items. It must be called once, before any other method.
     nonisolated func load() {
         follow()
-        // Reading begins even while the main actor is busy.
+        // Detached, so that reading begins even while the main actor is busy.
         let reading = Task.detached { [records] in try await records.load() }
         Task { @MainActor in
             await finishLoading { try await reading.value }
-            // Not from here, where what was read is still held, which would make the first change copy all of it.
+            // Not in finishLoading(), which still holds the records read: a second reference would make the first
+            // change copy all items.
             start()
         }
     }
 
-    /// Waits until the first attempt to load is over.
+    /// Waits until the first attempt to load has ended.
     func waitForLoad() async throws {
         switch model.state {
         case .loaded: return
@@ -73,14 +109,14 @@ final class StorePipeline<Item: StorableItem> {
     private func start() {
         if isRunning || !model.state.isSettled || queue.isEmpty && idleQueue.isEmpty { return }
         isRunning = true
-        // Detached, because what waits later is no less urgent than what came first.
+        // Detached, so that the run does not inherit the priority of the first caller: later jobs may be more urgent.
         let work: @MainActor @Sendable () async -> Void = { await self.run() }
         Task.detached(priority: .userInitiated, operation: work)
     }
 
     private func run() async {
         while let job = queue.popFirst() ?? idleQueue.popFirst() {
-            if case .failed(let error) = model.state, !job.worksUnloaded {
+            if case .failed(let error) = model.state, !job.canRunUnloaded {
                 job.finish(.failure(StorageError.notLoaded(error)))
                 continue
             }
@@ -92,10 +128,10 @@ final class StorePipeline<Item: StorableItem> {
         isRunning = false
     }
 
-    /// The jobs that can share a batch with the first: all of those that wait and are of its kind.
+    /// Takes the jobs that can share a batch with the first: those of its kind at the head of the queue.
     private func jobs(startingWith first: StoreJob<Item>) -> [StoreJob<Item>] {
         var jobs = [first]
-        while !first.isAlone, let next = queue.first, !next.isAlone, first.canShareBatch(with: next) {
+        while !first.needsOwnBatch, let next = queue.first, !next.needsOwnBatch, first.canShareBatch(with: next) {
             jobs.append(next)
             queue.removeFirst()
         }
@@ -105,9 +141,9 @@ final class StorePipeline<Item: StorableItem> {
     // MARK: Writing
 
     private func write(_ jobs: [StoreJob<Item>]) async {
-        let checked = await result(resolveFailure)
-        if case .failure = checked {
-            for job in jobs { job.finish(checked) }
+        let resolved = await result(resolveFailure)
+        if case .failure = resolved {
+            for job in jobs { job.finish(resolved) }
             return
         }
         let (jobs, steps) = plan(jobs)
@@ -115,16 +151,17 @@ final class StorePipeline<Item: StorableItem> {
         let isPlanned = jobs[0].isTransaction
         let written = await records.write(
             steps, model.exceptions, model.exceptions.isEmpty ? nil : model.contents, since: cursor,
-            endsAtFailure: isPlanned)
+            stopsAtFailure: isPlanned)
         var ready: [(job: StoreJob<Item>, operation: PreparedOperation<Item>)] = []
-        // Closures, here and wherever an operation comes by: a key path into a generic type is made anew at each use.
+        // Closures instead of key paths, here and in all code that each operation runs: a key path into a generic type
+        // is created again at each use.
         for (job, prepared) in zip(jobs, written.prepared) {
             switch prepared {
             case .success(let operation): ready.append((job, operation))
             case .failure(let error): job.finish(.failure(error))
             }
         }
-        // They stood on one that has failed, so they are planned anew.
+        // These transactions were planned on top of one that has failed, so they are planned again.
         for job in jobs.dropFirst(written.prepared.count).reversed() { queue.prepend(job) }
         if ready.isEmpty { return }
         switch written.outcome {
@@ -136,21 +173,21 @@ final class StorePipeline<Item: StorableItem> {
             }
             for (job, _) in ready { job.finish(.success(())) }
         case .failure(let error):
-            failure = FailedBatch(ready.map { $0.operation })
+            failedBatch = FailedBatch(ready.map { $0.operation })
             let resolved = await result(resolveFailure)
             if case .failure = resolved { follower.catchUp() }
-            end(ready.map { $0.job }, with: error, resolved)
+            retryOrFail(ready.map { $0.job }, with: error, resolved)
         }
     }
 
-    /// Finds out what the jobs change. Transactions run now, each on top of those before it.
+    /// Determines the steps of each job. The bodies of transactions run here, each on top of the earlier ones.
     private func plan(_ jobs: [StoreJob<Item>]) -> (jobs: [StoreJob<Item>], steps: [[StoreStep<Item>]]) {
         var planned: [StoreJob<Item>] = []
         var steps: [[StoreStep<Item>]] = []
         let pending = TransactionOverlay(on: model, key: records.coding.key)
         for job in jobs {
             switch job.work {
-            case .exclusive: preconditionFailure("It has the pipeline to itself.")
+            case .exclusive: preconditionFailure("An exclusive job must not share a batch.")
             case .steps(let known):
                 planned.append(job)
                 steps.append(known)
@@ -169,11 +206,12 @@ final class StorePipeline<Item: StorableItem> {
         return (planned, steps)
     }
 
-    /// Ends jobs whose batch failed; if there were several, each is tried alone, because only one may be to blame.
-    private func end(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
+    /// Retries each job of a failed batch in a batch of its own, because a single job may have made it fail. A single
+    /// job fails.
+    private func retryOrFail(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
         if isOneItemToBlame(for: error, among: jobs.count), case .success = resolved {
             for var job in jobs.reversed() {
-                job.isAlone = true
+                job.needsOwnBatch = true
                 queue.prepend(job)
             }
         } else {
@@ -181,13 +219,13 @@ final class StorePipeline<Item: StorableItem> {
         }
     }
 
-    /// Undoes what a failed batch has left behind. Nothing else is done before that.
+    /// Restores the records that a failed batch has changed. Every turn that reads or writes records begins with it.
     ///
-    /// What the engine applies of the batch after that is shown as a change of others.
+    /// If the engine applies a part of the batch later, that is shown as a foreign change.
     func resolveFailure() async throws {
-        guard let failure else { return }
+        guard let failedBatch else { return }
         do {
-            switch try await records.undo(failure, model.contents, model.exceptions, since: cursor) {
+            switch try await records.undo(failedBatch, model.contents, model.exceptions, since: cursor) {
             case .none: break
             case .order: cursor = nil
             case .items:
@@ -195,10 +233,10 @@ final class StorePipeline<Item: StorableItem> {
                 follower.catchUp()
             }
         } catch let error as StorageError where error.code == .encodingFailed {
-            // An item that was decoded but can't be encoded can't be put back, so what is stored is what there is.
+            // An item that was decoded but can't be encoded can't be restored, so the store shows what is stored.
             show(try await records.load())
         }
-        self.failure = nil
+        self.failedBatch = nil
         renewOrigin()
     }
 
@@ -208,28 +246,28 @@ final class StorePipeline<Item: StorableItem> {
     func reload() async throws {
         try await perform(
             .exclusive { [self] in
-                // What a failed operation has left must not come back as an item.
+                // The remains of a failed operation must not become items.
                 try await resolveFailure()
                 if !model.state.isLoaded { model.show(.loading) }
                 try await finishLoading { [records] in try await records.load() }.get()
             },
-            evenUnloaded: true
+            canRunUnloaded: true
         )
     }
 
-    /// Shows what was read.
+    /// Shows the records that were read.
     func show(_ loaded: LoadedRecords<Item>) {
         cursor = loaded.cursor
         mustReload = false
         model.show(loaded)
-        // A failed rewrite of old records has renewed the origin.
+        // If rewriting old records has failed, the store has a new origin.
         followCurrentOrigin()
     }
 
     @discardableResult
     private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
         let loaded = await result { show(try await read()) }
-        // What is shown of a store that was loaded before is still right.
+        // A store that was loaded before keeps its items and its state.
         if case .failure(let error) = loaded, !model.state.isLoaded { model.show(.failed(error)) }
         let waiting = waitingForLoad
         waitingForLoad = []
@@ -252,7 +290,7 @@ extension StoreJob {
 }
 
 extension StoreState {
-    /// Whether loading is over.
+    /// Whether loading has ended.
     fileprivate var isSettled: Bool {
         if case .loading = self { false } else { true }
     }
@@ -263,18 +301,18 @@ extension StorageError {
     static func notLoaded(_ cause: any Error) -> StorageError {
         StorageError(
             .storeNotLoaded,
-            "The store could not be loaded, so it is not known what is stored, and nothing was changed. Call reload().",
+            "The operation was refused, because the store could not be loaded. Nothing has changed. Call reload().",
             cause: cause
         )
     }
 }
 
 extension StorageError.Code {
-    /// A store could not load its items and refuses to change what it does not know.
+    /// The store could not load its items, so it refuses to change them.
     public static let storeNotLoaded = StorageError.Code(rawValue: "storeNotLoaded")
 }
 
-/// Runs something and returns how it ended.
+/// Runs a closure and returns its outcome.
 @MainActor
 func result<Value>(_ body: @MainActor () async throws -> Value) async -> Result<Value, any Error> {
     do {

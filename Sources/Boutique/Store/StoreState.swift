@@ -1,22 +1,22 @@
-/// Whether a ``Store`` has its items.
+/// The loading state of a ``Store``.
 public enum StoreState: Sendable {
-    /// The items are being read. Operations wait until that is done.
+    /// The store is reading its items. Operations wait until it has finished.
     case loading
 
-    /// The items are there. What could be read is in ``Store/items``, what could not be decoded in
-    /// ``Store/undecodable``.
+    /// The items are loaded. ``Store/items`` contains those that could be decoded, and ``Store/undecodable`` reports
+    /// the other records.
     case loaded
 
-    /// The items could not be read, so the store does not know what is stored and refuses to change it. Nothing is lost:
-    /// ``Store/reload()`` tries again.
+    /// The items could not be read. Operations throw `StorageError.Code.storeNotLoaded`, and the stored records stay as
+    /// they are. ``Store/reload()`` retries.
     case failed(any Error)
 
-    /// Whether the items are there.
+    /// Whether the items are loaded.
     public var isLoaded: Bool {
         if case .loaded = self { true } else { false }
     }
 
-    /// Why the items could not be read, if that is so.
+    /// The error that made loading fail, or `nil` in other states.
     public var error: (any Error)? {
         if case .failed(let error) = self { error } else { nil }
     }

@@ -1,13 +1,13 @@
 import Bodega
 
-/// Several operations on a store that take effect all together or not at all; see ``Store/transaction(_:)``.
+/// A group of operations on a store that take effect atomically; see ``Store/transaction(_:)``.
 ///
-/// It sees the items as they are when its turn has come, with its own changes.
+/// A transaction reads the items as they are when its turn comes, including its own changes.
 @MainActor
 public struct StoreTransaction<Item: StorableItem> {
     private let base: TransactionOverlay<Item>
     private let key: (Item) -> CacheKey
-    private(set) var own = TransactionOverlay<Item>.Layer()
+    private(set) var layer = TransactionOverlay<Item>.Layer()
     private(set) var steps: [StoreStep<Item>] = []
 
     init(on base: TransactionOverlay<Item>, key: @escaping (Item) -> CacheKey) {
@@ -17,64 +17,64 @@ public struct StoreTransaction<Item: StorableItem> {
 
     // MARK: Reading
 
-    /// The item with an identifier, `nil` if there is none.
+    /// The item with an identifier, or `nil` if there is none.
     ///
     /// - Parameter id: The identifier.
     public subscript(id: String) -> Item? { self[CacheKey(id)] }
 
-    /// Tells whether there is an item.
+    /// Returns whether an item exists.
     ///
     /// - Parameter id: The item's identifier.
     public func contains(id: String) -> Bool { self[id] != nil }
 
-    /// All items, with the transaction's own changes, in order.
+    /// All items in order, including the transaction's own changes.
     ///
-    /// It is made anew at each use, which takes the longer the more items there are. The store itself does not show
-    /// what other transactions of the same batch have changed, so don't read it here.
+    /// The array is built on each access, in time proportional to the number of items. Don't read the store's
+    /// ``Store/items`` in a transaction: they lack the changes of earlier transactions of the same batch.
     public var items: [Item] { base.contents(with: steps).items }
 
-    /// The number of items, with the transaction's own changes. It takes as long as ``items``.
+    /// The number of items, including the transaction's own changes. Access takes as long as that of ``items``.
     public var count: Int { items.count }
 
-    /// Whether there are no items. It takes as long as ``items``.
+    /// Whether there are no items. Access takes as long as that of ``items``.
     public var isEmpty: Bool { items.isEmpty }
 
     private subscript(key: CacheKey) -> Item? {
-        own.items[key] ?? (own.isCleared ? nil : base[key])
+        layer.items[key] ?? (layer.isCleared ? nil : base[key])
     }
 
-    // MARK: Changing
+    // MARK: Writing
 
-    /// Inserts an item, or replaces the one with its identifier.
+    /// Inserts an item, or replaces the item with the same identifier.
     ///
     /// - Parameter item: The item.
     public mutating func insert(_ item: Item) {
         insert([item])
     }
 
-    /// Inserts items, or replaces those with their identifiers.
+    /// Inserts items, or replaces the items with the same identifiers.
     ///
-    /// - Parameter items: The items. Of several with one identifier the last wins, at the place of the first.
+    /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     public mutating func insert(_ items: [Item]) {
-        for item in items { own.items[key(item)] = .some(item) }
+        for item in items { layer.items[key(item)] = .some(item) }
         steps.append(.insert(items))
     }
 
-    /// Removes an item. It need not be there.
+    /// Removes an item if it exists.
     ///
-    /// - Parameter item: The item; only its identifier counts.
+    /// - Parameter item: The item. Only its identifier matters.
     public mutating func remove(_ item: Item) {
         remove([item])
     }
 
-    /// Removes items. They need not be there.
+    /// Removes the items that exist.
     ///
-    /// - Parameter items: The items; only their identifiers count.
+    /// - Parameter items: The items. Only their identifiers matter.
     public mutating func remove(_ items: [Item]) {
         remove(items.map(key))
     }
 
-    /// Removes an item. It need not be there.
+    /// Removes an item if it exists.
     ///
     /// - Parameter id: The item's identifier.
     public mutating func remove(id: String) {
@@ -82,23 +82,23 @@ public struct StoreTransaction<Item: StorableItem> {
     }
 
     private mutating func remove(_ keys: [CacheKey]) {
-        for key in keys { own.items[key] = .some(nil) }
+        for key in keys { layer.items[key] = .some(nil) }
         steps.append(.remove(keys))
     }
 
     /// Removes all items.
     public mutating func removeAll() {
-        own = TransactionOverlay.Layer(isCleared: true)
+        layer = TransactionOverlay.Layer(isCleared: true)
         steps.append(.removeAll)
     }
 
-    /// Changes an item.
+    /// Updates an item.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
-    ///   - change: Changes it, all but the identifier.
-    /// - Returns: The changed item, `nil` if there is none with this identifier.
-    /// - Throws: What `change` throws, and `StorageError.Code.invalidArgument` if it changes the identifier.
+    ///   - change: A closure that changes the item. It must not change the identifier.
+    /// - Returns: The changed item, or `nil` if no item has this identifier.
+    /// - Throws: The error of `change`, or `StorageError.Code.invalidArgument` if it changes the identifier.
     @discardableResult
     public mutating func update(_ id: String, _ change: (inout Item) throws -> Void) throws -> Item? {
         guard var item = self[id] else { return nil }
@@ -106,7 +106,7 @@ public struct StoreTransaction<Item: StorableItem> {
         guard key(item) == CacheKey(id) else {
             throw StorageError(
                 .invalidArgument,
-                "An update must not change the identifier. Remove the item and insert the other one instead.",
+                "An update must not change the identifier. Remove the item and insert one with the new identifier.",
                 key: CacheKey(id)
             )
         }

@@ -1,14 +1,14 @@
 import Bodega
 
-/// The items of a store, with changes that are not written yet.
+/// The items of a store with the unwritten changes of transactions applied.
 @MainActor
 final class TransactionOverlay<Item: StorableItem> {
 
-    /// Changes that hide what is below them.
+    /// Changes that hide the items of the store below them.
     struct Layer {
-        /// Whether nothing below is there any more.
+        /// Whether the changes have removed all items of the store.
         var isCleared = false
-        /// The changed items; `nil` for those that were removed.
+        /// The changed items, with `nil` for removed ones.
         var items: [CacheKey: Item?] = [:]
     }
 
@@ -27,7 +27,7 @@ final class TransactionOverlay<Item: StorableItem> {
         layer.items[key] ?? (layer.isCleared ? nil : model.contents[key])
     }
 
-    /// All items, with some more steps.
+    /// All items with further steps applied.
     func contents(with more: [StoreStep<Item>]) -> OrderedItems<Item> {
         var contents = model.contents
         for step in steps + more {
@@ -44,10 +44,10 @@ final class TransactionOverlay<Item: StorableItem> {
     /// Adds the changes of a transaction.
     func add(_ transaction: StoreTransaction<Item>) {
         steps += transaction.steps
-        if transaction.own.isCleared {
-            layer = transaction.own
+        if transaction.layer.isCleared {
+            layer = transaction.layer
         } else {
-            layer.items.merge(transaction.own.items) { $1 }
+            layer.items.merge(transaction.layer.items) { $1 }
         }
     }
 }

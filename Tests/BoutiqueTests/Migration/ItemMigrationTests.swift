@@ -16,7 +16,7 @@ import Testing
         try await engine.fetchAllData().map(version)
     }
 
-    @Test("Records of older versions of a program are read and rewritten in today's shape", arguments: [1, 2, 3])
+    @Test("Records of older versions of a program are read and rewritten in the current shape", arguments: [1, 2, 3])
     func frozenFixtures(version: Int) async throws {
         let folder = TemporaryFolder()
         try FileManager.default.copyItem(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("Records of today's shape are read as they are and not rewritten")
+    @Test("Records of the current shape are not rewritten")
     func current() async throws {
         let engine = RecordingStorageEngine(MemoryStorageEngine())
         let store = try await Store<NoteV3>(storage: engine, migration: .ofThree)
@@ -48,7 +48,7 @@ import Testing
         #expect(engine.calls.filter { $0.operation == .apply }.count == writes)
     }
 
-    @Test("Rewriting that was interrupted is resumed at the next load")
+    @Test("An interrupted rewrite is resumed at the next load")
     func resuming() async throws {
         let memory = MemoryStorageEngine()
         let old = try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
@@ -57,7 +57,7 @@ import Testing
         let store = try await Store<NoteV3>(storage: failing, migration: .ofThree)
         #expect(store.count == 2_500 && store["2499"]?.title == "2499")
         #expect(try await versions(in: memory).filter { $0 == 3 }.count == 1_000)
-        // What is written meanwhile has today's shape.
+        // An item that is written in the meantime has the current shape.
         try await store.update("2400") { $0.title = "new" }
         #expect(try await versions(in: memory).filter { $0 == 3 }.count == 1_001)
         let recording = RecordingStorageEngine(memory)
@@ -67,7 +67,7 @@ import Testing
         #expect(try await versions(in: memory).allSatisfy { $0 == 3 })
     }
 
-    @Test("A record that a step cannot convert stays as it is and is reported")
+    @Test("A record that a step can't convert stays unchanged and is reported")
     func failingStep() async throws {
         struct NotANumber: Error {}
         let memory = MemoryStorageEngine()
@@ -85,7 +85,7 @@ import Testing
         #expect(try JSONDecoder().decode(NoteV1.self, from: kept.data) == NoteV1(id: "b", text: "x"))
     }
 
-    @Test("A record that a newer version of the program wrote stays as it is and is reported")
+    @Test("A record of a newer version of the program stays unchanged and is reported")
     func newerRecord() async throws {
         let memory = MemoryStorageEngine()
         let note = NoteV3(id: "a", title: "A", tags: [], priority: 1)
@@ -98,7 +98,7 @@ import Testing
         #expect(newer.items == [note, NoteV3(id: "b", title: "B", tags: [], priority: 0)])
     }
 
-    @Test("A step may change the identifier; the item is then found under the new one and removed for good")
+    @Test("If a step changes the identifier, the item can be looked up and removed by the new one")
     func newIdentifier() async throws {
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id).insert(NoteV1(id: "a", text: "1"))
@@ -114,7 +114,7 @@ import Testing
         #expect(await memory.keyCount() == 0)
     }
 
-    @Test("Items that are no JSON objects, and coders of one's own, can have a history")
+    @Test("Migrations work for items that are not JSON objects, and with custom coders")
     func otherItems() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Int>(storage: memory, cacheIdentifier: \.description).insert([1, 2])

@@ -1,19 +1,19 @@
 import Boutique
 
-/// What a note was at first, without versions.
+/// The first shape of a note, without versions.
 struct NoteV1: Codable, Equatable {
     var id: String
     var text: String
 }
 
-/// What it was then.
+/// The second shape of a note.
 struct NoteV2: Codable, Equatable {
     var id: String
     var title: String
     var tags: [String]
 }
 
-/// What it is today. Its shape can be taken for the one before, and means another thing.
+/// The current shape of a note. Its records can also be decoded in the previous shape, but have another meaning.
 struct NoteV3: Codable, Equatable, Identifiable {
     var id: String
     var title: String

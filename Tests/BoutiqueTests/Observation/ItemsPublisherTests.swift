@@ -16,8 +16,8 @@ import OpenCombine
         return store
     }
 
-    /// A subscriber that asks for as much as it is told to.
-    private final class Asking: Subscriber {
+    /// A subscriber that requests only what the test requests.
+    private final class ManualSubscriber: Subscriber {
         var subscription: (any Subscription)?
         var received: [[String]] = []
 
@@ -29,7 +29,7 @@ import OpenCombine
         }
     }
 
-    @Test("A subscriber gets the items at once and after each change")
+    @Test("A subscriber receives the items immediately and after each change")
     func sink() async throws {
         let store = try await store("a")
         var received: [[String]] = []
@@ -43,7 +43,7 @@ import OpenCombine
         #expect(received.count == 3)
     }
 
-    @Test("What is published is what the store shows")
+    @Test("The published items are those that the store shows")
     func agreement() async throws {
         let store = try await store("a")
         var isEqual: [Bool] = []
@@ -53,24 +53,24 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test("A subscriber that does not ask gets nothing, and the latest when it asks")
+    @Test("A subscriber without demand receives nothing, and the latest items when it requests them")
     func demand() async throws {
         let store = try await store("a")
-        let asking = Asking()
-        store.$items.subscribe(asking)
-        #expect(asking.received == [])
-        asking.subscription?.request(.max(1))
-        #expect(asking.received == [["a"]])
+        let subscriber = ManualSubscriber()
+        store.$items.subscribe(subscriber)
+        #expect(subscriber.received == [])
+        subscriber.subscription?.request(.max(1))
+        #expect(subscriber.received == [["a"]])
         try await store.insert(Note(id: "b"))
         try await store.insert(Note(id: "c"))
-        asking.subscription?.request(.max(2))
-        #expect(asking.received == [["a"], ["a", "b", "c"]])
+        subscriber.subscription?.request(.max(2))
+        #expect(subscriber.received == [["a"], ["a", "b", "c"]])
         try await store.removeAll()
-        #expect(asking.received == [["a"], ["a", "b", "c"], []])
-        asking.subscription?.cancel()
+        #expect(subscriber.received == [["a"], ["a", "b", "c"], []])
+        subscriber.subscription?.cancel()
     }
 
-    @Test("Subscribing and cancelling inside of a subscriber is safe")
+    @Test("A subscriber can subscribe and cancel while it receives items")
     func reentrance() async throws {
         let store = try await store("a")
         var subscriptions: [AnyCancellable] = []
@@ -90,7 +90,7 @@ import OpenCombine
         #expect(inner == [2, 3])
     }
 
-    @Test("A subscriber of another thread gets the items on the main actor")
+    @Test("A subscriber that subscribes on another thread receives the items on the main actor")
     func otherThread() async throws {
         let store = try await store("a")
         let publisher = store.$items
@@ -108,7 +108,7 @@ import OpenCombine
         #expect(first == ["a"])
     }
 
-    @Test("A subscription does not keep the store")
+    @Test("A subscription does not keep the store alive")
     func lifetime() async throws {
         weak var gone: Store<Note>?
         var subscription: AnyCancellable?

@@ -38,7 +38,7 @@ import OpenCombine
         await Task.yield()
         gate.release()
         try await waiting.value
-        // Empty, loaded, replaced at its place.
+        // Empty, loaded, and replaced in its place.
         #expect(addresses.count == 3)
         #expect(addresses[1] == addresses[2])
         watching.cancel()
@@ -49,7 +49,7 @@ import OpenCombine
         init(id: String) { self.id = id }
     }
 
-    @Test("A subscriber that never cancels does not keep the items of a store that is gone")
+    @Test("A subscriber that never cancels does not keep the items of a deallocated store alive")
     func leak() async throws {
         weak var item: Tracked?
         do {
@@ -59,11 +59,11 @@ import OpenCombine
             try await store.insert(strong)
             store.$items.subscribe(Subscribers.Sink(receiveCompletion: { _ in }, receiveValue: { _ in }))
         }
-        // Tasks that end may hold it a little longer. The time limit tells if it stays.
+        // Tasks that are ending may hold it a little longer. If it stays, the time limit makes the test fail.
         while item != nil { await Task.yield() }
     }
 
-    @Test("Two tasks that read one stream of events both go on")
+    @Test("If two tasks read one stream of events, neither waits forever")
     func twoReaders() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine())
         let subscription = EventSubscription<Note> { StoreEvent(.loaded) }
@@ -75,12 +75,12 @@ import OpenCombine
         subscription.receive(StoreEvent(.insert), itemsInStore: 0)
         subscription.finish()
         _ = await second.value
-        // The time limit tells if it does not.
+        // If this read never returns, the time limit makes the test fail.
         _ = await first.value
         withExtendedLifetime(store) {}
     }
 
-    @Test("A change of others tells observers of undecodable records nothing if there are none")
+    @Test("A foreign change does not notify observers of undecodable records if there are none")
     func spurious() async throws {
         let engine = MemoryStorageEngine()
         let store = try await Store<Note>(storage: engine)

@@ -8,9 +8,9 @@ import Testing
 @MainActor
 @Suite struct StoreObservationTests {
 
-    /// Counts how often observers of something are told.
+    /// Counts the notifications of an observer.
     private final class Count: @unchecked Sendable {
-        // @unchecked because observers are told on the main actor, where it is read.
+        // @unchecked because observers are notified on the main actor, where the value is read.
         var value = 0
     }
 
@@ -26,7 +26,7 @@ import Testing
         return store
     }
 
-    @Test("Who has read the items is told once, of a change however large")
+    @Test("An observer of all items is notified once per change of any size")
     func items() async throws {
         let store = try await store("a")
         let items = observe { _ = store.items }
@@ -39,22 +39,22 @@ import Testing
         #expect(state.value == 0 && undecodable.value == 0)
     }
 
-    @Test("Who has read one item is told of its changes, and hardly ever of those of others")
+    @Test("An observer of one item is notified of its changes, and rarely of those of other items")
     func oneItem() async throws {
         let store = try await store("a", "b")
         let changed = observe { _ = store["b"] }
         let removed = observe { _ = store.contains(id: "a") }
         let inserted = observe { _ = store["c"] }
-        let unconcerned = (0..<100).map { number in observe { _ = store["other \(number)"] } }
+        let unrelated = (0..<100).map { number in observe { _ = store["other \(number)"] } }
         try await store.update("b") { $0.count = 1 }
         #expect(changed.value == 1)
         try await store.remove(id: "a").insert(Note(id: "c")).run()
         #expect(removed.value == 1 && inserted.value == 1)
-        // By chance, some share a group with one of the three.
-        #expect(unconcerned.filter { $0.value > 0 }.count < 20)
+        // Some share a group with one of the three items by chance.
+        #expect(unrelated.filter { $0.value > 0 }.count < 20)
     }
 
-    @Test("Who has read one item is told when many change")
+    @Test("An observer of one item is notified when many items change")
     func manyChanges() async throws {
         let store = try await store("b")
         let many = observe { _ = store["4999"] }
@@ -68,19 +68,19 @@ import Testing
         #expect(none.value == 1)
     }
 
-    @Test("What changes nothing is told to no observer")
+    @Test("An operation that changes nothing notifies no observer")
     func nothing() async throws {
         let store = try await store("a")
         let observed = observe { _ = (store.items, store["a"], store.state, store.undecodable) }
         var changes = 0
         let observing = store.objectWillChange.sink { changes += 1 }
-        try await store.remove(id: "nobody")
+        try await store.remove(id: "absent")
         try await store.insert([])
         #expect(observed.value == 0 && changes == 0)
         observing.cancel()
     }
 
-    @Test("State and undecodable records are observed")
+    @Test("State and undecodable records can be observed")
     func state() async throws {
         let engine = MemoryStorageEngine()
         let failing = FaultInjectingStorageEngine(engine, faults: [.fail([.fetchAll], .number(1))])
@@ -103,7 +103,7 @@ import Testing
         Store(storage: engine)
     }
 
-    @Test("The store as an object announces a change before it is there")
+    @Test("The store announces a change as an observable object before it happens")
     func objectWillChange() async throws {
         let store = try await store("a")
         var counts: [Int] = []

@@ -11,7 +11,7 @@ import OpenCombine
 #endif
 
 extension Store where Item == Note {
-    /// A global store. Only one test uses it, because tests run concurrently.
+    /// A named store. Only one test uses it, because tests run concurrently.
     fileprivate static let namedStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
 }
 
@@ -32,11 +32,11 @@ private final class Controller: ObservableObject {
     }
 }
 
-/// An observable object without published properties.
+/// A controller without published properties.
 @MainActor
 private final class PlainController: ObservableObject {
     #if !canImport(Combine)
-    // OpenCombine creates a new publisher for each access of a class without @Published properties.
+    // OpenCombine provides no publisher for a class without @Published properties.
     let objectWillChange = ObservableObjectPublisher()
     #endif
     @Stored var notes: [Note]
@@ -72,14 +72,14 @@ private struct Row {
 
     // MARK: Items
 
-    @Test func `A property has the items of a global store, and projects the store`() async throws {
+    @Test func `A property shows the items of a named store, and projects the store`() async throws {
         let controller = NamedController()
         #expect(controller.$notes === Store.namedStore)
         try await controller.$notes.insert(notes("a", "b"))
         #expect(controller.notes == notes("a", "b"))
     }
 
-    @Test func `A property has the items of an injected store`() async throws {
+    @Test func `A property shows the items of an injected store`() async throws {
         let controller = Controller(notes: store)
         #expect(controller.$notes === store)
         #expect(controller.notes == notes("a"))
@@ -106,13 +106,13 @@ private struct Row {
 
     // MARK: Object changes
 
-    /// Counts the changes that an object publishes after an access.
+    /// Counts the announced changes of an object, starting after an access.
     private func changes<Object: ObservableObject>(of object: Object, after access: () -> Void) -> Recorder {
         access()
         return Recorder(object)
     }
 
-    /// Counts the changes that an object publishes.
+    /// A counter of an object's announced changes.
     @MainActor
     private final class Recorder {
         private(set) var count = 0
@@ -178,12 +178,12 @@ private struct Row {
         #expect(changes.count == 1)
     }
 
-    /// Calls the synchronous initializer, which loads in the background.
+    /// Creates a store in a synchronous function, so with the initializer that loads in the background.
     private func loadingStore(_ engine: any StorageEngine) -> Store<Note> {
         Store(storage: engine)
     }
 
-    @Test func `A store does not retain an object that publishes its changes`() async throws {
+    @Test func `A store does not keep an object that announces its changes alive`() async throws {
         var controller: PlainController? = PlainController(store)
         let isGone = { [weak controller] in controller == nil }
         let publisher = try #require(controller?.objectWillChange)

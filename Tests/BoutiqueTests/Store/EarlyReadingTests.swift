@@ -6,7 +6,8 @@ import Testing
 
 @testable import Boutique
 
-/// A program that reads items before they are loaded gets none. If it could have waited, that is reported.
+/// A program that reads items before they are loaded gets none. If the reader could have waited, the store logs a
+/// notice.
 @MainActor
 @Suite struct EarlyReadingTests {
     let gate = StorageGate()
@@ -15,27 +16,27 @@ import Testing
         Store(storage: FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.fetchAll], at: gate)]))
     }
 
-    @Test func `A task that reads the items of a store that loads is told to wait`() async throws {
+    @Test func `A task that reads the items of a loading store is advised to wait`() async throws {
         let store = loadingStore()
-        #expect(!store.model.hasReportedEarlyReading)
+        #expect(!store.model.hasReportedEarlyRead)
         #expect(store.items.isEmpty)
-        #expect(store.model.hasReportedEarlyReading)
+        #expect(store.model.hasReportedEarlyRead)
         gate.release()
         try await store.itemsHaveLoaded()
     }
 
-    @Test func `Items that are loaded can be read by a task`() async throws {
+    @Test func `A task can read loaded items without a notice`() async throws {
         let store = loadingStore()
         gate.release()
         try await store.itemsHaveLoaded()
         #expect(store.items.isEmpty)
-        #expect(!store.model.hasReportedEarlyReading)
+        #expect(!store.model.hasReportedEarlyRead)
         let preview = Store.previewStore(items: notes("a"))
         #expect(preview.items.count == 1)
-        #expect(!preview.model.hasReportedEarlyReading)
+        #expect(!preview.model.hasReportedEarlyRead)
     }
 
-    @Test func `What is no task, as a view, may read the items at any time`() async throws {
+    @Test func `Code outside a task, such as a view, can read the items at any time`() async throws {
         let store = loadingStore()
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async {
@@ -43,7 +44,7 @@ import Testing
                 continuation.resume()
             }
         }
-        #expect(!store.model.hasReportedEarlyReading)
+        #expect(!store.model.hasReportedEarlyRead)
         gate.release()
         try await store.itemsHaveLoaded()
     }

@@ -4,12 +4,12 @@ import Boutique
 import TestSupport
 import Testing
 
-/// An operation that is held rather than run in one chain is one object, as in Boutique.
+/// An operation that is kept in a variable instead of being run in one expression is a reference, as in Boutique.
 @MainActor
 @Suite struct HeldOperationTests {
     let engine = MemoryStorageEngine()
 
-    @Test func `What is added to an operation counts for all who hold it`() async throws {
+    @Test func `All references to an operation see the steps added through any of them`() async throws {
         let store = try await Store<Note>(storage: engine)
         let operation: Store<Note>.Operation = try await store.insert(notes("a"))
         let same = operation
@@ -19,7 +19,7 @@ import Testing
         #expect(try await agreedNotes(store, engine) == notes("a", "c", "d"))
     }
 
-    @Test func `A second run changes nothing, nor does what is added after the first`() async throws {
+    @Test func `A second run changes nothing, even if steps were added after the first`() async throws {
         let store = try await Store<Note>(storage: engine)
         let operation: Store<Note>.Operation = try await store.insert(notes("a"))
         try await operation.run()
@@ -56,7 +56,7 @@ import Testing
         #expect(try await agreedNotes(store, engine) == notes("a"))
     }
 
-    @Test func `An operation may be run off the main actor`() async throws {
+    @Test func `An operation can be run outside the main actor`() async throws {
         let store = try await Store<Note>(storage: engine)
         try await Task.detached {
             let operation: Store<Note>.Operation = try await store.removeAll()

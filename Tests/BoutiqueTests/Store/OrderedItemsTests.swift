@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct OrderedItemsTests {
 
-    @Test("After any changes, every item is at the position that an array has it at")
+    @Test("After any changes, every item has the same position as in a plain array")
     func model() {
         print("contents model: EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
@@ -39,7 +39,7 @@ import Testing
         for (key, item) in model { #expect(contents[key] == item) }
     }
 
-    @Test("Keys that only look alike are different")
+    @Test("Keys that look alike but differ in their bytes are different")
     func likeness() {
         var contents = OrderedItems<Int>()
         contents.insert(1, under: CacheKey("\u{E9}"))

@@ -8,8 +8,8 @@ import Testing
 @MainActor
 @Suite struct OwnCommitTests {
 
-    @Test("A store reads the history after its own writes only if others were before them")
-    func readsOnlyOthers() async throws {
+    @Test("A store reads the log after its own write only if another origin has written before it")
+    func readsOnlyForeignChanges() async throws {
         let folder = TemporaryFolder()
         let engine = CountingEngine(try SQLiteStorageEngine(opening: folder.directory))
         let store = try await Store<Note>(storage: engine)
@@ -28,7 +28,7 @@ import Testing
         #expect(try await engine.base.fetchKeys() == store.items.map { CacheKey($0.id) })
     }
 
-    @Test("A store whose rewrite of old records has failed follows the changes excluding those of its new origin")
+    @Test("A store whose rewrite of old records has failed omits the changes of its new origin")
     func followsAgainAfterRewriting() async throws {
         let folder = TemporaryFolder()
         let engine = CountingEngine(try SQLiteStorageEngine(opening: folder.directory))
@@ -43,10 +43,10 @@ import Testing
     }
 }
 
-/// Counts how often the history is read, notes origins, and signals nothing.
+/// An engine that counts reads of its log, records origins, and signals nothing.
 private struct CountingEngine: ThrowingStorageEngine, CommitReportingStorageEngine {
     let base: SQLiteStorageEngine
-    /// The origins whose changes were not to be signalled.
+    /// The origins that were excluded from signals.
     let followedOrigins = Locked<[StorageOrigin]>([])
     /// The origin of the last commit.
     let lastOrigin = Locked<StorageOrigin?>(nil)

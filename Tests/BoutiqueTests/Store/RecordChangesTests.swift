@@ -3,12 +3,12 @@ import Testing
 
 @testable import Boutique
 
-/// What a store shows of the changes in an engine's log.
+/// The changes that a store shows of those in an engine's log.
 @Suite struct RecordChangesTests {
 
     private let origin = StorageOrigin()
 
-    /// Changes as text: a key and `+` or `-`, with `!` after it if the store itself made the change.
+    /// Parses changes: a key, then `+` for a write or `-` for a removal, then `!` for a change of the store itself.
     private func changes(_ texts: [String]) -> [StorageChange] {
         texts.map { text in
             StorageChange(
@@ -24,24 +24,24 @@ import Testing
         let records = stored.map { key, text in
             (CacheKey(key), DecodedRecord.item(Note(id: key, text: text), belongsUnder: CacheKey(key), isOld: false))
         }
-        return RecordChanges(changes(texts), records, upTo: StorageCursor(rawValue: "1"), readBy: origin)
+        return RecordChanges(changes(texts), records, upTo: StorageCursor(rawValue: "1"), ownOrigin: origin)
     }
 
-    /// The items after changes, and the versions that were shown on the way.
+    /// Returns the items after changes, and the reported versions in order.
     private func show(
         _ changes: RecordChanges<Note>,
         after shown: [String],
         with operations: [StoreChange<Note>] = []
-    ) throws -> (items: [String], told: [String]) {
+    ) throws -> (items: [String], reported: [String]) {
         var contents = OrderedItems<Note>()
         for id in shown { contents.insert(Note(id: id, text: "shown"), under: CacheKey(id)) }
         let result = try #require(changes.shown(after: contents, RecordExceptions(), with: [operations]))
-        var told: [String] = []
+        var reported: [String] = []
         for change in result.changes {
-            let event = contents.apply(change, isTold: true)
-            told += event.map { $0.operation == .insert ? $0.items.map(\.text) : $0.removed.map { "-" + $0 } } ?? []
+            let event = contents.apply(change, reportsEvent: true)
+            reported += event.map { $0.operation == .insert ? $0.items.map(\.text) : $0.removed.map { "-" + $0 } } ?? []
         }
-        return (contents.items.map { $0.id + ":" + $0.text }, told)
+        return (contents.items.map { $0.id + ":" + $0.text }, reported)
     }
 
     private func items(
@@ -56,7 +56,7 @@ import Testing
         .insert(keys: [CacheKey(id)], items: [Note(id: id, text: text)])
     }
 
-    @Test("Removing and then writing leads to the same items in the same order as the changes one by one")
+    @Test("Removing and then writing leads to the same items in the same order as the individual changes")
     func netEffect() {
         let net = NetEffect(changes(["a+", "b+", "a-", "c-", "b+!", "a+!", "d+", "d-", "c+", "a+"]), of: origin)
         #expect(net.removed == ["a", "c", "d"].map { CacheKey($0) })
@@ -64,51 +64,51 @@ import Testing
         #expect(net.own == [CacheKey("b")])
     }
 
-    @Test("Changes are foreign if one of them is of another origin, or of none")
+    @Test("Changes are foreign if one of them has another origin or none")
     func foreign() {
-        #expect(!read("a+!", "b-!").areForeign)
-        #expect(!read().areForeign)
-        #expect(!RecordChanges<Note>(ownUpTo: StorageCursor(rawValue: "1")).areForeign)
-        #expect(read("a+!", "b-").areForeign)
-        #expect(read("a+").areForeign)
+        #expect(!read("a+!", "b-!").hasForeignChanges)
+        #expect(!read().hasForeignChanges)
+        #expect(!RecordChanges<Note>(ownUpTo: StorageCursor(rawValue: "1")).hasForeignChanges)
+        #expect(read("a+!", "b-").hasForeignChanges)
+        #expect(read("a+").hasForeignChanges)
     }
 
-    @Test("Own operations come to the places that the log gives them among the changes of others")
+    @Test("Own operations are shown among foreign changes in the order of the log")
     func order() throws {
-        let found = read("b+", "c+!", "d+", stored: ["b": "theirs", "d": "theirs"])
+        let found = read("b+", "c+!", "d+", stored: ["b": "foreign", "d": "foreign"])
         let shown = try items(found, after: ["a"], with: [insertion("c", "own")])
-        #expect(shown == ["a:shown", "b:theirs", "c:own", "d:theirs"])
+        #expect(shown == ["a:shown", "b:foreign", "c:own", "d:foreign"])
     }
 
-    @Test("Of an item that both have written, the later version is shown, at the place of the first")
+    @Test("If both origins have written an item, the later version is shown, in the place of the first")
     func overwritten() throws {
-        let ownIsLast = read("b+", "c+", "b+!", stored: ["b": "own, decoded", "c": "theirs"])
+        let ownIsLast = read("b+", "c+", "b+!", stored: ["b": "own, decoded", "c": "foreign"])
         #expect(
-            try items(ownIsLast, after: ["a"], with: [insertion("b", "own")]) == ["a:shown", "b:own", "c:theirs"])
-        let theirsIsLast = read("b+!", "c+!", "b+", stored: ["b": "theirs"])
+            try items(ownIsLast, after: ["a"], with: [insertion("b", "own")]) == ["a:shown", "b:own", "c:foreign"])
+        let foreignIsLast = read("b+!", "c+!", "b+", stored: ["b": "foreign"])
         let operations = [insertion("b", "own b"), insertion("c", "own c")]
-        let shown = try show(theirsIsLast, after: ["a"], with: operations)
-        #expect(shown.items == ["a:shown", "b:theirs", "c:own c"])
-        #expect(shown.told == ["own b", "own c", "theirs"])
-        let around = read("d+", "b+!", "d+", "b-", stored: ["d": "theirs"])
-        let told = try show(around, after: ["a"], with: [insertion("b", "own b")])
-        #expect(told.items == ["a:shown", "d:theirs"])
-        #expect(told.told == ["theirs", "own b", "-b"])
+        let shown = try show(foreignIsLast, after: ["a"], with: operations)
+        #expect(shown.items == ["a:shown", "b:foreign", "c:own c"])
+        #expect(shown.reported == ["own b", "own c", "foreign"])
+        let around = read("d+", "b+!", "d+", "b-", stored: ["d": "foreign"])
+        let reported = try show(around, after: ["a"], with: [insertion("b", "own b")])
+        #expect(reported.items == ["a:shown", "d:foreign"])
+        #expect(reported.reported == ["foreign", "own b", "-b"])
     }
 
-    @Test("What an own operation removed and others wrote again is there, and the other way round")
+    @Test("The later of an own and a foreign change of the same item wins, also if one is a removal")
     func removed() throws {
-        let again = read("a-!", "a+", stored: ["a": "theirs"])
-        #expect(try items(again, after: ["a", "b"], with: [.remove([CacheKey("a")])]) == ["b:shown", "a:theirs"])
+        let again = read("a-!", "a+", stored: ["a": "foreign"])
+        #expect(try items(again, after: ["a", "b"], with: [.remove([CacheKey("a")])]) == ["b:shown", "a:foreign"])
         let gone = read("c+!", "c-", "a-")
         #expect(try items(gone, after: ["a", "b"], with: [insertion("c", "own")]) == ["b:shown"])
-        let all = read("c+", "a-!", "b-!", "c-!", "d+", stored: ["d": "theirs"])
-        #expect(try items(all, after: ["a", "b"], with: [.removeAll]) == ["d:theirs"])
+        let all = read("c+", "a-!", "b-!", "c-!", "d+", stored: ["d": "foreign"])
+        #expect(try items(all, after: ["a", "b"], with: [.removeAll]) == ["d:foreign"])
     }
 
-    @Test("Own changes that are shown already stay as they are")
+    @Test("Own changes that are shown already are not shown again")
     func alreadyShown() throws {
-        let found = read("a-!", "a+!", "c+", stored: ["c": "theirs"])
-        #expect(try items(found, after: ["b", "a"]) == ["b:shown", "a:shown", "c:theirs"])
+        let found = read("a-!", "a+!", "c+", stored: ["c": "foreign"])
+        #expect(try items(found, after: ["b", "a"]) == ["b:shown", "a:shown", "c:foreign"])
     }
 }

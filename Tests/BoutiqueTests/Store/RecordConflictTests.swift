@@ -6,15 +6,15 @@ import Observation
 import TestSupport
 import Testing
 
-/// Records that are reported or displaced, and operations that meet them more than once.
+/// Reported records and displaced items that the same operations change several times.
 @MainActor
 @Suite struct RecordConflictTests {
     let garbage = Data("{\"unexpected\": true}".utf8)
 
     private func data(_ note: Note) throws -> Data { try JSONEncoder().encode(note) }
 
-    /// A folder of Bodega with an undecodable file of "a", and an item "a" in a file of another name.
-    private func strayFolder() throws -> TemporaryFolder {
+    /// Creates a folder of Bodega with an undecodable file of "a", and the item "a" in a file with another name.
+    private func folderWithDisplacedItem() throws -> TemporaryFolder {
         let folder = TemporaryFolder()
         try garbage.write(to: folder.file(CacheKey("a").value))
         try data(Note(id: "a")).write(to: folder.file("copy"))
@@ -23,7 +23,7 @@ import Testing
 
     @Test("Removing an item twice in one operation does not remove an undecodable file with its name")
     func removeTwice() async throws {
-        let folder = try strayFolder()
+        let folder = try folderWithDisplacedItem()
         let store = try await Store<Note>(storage: try DiskStorageEngine(opening: folder.directory))
         #expect(store.items == notes("a"))
         try await store.remove(id: "a").remove(id: "a").run()
@@ -32,13 +32,13 @@ import Testing
 
     @Test("Removing all items twice in one operation does not remove an undecodable file")
     func removeAllTwice() async throws {
-        let folder = try strayFolder()
+        let folder = try folderWithDisplacedItem()
         let store = try await Store<Note>(storage: try DiskStorageEngine(opening: folder.directory))
         try await store.removeAll().removeAll().run()
         #expect(try await store.undecodableData().map(\.data) == [garbage])
     }
 
-    @Test("Undoing an insertion and a removal brings an undecodable file back", arguments: [false, true])
+    @Test("Undoing an insertion and a removal restores an undecodable file", arguments: [false, true])
     func undoInsertAndRemove(isTorn: Bool) async throws {
         let folder = TemporaryFolder()
         try garbage.write(to: folder.file(CacheKey("a").value))
@@ -48,7 +48,7 @@ import Testing
         engine.inject(.failAfterwards(.writes, .number(1)))
         await #expect(throws: StorageError.self) {
             if isTorn {
-                // The undoing is interrupted between the removal of the new file and the return of the old one.
+                // Interrupts the undo between the removal of the new file and the restoration of the old one.
                 engine.inject(.tear(afterFirst: 2, .number(2)))
                 try await store.insert(Note(id: "a"))
             } else {
@@ -59,7 +59,7 @@ import Testing
         #expect(try await disk.fetchAllData().contains(garbage))
     }
 
-    @Test("An undecodable record that was copied from a folder of Bodega is removed for good")
+    @Test("An undecodable record that was copied from a folder of Bodega stays removed")
     func verbatimUndecodable() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(garbage, key: CacheKey(verbatim: CacheKey("a").value))
@@ -71,7 +71,7 @@ import Testing
         #expect(store.undecodable.isEmpty)
     }
 
-    @Test("An item that is removed stays removed when another record holds it, too", arguments: [true, false])
+    @Test("A removed item stays removed if another record also held it", arguments: [true, false])
     func removedDuplicate(isAll: Bool) async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(try data(Note(id: "a", text: "old")), key: CacheKey(verbatim: "copy"))
@@ -83,8 +83,8 @@ import Testing
         #expect(store.items == memoryItems)
     }
 
-    @Test("The item of several records stays the same when another of them is moved aside")
-    func duplicateMovedAside() async throws {
+    @Test("The store shows the same of several duplicate records after another of them has been moved")
+    func movedDuplicate() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory, cacheIdentifier: \.id)
             .insert([Note(id: "1", text: "x"), Note(id: "2", text: "x")])
@@ -96,8 +96,8 @@ import Testing
         #expect(store["x"]?.id == "1")
     }
 
-    @Test("The same when the keys of the records look alike")
-    func duplicateOfLikeKeyMovedAside() async throws {
+    @Test("The store shows the same of several duplicate records if their keys look alike")
+    func movedDuplicateOfLikeKey() async throws {
         let memory = MemoryStorageEngine()
         for (text, key) in [("1", CacheKey(verbatim: "a")), ("2", CacheKey("a"))] {
             try await memory.write(try data(Note(id: "copy", text: text)), key: key)
@@ -110,7 +110,7 @@ import Testing
         #expect(store["copy"] == shown)
     }
 
-    @Test("A removal of undecodable records that fails is seen, as far as it went", arguments: [1, 2])
+    @Test("After a failed removal of undecodable records, the store reports the remaining ones", arguments: [1, 2])
     func failedRemoveUndecodable(applied: Int) async throws {
         let memory = MemoryStorageEngine()
         try await memory.write([(CacheKey("x"), garbage), (CacheKey("y"), garbage)])
@@ -123,8 +123,8 @@ import Testing
         #expect(reported == Set(try await memory.fetchKeys()))
     }
 
-    @Test("An item that cannot be encoded does not keep others from being restored")
-    func undoBesideUnencodable() async throws {
+    @Test("An item that can't be encoded does not prevent an undo from restoring others")
+    func undoWithUnencodable() async throws {
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
             .insert([NoteV1(id: "a", text: "x"), NoteV1(id: "b", text: "bad"), NoteV1(id: "c", text: "x")])
@@ -140,10 +140,10 @@ import Testing
         #expect(Set(store.items.map(\.id)).isSuperset(of: ["a", "c"]))
     }
 
-    @Test("Moving a displaced item that cannot be encoded does not lose it in an undone batch")
+    @Test("A displaced item that can't be encoded survives the undo of a batch that moved it")
     func undoMoveOfUnencodable() async throws {
         let memory = MemoryStorageEngine()
-        // Displaced: under "r" lies the item "a".
+        // A displaced item: the record "r" holds the item "a".
         try await memory.write(try data(Note(id: "a", text: "bad")), key: CacheKey("r"))
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { old in
             Note(id: old.id, text: old.text, weight: .infinity)
@@ -157,7 +157,7 @@ import Testing
         #expect(store.items.map(\.id) == ["a"])
     }
 
-    @Test("What another store wrote where a displaced item was is not removed")
+    @Test("An item that another store wrote under the former key of a displaced item is not removed")
     func staleDisplaced() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory, cacheIdentifier: \.id).insert(Note(id: "r", text: "a"))
@@ -170,7 +170,7 @@ import Testing
         #expect(first.items.map(\.text).sorted() == ["a", "r"])
     }
 
-    @Test("An item that is written where a vanished displaced item was stays its own")
+    @Test("An item written under the key of a displaced item that is gone is not removed with it")
     func vanishedDisplaced() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory, cacheIdentifier: \.id).insert(Note(id: "r", text: "a"))
@@ -183,8 +183,8 @@ import Testing
         #expect(store.items.map(\.text) == ["r"])
     }
 
-    @Test("An item that another program has written in place of an undecodable record is shown once that is kept aside")
-    func strangeItemAside() async throws {
+    @Test("An item that another program has written over an undecodable record is shown after it has been moved")
+    func movedForeignItem() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(garbage, key: CacheKey("a"))
         let store = try await Store<Note>(storage: AnyStorageEngine(base: memory))
@@ -197,7 +197,7 @@ import Testing
         #expect(store.items == shown)
     }
 
-    @Test("Events that are asked for while a change is announced have no gap")
+    @Test("An event stream that is created while a change is announced has no gap")
     func eventsFromObserver() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine())
         let found = Locked<AsyncStream<StoreEvent<Note>>?>(nil)

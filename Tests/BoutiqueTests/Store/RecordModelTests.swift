@@ -7,19 +7,19 @@ import Testing
 
 /// Random operations and failures on stores whose engine holds undecodable records, displaced items and duplicates.
 ///
-/// Whatever happens, each record that the store reports stays until it is removed deliberately, and memory is what a
-/// store that is opened anew on the same engine shows.
+/// In all cases, each record that the store reports stays until it is removed deliberately, and the store shows the
+/// same items as a second store that is opened on the same engine.
 @MainActor
 @Suite struct RecordModelTests {
 
-    /// Engines with the seeds that are tried on them: a new one, and those that have found a defect once.
+    /// Kinds of engines, each with a seed: the current one, or one that has found a defect.
     nonisolated private static let cases: [(kind: String, seed: UInt64)] =
         ["memory", "members", "sqlite", "disk"].map { ($0, Seed.current) } + [
-            // Undoing a failed removal made a record of the item's own key out of a file of the first Bodega.
+            // Undoing a failed removal turned a file of the first Bodega into a record under the item's own key.
             ("disk", 6_321_873_212_947_555_479)
         ]
 
-    @Test("No record is lost or comes back, wherever it lies", arguments: cases)
+    @Test("No record is lost and no removed record comes back, under any key", arguments: cases)
     func model(kind: String, seed: UInt64) async throws {
         print("record model of \(kind): EMPORIUM_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
@@ -39,13 +39,13 @@ import Testing
         }
     }
 
-    // MARK: What there is at the beginning
+    // MARK: Initial records
 
     private static let ids = ["a", "b", "c", "d", "e", "copy"]
 
     /// Writes records of all kinds.
     ///
-    /// - Parameter folder: The engine's folder, to write files without keys as the first Bodega did.
+    /// - Parameter folder: The engine's folder, for files without keys, as the first Bodega wrote them.
     private func seed(
         _ engine: any StorageEngine, folder: TemporaryFolder?, _ random: inout SeededGenerator
     ) async throws -> [String] {
@@ -77,7 +77,7 @@ import Testing
         return log
     }
 
-    // MARK: What is done
+    // MARK: Operations
 
     private enum Step: Sendable {
         case insert([Note])
@@ -138,18 +138,18 @@ import Testing
         }
     }
 
-    /// What was called, in this order, and how it ended.
+    /// The calls in order, and their outcomes.
     @MainActor private final class Log {
         var calls: [(steps: [Step], isDone: Bool)] = []
 
         var text: [String] { calls.map { "\($0.isDone ? "done" : "failed"): \($0.steps)" } }
     }
 
-    // MARK: What must be so
+    // MARK: Checks
 
-    /// Opens a store, does random things, and looks at memory, engine and a second store.
+    /// Opens a store, performs random operations, and compares the store, the engine, and a second store.
     ///
-    /// - Returns: What is wrong.
+    /// - Returns: The differences.
     private func session(
         on base: any StorageEngine, onlyMembers: Bool, _ random: inout SeededGenerator
     ) async throws -> [String] {
@@ -166,7 +166,7 @@ import Testing
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0, 1: .tear(afterFirst: .random(in: 0...4, using: &random), number)
                 case 2: .failAfterwards(.writes, number)
-                // Without the throwing forms, what cannot be read looks absent.
+                // Without the throwing methods, an item that can't be read looks absent.
                 case 3 where !onlyMembers: .fail(.reads, number)
                 default: .fail(.writes, number)
                 }
@@ -184,7 +184,7 @@ import Testing
                         try await Self.run(steps, asTransaction: asTransaction, on: store)
                         log.calls[number].isDone = true
                     } catch {
-                        // It must have changed nothing, which the model tells.
+                        // A failed call must have changed nothing, which the comparison with the model checks.
                     }
                 }
             }
@@ -192,7 +192,7 @@ import Testing
         for task in tasks { await task.value }
         for call in log.calls where call.isDone { Self.apply(call.steps, to: &model) }
         engine.clearFaults()
-        // Whatever was in doubt is settled by this.
+        // This call determines all outcomes that are still unknown.
         let found = try await store.undecodableData()
 
         var problems: [String] = []
@@ -201,7 +201,7 @@ import Testing
         }
         let items = Dictionary(uniqueKeysWithValues: store.items.map { ($0.id, $0) })
         expect(items == model, "memory \(items.values.map(text)), model \(model.values.map(text))")
-        // The other records of an item are removed together with it.
+        // Duplicate records of an item are removed together with it.
         let removed = Self.removedIDs(log.calls.filter(\.isDone).flatMap(\.steps))
         let kept = reported.filter { data in noteID(data).map { !removed.contains($0) } ?? true }
         expect(
@@ -221,7 +221,7 @@ import Testing
         expect(freshItems == items, "fresh \(freshItems.values.map(text)), memory \(items.values.map(text))")
         let keys = Set(store.undecodable.compactMap(\.key))
         let freshKeys = Set(fresh.undecodable.compactMap(\.key))
-        expect(freshKeys == keys, "reported \(keys), anew \(freshKeys)")
+        expect(freshKeys == keys, "reported \(keys), by a new store \(freshKeys)")
 
         if Int.random(in: 0..<3, using: &random) == 0, problems.isEmpty {
             try await store.removeUndecodable()
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    /// The identifier of a record that can be decoded.
+    /// Returns the identifier of the note in a record, or `nil` if it can't be decoded.
     private func noteID(_ data: Data) -> String? {
         do {
             return try JSONDecoder().decode(Note.self, from: data).id
@@ -263,7 +263,7 @@ extension StorageFault {
     fileprivate var effectText: String { "\(self)" }
 }
 
-/// Only the required members, so that a batch is many calls.
+/// An engine with only the required methods, so that a batch takes many calls.
 private struct MembersStorageEngine: StorageEngine {
     let base: any StorageEngine
 

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ways to lose an item, a record, or the agreement of memory and engine.
+/// Cases in which an item, a record, or the agreement of store and engine could be lost.
 @MainActor
 @Suite struct RecordSafetyTests {
     let garbage = Data("{\"unexpected\": true}".utf8)
@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test(
-        "A removal of all that fails is undone for files of Bodega beside an undecodable one", arguments: [1, 2, 9])
+        "A failed removal of all items is undone if there are an undecodable file and other files of Bodega",
+        arguments: [1, 2, 9])
     func undoRemoveAllBare(applied: Int) async throws {
         let folder = try bareFolder()
         let disk = try DiskStorageEngine(opening: folder.directory)
@@ -58,7 +59,7 @@ import Testing
         _ = folder
     }
 
-    @Test("A failure that changed nothing removes nothing")
+    @Test("A failed write that changed nothing removes nothing")
     func undoRemovesItems() async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -80,8 +81,8 @@ import Testing
         #expect(memory == store.items.map(\.id).sorted())
     }
 
-    @Test("What a transaction that failed has changed is not seen by the next")
-    func failedTransactionLeaks() async throws {
+    @Test("A transaction does not see the changes of a failed one before it")
+    func failedTransaction() async throws {
         let gate = StorageGate()
         let engine = FaultInjectingStorageEngine(
             MemoryStorageEngine(), faults: [.hold([.apply], .number(2), at: gate)])
@@ -104,10 +105,11 @@ import Testing
         #expect(store["a"]?.count == 1)
     }
 
-    @Test("An item whose only record is under another's new key is not overwritten", arguments: [true, false])
+    @Test(
+        "An item whose only record is under the new key of another item is not overwritten", arguments: [true, false])
     func swappedKeys(isRemoval: Bool) async throws {
         let memory = MemoryStorageEngine()
-        // The identifier was `id` and is `text` now.
+        // The identifier was `id` and is now `text`.
         try await Store<Note>(storage: memory, cacheIdentifier: \.id)
             .insert([Note(id: "x", text: "y"), Note(id: "y", text: "z")])
         let store = try await Store<Note>(storage: memory, cacheIdentifier: \.text)
@@ -133,14 +135,14 @@ import Testing
         #expect(store.items == [])
     }
 
-    @Test("An undecodable record that was removed stays removed after a failure before")
-    func removeUndecodableInDoubt() async throws {
+    @Test("A removed undecodable record stays removed after an earlier failure")
+    func removeUndecodableAfterFailure() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(garbage, key: CacheKey("odd"))
         let engine = FaultInjectingStorageEngine(memory)
         let store = try await Store<Note>(storage: engine)
         engine.inject(.failAfterwards(.batches, .number(1)))
-        // The record is read once to move it, and then the outcome can't be found out.
+        // The first read is that of the record to be moved. The second one, which determines the outcome, fails.
         engine.inject(.fail(.reads, .number(2)))
         await #expect(throws: StorageError.self) { try await store.insert(Note(id: "odd")) }
         #expect(try await store.undecodableData().map(\.data) == [garbage])
@@ -152,8 +154,8 @@ import Testing
         #expect(store.items == notes("b"))
     }
 
-    @Test("An item whose own key holds an undecodable record is removed for good")
-    func strayBesideUndecodable() async throws {
+    @Test("An item whose own key holds an undecodable record stays removed")
+    func displacedItemWithUndecodable() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(try data(Note(id: "a")), key: CacheKey("elsewhere"))
         try await memory.write(garbage, key: CacheKey("a"))
@@ -166,8 +168,8 @@ import Testing
         #expect(store.undecodable.count == 1)
     }
 
-    /// Only the required members; a failing write leaves half of the bytes.
-    private final class HalfWriting: StorageEngine {
+    /// An engine with only the required methods. A failed write leaves half of the bytes.
+    private final class HalfWritingStorageEngine: StorageEngine {
         let memory = MemoryStorageEngine()
         let fails = Locked(0)
         func isFailing() -> Bool {
@@ -195,9 +197,9 @@ import Testing
         func updatedAt(key: CacheKey) async -> Date? { await memory.updatedAt(key: key) }
     }
 
-    @Test("A write that left half a record is undone", arguments: ["a", "new"])
+    @Test("A failed write that left half of a record is undone", arguments: ["a", "new"])
     func halfWrite(id: String) async throws {
-        let engine = HalfWriting()
+        let engine = HalfWritingStorageEngine()
         let store = try await Store<Note>(storage: engine)
         try await store.insert(Note(id: "a"))
         engine.fails.withLock { $0 = 1 }
@@ -208,7 +210,7 @@ import Testing
         #expect(store.undecodable.isEmpty)
     }
 
-    @Test("One old record that cannot be encoded does not keep the others from being rewritten")
+    @Test("An old record that can't be encoded does not prevent others from being rewritten")
     func rewritingBlocked() async throws {
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
@@ -223,14 +225,14 @@ import Testing
         #expect(String(decoding: stored, as: UTF8.self).contains("$version"))
     }
 
-    @Test("Rewriting old records does not take back what others have written since")
-    func rewritingTakesBack() async throws {
+    @Test("Rewriting old records does not undo later changes of other stores")
+    func rewritingAfterOtherStore() async throws {
         let memory = MemoryStorageEngine()
         try await Store<NoteV1>(storage: memory, cacheIdentifier: \.id)
             .insert([NoteV1(id: "a", text: "1"), NoteV1(id: "b", text: "1")])
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         let gate = StorageGate()
-        // The gate holds the rewriting before it looks whether the records are still what was read.
+        // Holds the rewrite before it checks whether the records have changed since they were read.
         let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetchItems], .number(1), at: gate)])
         let opening = Task { try await Store<Note>(storage: slow, migration: migration) }
         await gate.waitForArrivals(1)
@@ -243,35 +245,35 @@ import Testing
         #expect(third.items == [Note(id: "a", text: "acknowledged")])
     }
 
-    /// Only the required members; listing keys fails at times, which such engines can only show as emptiness.
-    private final class Forgetful: StorageEngine {
+    /// An engine with only the required methods. When listing keys fails, it can only return an empty list.
+    private final class UnlistedStorageEngine: StorageEngine {
         let memory = MemoryStorageEngine()
-        let isForgetful = Locked(false)
+        let failsToList = Locked(false)
         func write(_ data: Data, key: CacheKey) async throws { try await memory.write(data, key: key) }
         func write(_ items: [(key: CacheKey, data: Data)]) async throws { try await memory.write(items) }
         func read(key: CacheKey) async -> Data? { await memory.read(key: key) }
         func remove(key: CacheKey) async throws { try await memory.remove(key: key) }
         func removeAllData() async throws { try await memory.removeAllData() }
         func keyExists(_ key: CacheKey) async -> Bool { await memory.keyExists(key) }
-        func allKeys() async -> [CacheKey] { isForgetful.withLock { $0 } ? [] : await memory.allKeys() }
+        func allKeys() async -> [CacheKey] { failsToList.withLock { $0 } ? [] : await memory.allKeys() }
         func createdAt(key: CacheKey) async -> Date? { await memory.createdAt(key: key) }
         func updatedAt(key: CacheKey) async -> Date? { await memory.updatedAt(key: key) }
     }
 
-    @Test("Removing all items beside an undecodable record removes those that are known")
-    func removeAllOfForgetful() async throws {
-        let engine = Forgetful()
+    @Test("If keys can't be listed, removing all items removes those that the store shows")
+    func removeAllWithoutListing() async throws {
+        let engine = UnlistedStorageEngine()
         try await engine.write(garbage, key: CacheKey("odd"))
         let store = try await Store<Note>(storage: engine)
         try await store.insert(notes("a", "b"))
-        engine.isForgetful.withLock { $0 = true }
+        engine.failsToList.withLock { $0 = true }
         try await store.removeAll()
-        engine.isForgetful.withLock { $0 = false }
+        engine.failsToList.withLock { $0 = false }
         try await store.reload()
         #expect(store.items == [])
     }
 
-    @Test("Items that share an identifier by mistake are reported and stay")
+    @Test("Items that share an identifier by mistake are reported and stay stored")
     func collidingIdentifiers() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory, cacheIdentifier: \.id)

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reported records that another program has changed since the store has read them, and their places in the order.
+/// Reported records that another program has changed since the store read them, and their places in the order.
 @MainActor
 @Suite(.timeLimit(.minutes(5))) struct RepairedRecordTests {
     nonisolated static let kinds = ["memory", "disk", "sqlite"]
@@ -16,13 +16,13 @@ import Testing
         kind == "memory" ? MemoryStorageEngine() : try openEngine(kind, at: folder, .relaxed)
     }
 
-    /// A store that does not see what other programs change.
-    private func blindStore(_ engine: any StorageEngine) async throws -> Store<Note> {
+    /// Opens a store that does not follow the changes of other programs.
+    private func unfollowingStore(_ engine: any StorageEngine) async throws -> Store<Note> {
         try await Store(storage: AnyStorageEngine(base: engine))
     }
 
-    /// The same, in which the text identifies a note.
-    private func blindStoreOfTexts(_ engine: any StorageEngine) async throws -> Store<Note> {
+    /// Opens such a store in which a note is identified by its text.
+    private func unfollowingStoreOfTexts(_ engine: any StorageEngine) async throws -> Store<Note> {
         try await Store(storage: AnyStorageEngine(base: engine), cacheIdentifier: \.text)
     }
 
@@ -36,20 +36,20 @@ import Testing
     func repaired(kind: String) async throws {
         let engine = try engine(kind)
         try await engine.write(garbage, key: CacheKey("odd"))
-        let store = try await blindStore(engine)
+        let store = try await unfollowingStore(engine)
         try await write(Note(id: "odd", text: "repaired"), "odd", to: engine)
         try await store.insert(Note(id: "odd", text: "mine"))
         #expect(store.undecodable.isEmpty)
         #expect(try await agreedNotes(store, engine).map(\.text) == ["mine"])
         try await store.remove(id: "odd")
-        #expect(try await blindStore(engine).items.isEmpty)
+        #expect(try await unfollowingStore(engine).items.isEmpty)
         #expect(try await engine.fetchCount() == 0)
     }
 
     @Test(
-        "An item stays removed whether or not the repair of its record was seen before",
+        "An item stays removed whether or not the store had seen the repair of its record",
         arguments: ["memory", "sqlite"])
-    func repairedBeside(kind: String) async throws {
+    func repairedConcurrently(kind: String) async throws {
         let engine = try engine(kind)
         let store = try await Store<Note>(storage: engine)
         for round in 0..<30 {
@@ -60,7 +60,7 @@ import Testing
             for _ in 0..<(round % 4) { await Task.yield() }
             if round % 2 == 0 { try await store.insert(Note(id: id, text: "mine")) }
             try await store.remove(id: id)
-            #expect(try await blindStore(engine).items.isEmpty)
+            #expect(try await unfollowingStore(engine).items.isEmpty)
         }
         #expect(try await eventually { store.items.isEmpty && store.undecodable.isEmpty })
         #expect(try await engine.fetchCount() == 0)
@@ -70,7 +70,7 @@ import Testing
     func removalOfRepaired(kind: String) async throws {
         let engine = try engine(kind)
         try await engine.write([(CacheKey("odd"), garbage), (CacheKey("strange"), garbage)])
-        let store = try await blindStore(engine)
+        let store = try await unfollowingStore(engine)
         try await write(Note(id: "odd"), "odd", to: engine)
         try await write(Note(id: "new"), "new", to: engine)
         try await store.remove(id: "odd").remove(id: "new").remove(id: "strange").run()
@@ -78,48 +78,48 @@ import Testing
         #expect(store.undecodable.map(\.key) == [CacheKey("strange")])
     }
 
-    @Test("A record that has become another item is kept, and goes with that item", arguments: kinds)
+    @Test("A record that has become another item is kept, and removed with that item", arguments: kinds)
     func otherItem(kind: String) async throws {
         let engine = try engine(kind)
         try await engine.write(garbage, key: CacheKey("odd"))
-        let store = try await blindStore(engine)
+        let store = try await unfollowingStore(engine)
         try await write(Note(id: "other"), "odd", to: engine)
         try await store.insert(Note(id: "odd"))
         #expect(try await eventually { Set(store.items.map(\.id)) == ["odd", "other"] })
         #expect(store.undecodable.isEmpty)
-        #expect(try await Set(blindStore(engine).items.map(\.id)) == ["odd", "other"])
+        #expect(try await Set(unfollowingStore(engine).items.map(\.id)) == ["odd", "other"])
         try await store.remove(id: "other")
-        #expect(try await blindStore(engine).items.map(\.id) == ["odd"])
+        #expect(try await unfollowingStore(engine).items.map(\.id) == ["odd"])
     }
 
     @Test("A duplicate that another program has replaced is not removed with the item", arguments: kinds)
     func replacedDuplicate(kind: String) async throws {
         let engine = try engine(kind)
         for key in ["1", "2", "3"] { try await write(Note(id: key, text: "x"), key, to: engine) }
-        let store = try await blindStoreOfTexts(engine)
+        let store = try await unfollowingStoreOfTexts(engine)
         #expect(Set(store.undecodable.map(\.key)) == [CacheKey("2"), CacheKey("3")])
         try await write(Note(id: "2", text: "2"), "2", to: engine)
         try await engine.write(garbage, key: CacheKey("3"))
         try await store.remove(id: "x")
         #expect(store.undecodable.map(\.key) == [CacheKey("3")])
         #expect(try await engine.fetchKeys() == [CacheKey("2"), CacheKey("3")])
-        // An item that is inserted there moves what is there now.
+        // An item that is inserted under this key moves the current record.
         try await store.insert(Note(id: "new", text: "3"))
         try await store.remove(id: "3")
         #expect(try await store.undecodableData().map(\.data) == [garbage])
     }
 
-    @Test("Removing duplicates leaves an item that another program has written in place of one", arguments: kinds)
+    @Test("Removing duplicates keeps an item that another program has written over one of them", arguments: kinds)
     func removalOfReplacedDuplicate(kind: String) async throws {
         let engine = try engine(kind)
         for key in ["1", "2"] { try await write(Note(id: key, text: "x"), key, to: engine) }
-        let store = try await blindStoreOfTexts(engine)
+        let store = try await unfollowingStoreOfTexts(engine)
         try await write(Note(id: "acknowledged", text: "2"), "2", to: engine)
         try await store.removeUndecodable()
         #expect(Set(store.items.map(\.text)) == ["x", "2"])
     }
 
-    @Test("A write over a repaired record that fails leaves the repaired one", arguments: kinds)
+    @Test("A failed write over a repaired record restores the repaired record", arguments: kinds)
     func undoOverRepaired(kind: String) async throws {
         let engine = try engine(kind)
         try await engine.write(garbage, key: CacheKey("odd"))
@@ -131,7 +131,7 @@ import Testing
         #expect(try await storedNotes(in: engine).map(\.text) == ["repaired"])
     }
 
-    @Test("A removal that fails leaves a file of the first Bodega what it was", arguments: [1, 2, 3])
+    @Test("A failed removal restores a file of the first Bodega under its own key", arguments: [1, 2, 3])
     func undoOfBareFile(applied: Int) async throws {
         let engine = try engine("disk")
         let key = CacheKey(verbatim: CacheKey("a").value)
@@ -146,7 +146,7 @@ import Testing
         #expect(try await engine.fetchKeys() == [CacheKey("odd")])
     }
 
-    @Test("A repaired file of the first Bodega is removed as that file, and left what it was if that fails")
+    @Test("A repaired file of the first Bodega is removed under its own key, and restored there after a failure")
     func undoOfRepairedBareFile() async throws {
         let engine = try engine("disk")
         let key = CacheKey(verbatim: CacheKey("a").value)
@@ -165,7 +165,7 @@ import Testing
 
     // MARK: Order
 
-    @Test("An item in place of an undecodable record is the last one, also after a relaunch", arguments: kinds)
+    @Test("An item that replaces an undecodable record is the last one, also after a relaunch", arguments: kinds)
     func order(kind: String) async throws {
         let engine = try engine(kind)
         try await engine.write([(CacheKey("a"), garbage)])
@@ -176,7 +176,7 @@ import Testing
         #expect(try await Store<Note>(storage: engine).items == notes("b", "c", "a"))
     }
 
-    @Test("An item in place of a file of the first Bodega is the last one, also after a relaunch")
+    @Test("An item that replaces a file of the first Bodega is the last one, also after a relaunch")
     func orderOfBareFile() async throws {
         try garbage.write(to: folder.file(CacheKey("a").value))
         let store = try await Store<Note>(storage: try engine("disk"))
@@ -187,23 +187,25 @@ import Testing
     }
 
     @Test(
-        "A record that another program repairs comes to the place that it has in the engine", arguments: [false, true])
-    func orderOfRepaired(isBesideOwn: Bool) async throws {
+        "A record that another program repairs is shown in its place in the engine", arguments: [false, true])
+    func orderOfRepaired(hasOwnItem: Bool) async throws {
         for kind in ["memory", "sqlite"] {
             let engine = try engine(kind)
             try await engine.write([(CacheKey("a"), garbage)])
             for id in ["b", "c"] { try await write(Note(id: id), id, to: engine) }
             let store = try await Store<Note>(storage: engine)
             try await write(Note(id: "a", text: "repaired"), "a", to: engine)
-            if isBesideOwn { try await store.insert(Note(id: "own")) }
+            if hasOwnItem { try await store.insert(Note(id: "own")) }
             #expect(try await eventually { store.items.first?.id == "a" })
-            #expect(try await agreedNotes(store, engine).map(\.id) == ["a", "b", "c"] + (isBesideOwn ? ["own"] : []))
+            #expect(try await agreedNotes(store, engine).map(\.id) == ["a", "b", "c"] + (hasOwnItem ? ["own"] : []))
         }
     }
 
-    @Test("Whatever programs do to undecodable records, shown and stored order agree", arguments: ["memory", "sqlite"])
+    @Test(
+        "After any changes of undecodable records by several programs, the shown and the stored order agree",
+        arguments: ["memory", "sqlite"])
     func model(kind: String) async throws {
-        print("order beside undecodable records in \(kind): EMPORIUM_SEED=\(Seed.current)")
+        print("order with undecodable records in \(kind): EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
         let ids = ["a", "b", "c", "d", "e", "f"]
         for round in 0..<(kind == "memory" ? 60 : 15) {
@@ -226,8 +228,8 @@ import Testing
                 }
                 if Bool.random(using: &random) { await Task.yield() }
             }
-            // The store follows the engine, so it agrees with it in the end.
-            let fresh = try await blindStore(engine)
+            // The store follows the engine, so they agree eventually.
+            let fresh = try await unfollowingStore(engine)
             let reported = Set(fresh.undecodable.map(\.key))
             let isSame = try await eventually {
                 store.items == fresh.items && Set(store.undecodable.map(\.key)) == reported

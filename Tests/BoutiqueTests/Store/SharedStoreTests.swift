@@ -5,11 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stores that change the same data at random: all end equal to it, and each is told of every change once.
+/// Stores that change the same data at random. All end with the stored items, and each reports every change once.
 @MainActor
 @Suite(.timeLimit(.minutes(10))) struct SharedStoreTests {
 
-    /// Changes the data of engines that share it, through a store on each.
+    /// Changes shared data through a store on each engine.
     private func run(_ engines: [any StorageEngine], seed: UInt64, rounds: Int) async throws {
         let names = Array(["A", "B", "C"].prefix(engines.count))
         var visitors: [Visitor] = []
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("In memory")
+    @Test("Stores that share an in-memory engine agree with it")
     func memory() async throws {
         print("stores that share memory: EMPORIUM_SEED=\(Seed.current)")
         for round in 0..<50 {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("In one SQLite file, through one engine and through several", arguments: [1, 3])
+    @Test("Stores that share one SQLite file, through one engine or several, agree with it", arguments: [1, 3])
     func sqlite(engineCount: Int) async throws {
         print("stores that share a file: EMPORIUM_SEED=\(Seed.current)")
         for round in 0..<20 {
@@ -50,7 +50,9 @@ import Testing
         }
     }
 
-    @Test("In one SQLite file, from two processes, which are also stopped at times", arguments: [false, true])
+    @Test(
+        "Two processes that share one SQLite file agree with it, also if they are stopped at times",
+        arguments: [false, true])
     func processes(withStalls: Bool) async throws {
         print("processes that share a file: EMPORIUM_SEED=\(Seed.current)")
         for round in 0..<5 {
@@ -79,10 +81,11 @@ import Testing
             try await all("ended")
             let changes = try #require(await engine.fetchChanges(since: start, excluding: nil)).changes
             for (child, _) in children {
-                let told = Int(await child.nextLine() ?? "") ?? 0
+                let reported = Int(await child.nextLine() ?? "") ?? 0
                 let problems = await child.lines()
                 #expect(problems.isEmpty, "EMPORIUM_SEED=\(seed): \(problems.joined(separator: "\n"))")
-                #expect(told > 0 && told < changes.count, "EMPORIUM_SEED=\(seed): \(told) of \(changes.count)")
+                #expect(
+                    reported > 0 && reported < changes.count, "EMPORIUM_SEED=\(seed): \(reported) of \(changes.count)")
             }
         }
     }

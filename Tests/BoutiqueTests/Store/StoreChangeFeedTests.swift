@@ -6,15 +6,15 @@ import Testing
 
 @testable import Boutique
 
-/// Stores that follow what others change in their engine.
+/// Stores that follow the changes of other origins in their engine.
 @MainActor
 @Suite(.timeLimit(.minutes(30))) struct StoreChangeFeedTests {
 
-    private let locked = StorageError(.locked, "Somebody else has it.")
+    private let locked = StorageError(.locked, "Another process has locked it.")
 
     private func unloaded(_ engine: any StorageEngine) -> Store<Note> { Store(storage: engine) }
 
-    @Test("A store follows what others change, item by item")
+    @Test("A store follows foreign changes item by item")
     func following() async throws {
         let engine = MemoryStorageEngine()
         let other = try await Store<Note>(storage: engine)
@@ -39,14 +39,14 @@ import Testing
         #expect(store["b"]?.text == "repaired")
     }
 
-    @Test("What others have inserted before an own item is before it, and both are told once")
+    @Test("A foreign item that was inserted before an own one is shown before it, and each is reported once")
     func order() async throws {
         let engine = MemoryStorageEngine()
         let store = try await Store<Note>(storage: engine)
         var events = store.events.makeAsyncIterator()
         #expect(await events.next()?.operation == .loaded)
         for round in 0..<20 {
-            // Nothing is shown of the first before the second is written: both happen without leaving the main actor.
+            // The first is not shown before the second is written: both happen without leaving the main actor.
             let (other, own) = ("other \(round)", "own \(round)")
             try await engine.write(JSONEncoder().encode(Note(id: other)), key: CacheKey(other))
             try await store.insert(Note(id: own))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("What an item becomes that is removed and inserted again by others")
+    @Test("A foreign removal and reinsertion of an item is reported as both, and moves the item to the end")
     func reinsertion() async throws {
         let engine = MemoryStorageEngine()
         let store = try await Store<Note>(storage: engine)
@@ -74,8 +74,8 @@ import Testing
         #expect(store.items.map(\.id) == ["b", "c", "a"])
     }
 
-    @Test("A history that does not reach back to the store makes it read everything")
-    func longHistory() async throws {
+    @Test("If the log does not reach back to the store's cursor, the store reads all records")
+    func longLog() async throws {
         let engine = MemoryStorageEngine()
         let store = try await Store<Note>(storage: engine)
         var events = store.events.makeAsyncIterator()
@@ -86,20 +86,20 @@ import Testing
         #expect(event?.operation == .loaded && event?.items == notes("a"))
     }
 
-    @Test("Changes that could not be read are made up for")
+    @Test("Changes that could not be read are shown by a retry")
     func failures() async throws {
         let engine = SharedEngine()
         let store = try await Store<Note>(storage: engine)
         var events = store.events.makeAsyncIterator()
         #expect(await events.next()?.operation == .loaded)
-        engine.historyFailures.withLock { $0 = [locked, locked] }
+        engine.logFailures.withLock { $0 = [locked, locked] }
         engine.faulty.inject(.fail(.reads, .number(1), with: locked))
         try await engine.memory.write(JSONEncoder().encode(Note(id: "a")), key: CacheKey("a"))
         #expect(await events.next()?.inserted == ["a"])
     }
 
-    @Test("A version is told once, though others write while it is read", arguments: [1, 15, 16])
-    func writersBesideReading(count: Int) async throws {
+    @Test("A version is reported once, even if newer versions are written while it is read", arguments: [1, 15, 16])
+    func writesDuringReading(count: Int) async throws {
         let engine = SharedEngine()
         let store = try await Store<Note>(storage: engine)
         var events = store.events.makeAsyncIterator()
@@ -109,24 +109,24 @@ import Testing
         }
         engine.beforeReading.withLock { $0 = (1...count).map { number in { try await write("\(number)") } } }
         try await write("0")
-        var told: [String] = []
-        while told.last != "\(count)" {
+        var reported: [String] = []
+        while reported.last != "\(count)" {
             let event = try #require(await events.next())
-            told += event.items.filter { $0.id == "a" }.map(\.text)
+            reported += event.items.filter { $0.id == "a" }.map(\.text)
         }
         try await engine.memory.write(JSONEncoder().encode(Note(id: "end")), key: CacheKey("end"))
-        while let event = await events.next(), !event.inserted.contains("end") { told += event.items.map(\.text) }
-        #expect(Set(told).count == told.count, "\(told)")
+        while let event = await events.next(), !event.inserted.contains("end") { reported += event.items.map(\.text) }
+        #expect(Set(reported).count == reported.count, "\(reported)")
     }
 
-    @Test("Own changes are shown also if those of others can't be read, which follow")
+    @Test("Own changes are shown even if foreign ones can't be read, which follow later")
     func failureAfterWriting() async throws {
         let engine = SharedEngine()
         let store = try await Store<Note>(storage: engine)
         var events = store.events.makeAsyncIterator()
         #expect(await events.next()?.operation == .loaded)
         for round in 0..<10 {
-            engine.historyFailures.withLock { $0 = [locked, locked] }
+            engine.logFailures.withLock { $0 = [locked, locked] }
             try await engine.memory.write(
                 JSONEncoder().encode(Note(id: "other \(round)")), key: CacheKey("other \(round)"))
             try await store.insert(Note(id: "own \(round)"))
@@ -136,12 +136,12 @@ import Testing
         }
     }
 
-    @Test("A store whose engine can't begin a history is loaded all the same, and follows once there is one")
-    func lateHistory() async throws {
+    @Test("A store whose engine can't create a log is loaded, and follows as soon as there is one")
+    func lateLog() async throws {
         let engine = SharedEngine()
-        let readOnly = StorageError(.readOnly, "There is no history.")
-        // The one of loading, and the one of the signal at the beginning.
-        engine.historyFailures.withLock { $0 = [readOnly, readOnly] }
+        let readOnly = StorageError(.readOnly, "There is no log.")
+        // For loading, and for the initial signal.
+        engine.logFailures.withLock { $0 = [readOnly, readOnly] }
         try await engine.memory.write(JSONEncoder().encode(Note(id: "a")), key: CacheKey("a"))
         let store = try await Store<Note>(storage: engine)
         #expect(store.items == notes("a"))
@@ -154,10 +154,10 @@ import Testing
         #expect(store.items == notes("own", "b"))
     }
 
-    @Test("A store that has failed to load stays so, whatever others change")
+    @Test("A store that has failed to load stays in that state after foreign changes")
     func failedStore() async throws {
         let engine = SharedEngine()
-        engine.historyFailures.withLock { $0 = [locked] }
+        engine.logFailures.withLock { $0 = [locked] }
         engine.faulty.inject(.fail(.reads, .number(1), with: locked))
         let store = unloaded(engine)
         await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
@@ -171,7 +171,7 @@ import Testing
         #expect(await events.next()?.inserted == ["c"])
     }
 
-    @Test("Following keeps neither the store nor its engine")
+    @Test("Following an engine keeps neither the store nor the engine alive")
     func release() async throws {
         weak var engine: MemoryStorageEngine?
         weak var model: StoreModel<Note>?
@@ -187,22 +187,22 @@ import Testing
         while engine != nil || model != nil { await Task.yield() }
     }
 
-    // MARK: Others in the same moment
+    // MARK: Concurrent foreign changes
 
     private func write(_ note: Note, to engine: some StorageEngine) async throws {
         try await engine.apply([.write(key: CacheKey(note.id), data: JSONEncoder().encode(note))])
     }
 
-    @Test("An own version is told once, and after it the one that others have written on top of it")
+    @Test("An own version is reported once, followed by a foreign version that has replaced it")
     func versions() async throws {
         let engine = SharedEngine()
         let store = try await Store<Note>(storage: engine)
         var events = store.events.makeAsyncIterator()
         #expect(await events.next()?.operation == .loaded)
         for round in 0..<60 {
-            // New, then shown already, then changed by others once more.
+            // In turn: a new item, an item that is shown already, and one that is then changed by another origin.
             let (id, isChangedAfter) = ("item \(round / 3)", round % 3 == 2)
-            try await write(Note(id: id, text: "theirs"), to: engine.memory)
+            try await write(Note(id: id, text: "foreign"), to: engine.memory)
             try await write(Note(id: "next \(round)"), to: engine.memory)
             if isChangedAfter {
                 engine.afterWriting.withLock { [memory = engine.memory] in
@@ -211,18 +211,18 @@ import Testing
             }
             try await store.insert(Note(id: id, text: "own \(round)"))
             let expected = ["own \(round)"] + (isChangedAfter ? ["last \(round)"] : [])
-            var told: [String] = []
-            while told.last != expected.last {
-                told += try #require(await events.next()).items.filter { $0.id == id }.map(\.text)
+            var reported: [String] = []
+            while reported.last != expected.last {
+                reported += try #require(await events.next()).items.filter { $0.id == id }.map(\.text)
             }
-            // What came first may have been shown before the own version was written.
-            #expect(told.filter { $0 != "theirs" } == expected)
-            #expect(told.count(where: { $0 == "theirs" }) <= 1)
+            // The foreign version may have been shown before the own one was written.
+            #expect(reported.filter { $0 != "foreign" } == expected)
+            #expect(reported.count(where: { $0 == "foreign" }) <= 1)
             _ = try await agreedNotes(store, engine)
         }
     }
 
-    @Test("A record that can't be decoded does not keep changes of others from being shown one by one")
+    @Test("A record that can't be decoded does not prevent foreign changes from being reported one by one")
     func reportedRecord() async throws {
         let engine = MemoryStorageEngine()
         try await engine.write(Data("?".utf8), key: CacheKey("damaged"))
@@ -240,10 +240,10 @@ import Testing
         #expect(store.undecodable.map(\.key) == [CacheKey("damaged")])
     }
 
-    // MARK: Undoing beside others
+    // MARK: Failures and foreign changes
 
-    @Test("A write that has failed undoes nothing of what others have changed meanwhile")
-    func failureBesideOthers() async throws {
+    @Test("A failed write does not undo concurrent foreign changes")
+    func failureWithForeignChanges() async throws {
         for write in [
             { try await $0.insert(Note(id: "b", text: "own")) },
             { try await $0.remove(Note(id: "b")) },
@@ -256,7 +256,7 @@ import Testing
             let store = try await Store<Note>(storage: engine)
             engine.faulty.inject(.fail([.apply], .number(1), with: locked))
             let newer = Data("a newer format".utf8)
-            // What others do before the write fails, which the store has not seen.
+            // A foreign change before the write fails, which the store has not seen.
             engine.beforeWriting.withLock { [memory = engine.memory] in
                 $0 = {
                     try await memory.apply([.remove(key: CacheKey("b")), .write(key: CacheKey("c"), data: newer)])
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    @Test("A write that was applied whole and fails is shown, and nothing that others write is overwritten")
+    @Test("A failed write that was applied completely is shown, and overwrites no later foreign change")
     func appliedFailure() async throws {
         let engine = SharedEngine()
         try await engine.memory.write(
@@ -278,25 +278,25 @@ import Testing
         let store = try await Store<Note>(storage: engine)
         engine.faulty.inject(.failAfterwards([.apply], .number(1), with: locked))
         engine.afterWriting.withLock { [memory = engine.memory] in
-            $0 = { [self] in try await write(Note(id: "b", text: "theirs"), to: memory) }
+            $0 = { [self] in try await write(Note(id: "b", text: "foreign"), to: memory) }
         }
         await #expect(throws: StorageError.self) {
             try await store.removeAll().insert(Note(id: "b", text: "own")).insert(Note(id: "x")).run()
         }
         try await store.reload()
         #expect(Set(store.items.map(\.id)) == ["b", "x"])
-        #expect(store["b"]?.text == "theirs")
+        #expect(store["b"]?.text == "foreign")
     }
 
-    @Test("Of a write that was applied and fails, nothing older is put back")
-    func appliedFailureAfterOthers() async throws {
+    @Test("A failed write that was applied is not undone")
+    func appliedFailureAfterForeignChange() async throws {
         let engine = SharedEngine()
         try await engine.memory.write(notes("a", "b").map { (CacheKey($0.id), try JSONEncoder().encode($0)) })
         let store = try await Store<Note>(storage: engine)
         engine.faulty.inject(.failAfterwards([.apply], .number(1), with: locked))
-        // What the store has not seen when it writes.
+        // A foreign change that the store has not seen when it writes.
         engine.beforeWriting.withLock { [memory = engine.memory] in
-            $0 = { [self] in try await write(Note(id: "b", text: "theirs"), to: memory) }
+            $0 = { [self] in try await write(Note(id: "b", text: "foreign"), to: memory) }
         }
         await #expect(throws: StorageError.self) {
             try await store.insert([Note(id: "a", text: "own"), Note(id: "b", text: "own")])

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What Boutique got wrong, by the numbers of the project's list; each fails there.
+/// Defects of Boutique, with their numbers in the project's list. Each test fails with Boutique.
 @MainActor
 @Suite struct StoreDefectTests {
 
@@ -23,7 +23,7 @@ import Testing
         #expect(Set(try await agreedNotes(store, engine).map(\.id)) == Set((0..<200).map { "\($0)" }))
     }
 
-    @Test("Defect 2: what is inserted while the store loads is not overwritten by the load")
+    @Test("Defect 2: loading does not overwrite items that were inserted while the store loads")
     func insertWhileLoading() async throws {
         let gate = StorageGate()
         let memory = MemoryStorageEngine()
@@ -49,7 +49,7 @@ import Testing
         #expect(store.items == notes("a", "b", "c"))
     }
 
-    @Test("Defect 3: a record that cannot be decoded hides no other and is reported")
+    @Test("Defect 3: a record that can't be decoded is reported and does not hide others")
     func undecodableRecord() async throws {
         let engine = MemoryStorageEngine()
         try await Store<Note>(storage: engine).insert(notes("a", "b"))
@@ -62,7 +62,7 @@ import Testing
         #expect(store.undecodable.first?.cause is DecodingError)
     }
 
-    @Test("Defect 3: the synchronous initializer tells that loading has failed")
+    @Test("Defect 3: a store that was created synchronously reports that loading has failed")
     func failedLoad() async throws {
         let store = Self.makeStore(FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail(.reads)]))
         await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "Defect 9: what is removed is removed under the key that it was written under", arguments: ["sqlite", "disk"])
+        "Defect 9: an item is removed under the key under which it was written", arguments: ["sqlite", "disk"])
     func removeThenInsert(kind: String) async throws {
         let folder = TemporaryFolder()
         do {
@@ -95,8 +95,8 @@ import Testing
         #expect(try await Store<Note>(storage: openEngine(kind, at: folder)).items == notes("b", "c"))
     }
 
-    @Test("Defect 9: items that were written under another key are found, changed and removed for good")
-    func strays() async throws {
+    @Test("Defect 9: items that were written under another key can be read, changed and removed")
+    func displacedItems() async throws {
         let engine = MemoryStorageEngine()
         try await engine.write(try JSONEncoder().encode(Note(id: "a")), key: CacheKey(verbatim: "elsewhere"))
         try await engine.write(try JSONEncoder().encode(Note(id: "b")), key: CacheKey("b"))
@@ -128,11 +128,11 @@ import Testing
         #expect(try await agreedNotes(store, memory) == notes("a", "b"))
     }
 
-    @Test("Defect 11: inserting copies no items, whatever their number")
+    @Test("Defect 11: an insertion does not copy the other items")
     func costOfChange() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine())
         try await store.insert((0..<1_000).map { Note(id: "\($0)") })
-        // Room for more, so that a changed address means a copy.
+        // A changed address means a copy. The array grows at most twice.
         var address = Self.address(of: store.items)
         var moves = 0
         for number in 1_000..<2_000 {
@@ -148,7 +148,7 @@ import Testing
         items.withUnsafeBytes { $0.baseAddress }
     }
 
-    /// Made where nothing can be awaited, so by the synchronous initializer.
+    /// Creates a store in a synchronous function, so with the synchronous initializer.
     private static func makeStore(_ engine: any StorageEngine) -> Store<Note> {
         Store(storage: engine)
     }

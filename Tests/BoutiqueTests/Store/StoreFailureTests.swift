@@ -26,10 +26,10 @@ import Testing
 
     // MARK: Loading
 
-    @Test("A store that could not be loaded refuses all writes, and loads when it is told to")
+    @Test("A store that could not be loaded refuses all writes until a reload succeeds")
     func failedLoad() async throws {
         try await Store<Note>(storage: memory).insert(notes("a", "b"))
-        engine.inject(.fail(.reads, with: StorageError(.locked, "Somebody else has it.")))
+        engine.inject(.fail(.reads, with: StorageError(.locked, "Another process has locked it.")))
         let store = Self.syncStore(engine)
         await #expect(throws: StorageError.self) { try await store.itemsHaveLoaded() }
         #expect((store.state.error as? StorageError)?.code == .locked)
@@ -53,14 +53,14 @@ import Testing
         #expect(try await agreedNotes(store, memory) == notes("a", "b", "c"))
     }
 
-    @Test("The asynchronous initializer throws what the engine throws")
+    @Test("The asynchronous initializer throws the engine's error")
     func failedInitializer() async throws {
         engine.inject(.fail(.reads, with: StorageError(.damaged, "It is damaged.")))
         let error = await #expect(throws: StorageError.self) { try await Store<Note>(storage: engine) }
         #expect(error?.code == .damaged)
     }
 
-    @Test("A loaded store whose reload fails goes on with its items")
+    @Test("A loaded store whose reload fails keeps its items")
     func failedReload() async throws {
         let store = try await store("a")
         engine.inject(.fail([.fetchAll], .number(1)))
@@ -70,7 +70,7 @@ import Testing
         #expect(try await agreedNotes(store, memory) == notes("a", "b"))
     }
 
-    @Test("A reload shows what others have changed")
+    @Test("A reload shows the changes of another store")
     func reload() async throws {
         let store = try await store("a", "b")
         let other = try await Store<Note>(storage: memory)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("What cannot be undone at once is undone before the next write")
+    @Test("A write that can't be undone immediately is undone before the next write")
     func failureThatLasts() async throws {
         let store = try await store("a", "b")
         engine.inject(.failAfterwards(.writes, .number(1)))
@@ -124,7 +124,7 @@ import Testing
         #expect(try await agreedNotes(store, memory) == notes("a", "b", "c"))
     }
 
-    @Test("As long as it is not known whether a write was applied, nothing else is written")
+    @Test("While it is not known whether a write was applied, nothing else is written")
     func failureThatStays() async throws {
         let store = try await store("a")
         engine.inject(.failAfterwards([.apply], .number(1)))
@@ -138,11 +138,11 @@ import Testing
         #expect(try await agreedNotes(store, memory) == notes("a", "b"))
     }
 
-    @Test("Of operations that share a batch, only the one to blame fails")
+    @Test("If a shared batch fails, only the operation that causes the failure fails")
     func blame() async throws {
         let gate = StorageGate()
         engine.inject(.hold([.apply], .number(1), at: gate))
-        // The batch of all that wait; then each is tried alone, and the second of them fails.
+        // The shared batch fails. Then each operation is tried in a batch of its own, and the second one fails.
         engine.inject(.fail([.apply], .number(2)))
         engine.inject(.fail([.apply], .number(4)))
         let store = try await store()
@@ -163,11 +163,11 @@ import Testing
         #expect(try await agreedNotes(store, memory).map(\.id) == ["first", "a", "c"])
     }
 
-    @Test("When the engine is locked, all that wait are told at once")
+    @Test("If the engine is locked, all waiting operations fail immediately")
     func locked() async throws {
         let gate = StorageGate()
         engine.inject(.hold([.apply], .number(1), at: gate))
-        engine.inject(.fail([.apply], .number(2), with: StorageError(.locked, "Somebody else has it.")))
+        engine.inject(.fail([.apply], .number(2), with: StorageError(.locked, "Another process has locked it.")))
         let store = try await store()
         let first = Task { try await store.insert(Note(id: "first")) }
         await gate.waitForArrivals(1)
@@ -183,7 +183,7 @@ import Testing
         #expect(try await agreedNotes(store, memory) == notes("first", "c"))
     }
 
-    @Test("A full disk loses nothing, and writing goes on when there is room")
+    @Test("A full disk loses no items, and writes succeed again when there is space")
     func fullDisk() async throws {
         let store = try await store("a")
         engine.inject(.fail(.writes, .number(1), with: StorageError(.storageFull, "It is full.")))

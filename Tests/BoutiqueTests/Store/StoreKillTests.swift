@@ -5,11 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Another process changes a store and says what was acknowledged; it is stopped and killed at random moments.
+/// Another process changes a store and prints each acknowledged write. It is stopped and killed at random moments.
 @MainActor
 @Suite struct StoreKillTests {
 
-    /// An account as the other process writes it.
+    /// An account, as the other process writes it.
     private struct Account: Codable, Identifiable {
         var id: String
         var balance: Int
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "What was acknowledged before a kill is there, and transactions and chains are whole",
+        "After a kill, all acknowledged items are stored, and transactions and chains are complete",
         arguments: [("sqlite", "full"), ("sqlite", "relaxed"), ("disk", "full")]
     )
     func kill(kind: String, durability: String) async throws {
@@ -26,37 +26,37 @@ import Testing
         let folder = TemporaryFolder()
         for round in 0..<20 {
             let child = try Child("store", kind, folder.path, durability, "new\(round)")
-            var said: [String] = []
+            var acknowledged: [String] = []
             for _ in 0..<Int.random(in: 1...80, using: &random) {
-                said.append(try #require(await child.nextLine()))
+                acknowledged.append(try #require(await child.nextLine()))
             }
-            // Some are stopped before they go on, or before they are killed: what they hold then goes with them.
+            // Stops some processes before they continue or are killed, so that they may hold locks when they die.
             if Bool.random(using: &random) {
                 ProcessSignal.stop.send(to: child.processIdentifier)
                 if Bool.random(using: &random) {
                     ProcessSignal.resume.send(to: child.processIdentifier)
-                    said.append(try #require(await child.nextLine()))
+                    acknowledged.append(try #require(await child.nextLine()))
                 }
             }
             child.kill()
-            // What it had said before it died counts too.
-            said += await child.lines()
+            // Lines printed before its death count, too.
+            acknowledged += await child.lines()
             let store = try await Store<Account>(storage: openEngine(kind, at: folder))
-            try verify(store, said)
+            try verify(store, acknowledged)
             try await store.remove(store.items.filter { $0.id.hasPrefix("new") })
         }
     }
 
-    private func verify(_ store: Store<Account>, _ said: [String]) throws {
+    private func verify(_ store: Store<Account>, _ acknowledged: [String]) throws {
         #expect(store.undecodable.isEmpty)
         for writer in 0..<4 {
             let balances = ["left", "right"].compactMap { store["\($0)-\(writer)"]?.balance }
-            // Both were inserted by one call.
+            // One call has inserted both.
             #expect(balances.count != 1)
             #expect(balances.reduce(0, +) == 0, "half a transaction of \(writer): \(balances)")
         }
-        let replaced = Set(said.filter { $0.hasPrefix("replaced ") }.map { $0.dropFirst(9) })
-        for line in said where line.hasPrefix("inserted ") {
+        let replaced = Set(acknowledged.filter { $0.hasPrefix("replaced ") }.map { $0.dropFirst(9) })
+        for line in acknowledged where line.hasPrefix("inserted ") {
             let id = line.dropFirst(9)
             let isThere = store.contains(id: String(id))
             let isReplaced = store.contains(id: "\(id)-again")

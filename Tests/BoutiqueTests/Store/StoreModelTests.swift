@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random operations from many tasks, on an engine that fails at random, compared with an array.
+/// Random operations from many tasks on an engine that fails at random, compared with an array.
 @MainActor
 @Suite struct StoreModelTests {
 
@@ -47,7 +47,7 @@ import Testing
             case .remove(let notes): try await store.remove(notes)
             case .removeAll: try await store.removeAll()
             case .chain(let actions):
-                // An empty beginning, because a chain begins with one of several methods.
+                // Begins with empty insertions, so that the loop can append any operation.
                 var chain = try await store.insert([]).insert([])
                 for action in actions {
                     switch action {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// What was called, in this order, and whether it succeeded.
+    /// The calls in order, and whether they succeeded.
     @MainActor private final class Log {
         var calls: [(action: Action, isDone: Bool)] = []
     }
@@ -109,7 +109,7 @@ import Testing
         var memory: [Note] = []
         let kept = MemoryStorageEngine()
         for round in 0..<(kind == "disk" ? 15 : 40) {
-            // Opened anew in each round, as after a relaunch.
+            // Opened again in each round, as after a relaunch.
             let base: any StorageEngine = kind == "memory" ? kept : try openEngine(kind, at: folder, .relaxed)
             memory = try await self.round("\(round)", on: base, from: memory, &random)
         }
@@ -133,7 +133,7 @@ import Testing
         let watching = Task { [values = store.values(id: observedID)] in await Self.last(of: values, "last of \(name)")
         }
 
-        // An engine that tears its batches can lose the order of items when the rest of one is undone.
+        // If an engine tears a batch, undoing it can change the order of the items.
         let isTearing = Bool.random(using: &random)
         for _ in 0..<Int.random(in: 0...6, using: &random) { engine.inject(.random(&random, tearing: isTearing)) }
         func inOrder(_ items: [Note]) -> [Note] { isTearing ? items.sorted { $0.id < $1.id } : items }
@@ -146,7 +146,7 @@ import Testing
         for call in log.calls where call.isDone { call.action.apply(to: &model) }
         expect(inOrder(store.items), inOrder(model), "memory")
 
-        // Whatever was in doubt is settled by now, or before this.
+        // The next write first determines all outcomes that are still unknown.
         engine.clearFaults()
         try await store.insert(Note(id: "end of \(name)"))
         model.append(Note(id: "end of \(name)"))
@@ -155,7 +155,7 @@ import Testing
         expect(await following.value, store.items, "events")
         expect(inOrder(try await storedNotes(in: base)), inOrder(model), "engine")
         for note in model { #expect(store[note.id] == note) }
-        // A text of its own, because the item can be left from an earlier round.
+        // A unique text, because the item may exist since an earlier round.
         let last = Note(id: observedID, text: "last of \(name)")
         try await store.insert(last)
         #expect(await watching.value == last)
@@ -164,21 +164,21 @@ import Testing
     }
 
     private func expect(_ found: [Note], _ expected: [Note], _ what: String) {
-        // Not by the macro alone, which would print hundreds of lines.
+        // Compared before the macro, which would print hundreds of lines.
         let difference = found.difference(from: expected).map { "\($0)" }.prefix(4)
         #expect(difference.isEmpty, "\(what): \(difference)")
     }
 
     private static func run(_ actions: [Action], on store: Store<Note>, _ log: Log) async {
         for action in actions {
-            // Nothing comes between this and the call.
+            // No other call can come between this line and the call.
             let number = log.calls.count
             log.calls.append((action, false))
             do {
                 try await action.run(on: store)
                 log.calls[number].isDone = true
             } catch {
-                // It must have changed nothing, which the model tells.
+                // A failed call must have changed nothing, which the comparison with the model checks.
             }
         }
     }

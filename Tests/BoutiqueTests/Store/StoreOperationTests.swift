@@ -15,14 +15,14 @@ import Testing
         return store
     }
 
-    @Test("Of items with one identifier in one call, the last wins at the place of the first")
+    @Test("If several items of one call have the same identifier, the last one wins, in the place of the first")
     func duplicates() async throws {
         let store = try await store()
         try await store.insert([Note(id: "a", text: "1"), Note(id: "b"), Note(id: "a", text: "2")])
         #expect(try await agreedNotes(store, engine) == [Note(id: "a", text: "2"), Note(id: "b")])
     }
 
-    @Test("Inserting an item again replaces it at its place; removing it first puts it at the end")
+    @Test("Inserting an item again replaces it in its place, and removing it first moves it to the end")
     func places() async throws {
         let store = try await store("a", "b")
         try await store.add(Note(id: "a", text: "new"))
@@ -31,13 +31,13 @@ import Testing
         #expect(try await agreedNotes(store, engine) == notes("b", "a"))
     }
 
-    @Test("Items are removed by themselves and by their identifiers; absent ones are skipped")
+    @Test("Items can be removed by item and by identifier, and absent ones are ignored")
     func removal() async throws {
         let store = try await store("a", "b", "c", "d", "e")
         try await store.remove(Note(id: "b", text: "another version"))
         try await store.remove(id: "d")
-        try await store.remove(notes("e", "nobody", "a"))
-        try await store.remove(id: "nobody")
+        try await store.remove(notes("e", "absent", "a"))
+        try await store.remove(id: "absent")
         #expect(try await agreedNotes(store, engine) == notes("c"))
         try await store.removeAll()
         #expect(try await agreedNotes(store, engine) == [])
@@ -53,7 +53,7 @@ import Testing
         #expect(store.count == 2 && !store.isEmpty)
     }
 
-    @Test("Identifiers that only look alike are different, in memory and in the engine")
+    @Test("Identifiers that look alike but differ in their bytes are different, in memory and in the engine")
     func likeness() async throws {
         let store = try await store("\u{E9}", "e\u{301}")
         #expect(try await agreedNotes(store, engine).count == 2)
@@ -61,7 +61,7 @@ import Testing
         #expect(store.count == 2)
     }
 
-    @Test("Items with UUIDs are found by them")
+    @Test("Items that are identified by UUIDs can be looked up by UUID")
     func uuids() async throws {
         struct Thing: Codable, Identifiable, Equatable {
             var id = UUID()
@@ -98,7 +98,7 @@ import Testing
         #expect(try await agreedNotes(store, engine).first?.count == 200)
     }
 
-    @Test("An update of an absent item does nothing and says so")
+    @Test("An update of an absent item does nothing and returns nil")
     func updateOfNothing() async throws {
         let store = try await store("a")
         #expect(try await store.update("b") { $0.count = 1 } == nil)
@@ -142,7 +142,7 @@ import Testing
         #expect(try await agreedNotes(store, engine) == [Note(id: "b")])
     }
 
-    @Test("A transaction that throws changes nothing, and those beside it go on")
+    @Test("A transaction that throws changes nothing, and concurrent ones succeed")
     func failedTransaction() async throws {
         let store = try await store("a")
         async let first: Void = store.transaction { notes in
@@ -170,7 +170,7 @@ import Testing
             Task { try await store.insert(Note(id: "\(number)")) }
         }
         await gate.waitForArrivals(1)
-        // All others have been called when this one, which was called after them, is.
+        // This call comes after all others, so they have been made when it is.
         let last = Task { try await store.remove(id: "3") }
         await Task.yield()
         gate.release()
@@ -180,7 +180,7 @@ import Testing
         #expect(try await agreedNotes(store, engine).map(\.id) == (0..<50).filter { $0 != 3 }.map { "\($0)" })
     }
 
-    @Test("Cancelling a task leaves its operation whole")
+    @Test("Cancelling a task does not cancel its operation")
     func cancellation() async throws {
         let gate = StorageGate()
         let slow = FaultInjectingStorageEngine(engine, faults: [.hold([.apply], at: gate)])
@@ -193,7 +193,7 @@ import Testing
         #expect(try await agreedNotes(store, engine) == notes("a"))
     }
 
-    @Test("A coder of one's own is used as it is")
+    @Test("A custom coder is used as it is")
     func coder() async throws {
         struct Event: Codable, Identifiable { var id: String; var date: Date }
         let (encoder, decoder) = (JSONEncoder(), JSONDecoder())

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite struct StoreSafetyTests {
 
-    @Test("A transaction that looks at all items sees those of the transaction before it")
+    @Test("A transaction that reads all items sees those of an earlier transaction of the same batch")
     func enumeratingTransaction() async throws {
         let gate = StorageGate()
         let engine = FaultInjectingStorageEngine(
@@ -33,7 +33,7 @@ import Testing
         #expect(store.items == notes("first"))
     }
 
-    /// Memory with room for removals only, when it is full. Atomic.
+    /// An atomic in-memory engine that accepts only removals when it is full.
     private final class FullDisk: StorageEngine {
         let memory = MemoryStorageEngine()
         let isFull = Locked(false)
@@ -55,7 +55,7 @@ import Testing
         func updatedAt(key: CacheKey) async -> Date? { await memory.updatedAt(key: key) }
     }
 
-    @Test("When the disk is full, room can be made")
+    @Test("Items can be removed when the disk is full")
     func fullDisk() async throws {
         let engine = FullDisk()
         let encoder = JSONEncoder()
@@ -64,13 +64,13 @@ import Testing
             storage: engine, coder: JSONObjectCoder(encoder: encoder, decoder: JSONDecoder()))
         try await store.insert(notes("a", "b"))
         engine.isFull.withLock { $0 = true }
-        // One of them is what is stored already.
+        // One of them is stored already.
         await #expect(throws: StorageError.self) { try await store.insert(notes("a", "c")) }
         try await store.remove(id: "b")
         #expect(store.items == notes("a"))
     }
 
-    @Test("An undecodable record that was moved still tells what the decoder said")
+    @Test("The error of a moved undecodable record still has the decoder's error as its cause")
     func movedCause() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(Data("?".utf8), key: CacheKey("odd"))
@@ -79,7 +79,7 @@ import Testing
         #expect(store.undecodable.first?.cause is DecodingError)
     }
 
-    @Test("Removing undecodable records leaves one that somebody has repaired meanwhile")
+    @Test("Removing undecodable records keeps one that another store has repaired in the meantime")
     func removalOfRepaired() async throws {
         let memory = MemoryStorageEngine()
         try await memory.write(Data("?".utf8), key: CacheKey("a"))
@@ -90,7 +90,7 @@ import Testing
         #expect(try await Store<Note>(storage: memory)["a"]?.text == "acknowledged")
     }
 
-    @Test("An item of Bodega's folder that lies where another's new key leads is kept")
+    @Test("An item in a folder of Bodega whose file belongs to the new key of another item is kept")
     func swappedBareFiles() async throws {
         let folder = TemporaryFolder()
         for note in [Note(id: "x", text: "y"), Note(id: "y", text: "z")] {
@@ -105,9 +105,9 @@ import Testing
         #expect(Set(store.items.map(\.text)) == before)
     }
 
-    @Test("Both homes of one item are one item")
+    @Test("A failed removal of all items that changed nothing does not write a second record of an item")
     func undoRemoveAllInStore() async throws {
-        // A store with strays: a removal of all that fails and changed nothing must write nothing.
+        // The item is displaced: its record is not under its own key.
         let memory = MemoryStorageEngine()
         try await memory.write(try JSONEncoder().encode(Note(id: "a")), key: CacheKey("elsewhere"))
         let engine = FaultInjectingStorageEngine(memory)

@@ -4,12 +4,12 @@ import Boutique
 import TestSupport
 import Testing
 
-/// What the modifiers of SwiftUI's views do while their views are shown.
+/// The behaviour of the SwiftUI view modifiers while their views are shown.
 @MainActor
 @Suite struct StoreWhenLoadedTests {
     private let engine = FaultInjectingStorageEngine(MemoryStorageEngine())
 
-    /// What was called back.
+    /// The callbacks in order.
     @MainActor
     private final class Log {
         var calls: [String] = []
@@ -17,12 +17,12 @@ import Testing
 
     private let log = Log()
 
-    /// Made where nothing can be awaited, so by the initializer that loads in the background.
+    /// Creates a store in a synchronous function, so with the initializer that loads in the background.
     private func makeStore() -> Store<Note> {
         Store(storage: engine)
     }
 
-    /// What SwiftUI does when the view appears.
+    /// Starts the task that SwiftUI starts when the view appears.
     private func appear(_ store: Store<Note>) -> Task<Void, Never> {
         Task { [log] in
             await store.whenLoaded {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `Calls back when the items are there`() async throws {
+    @Test func `Calls back when the items are loaded`() async throws {
         let gate = StorageGate()
         engine.inject(.hold([.fetchAll], at: gate))
         let store = makeStore()
@@ -45,7 +45,7 @@ import Testing
         #expect(log.calls == ["loaded"])
     }
 
-    @Test func `Calls back at once if the items were there before`() async throws {
+    @Test func `Calls back immediately if the items are loaded already`() async throws {
         await appear(.previewStore(items: [])).value
         #expect(log.calls == ["loaded"])
     }

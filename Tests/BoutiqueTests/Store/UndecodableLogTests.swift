@@ -6,8 +6,8 @@ import Testing
 
 @testable import Boutique
 
-/// Keeps what is logged.
-private struct LogKeeper: LogHandler {
+/// A log handler that collects entries.
+private struct LogCollector: LogHandler {
     let entries: Locked<[(level: Logger.Level, metadata: Logger.Metadata)]>
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.trace
@@ -32,13 +32,13 @@ private struct LogKeeper: LogHandler {
 
     private func storage() -> RecordStorage<Note> {
         let coding = RecordCoding<Note>(identifier: \.id, coder: .json, migration: nil)
-        let logger = Logger(label: "test") { [entries] _ in LogKeeper(entries: entries) }
+        let logger = Logger(label: "test") { [entries] _ in LogCollector(entries: entries) }
         return RecordStorage(engine: engine, coding: coding, logger: logger)
     }
 
     private var keys: [String] { entries.withLock { $0.compactMap { $0.metadata["key"]?.description } } }
 
-    @Test func `are logged once a load, with their keys`() async throws {
+    @Test func `are logged once per load, with their keys`() async throws {
         try await Store<Note>(storage: engine).insert(Note(id: "a"))
         for key in ["odd", "strange"] { try await engine.write(Data("{}".utf8), key: CacheKey(key)) }
         let storage = storage()
@@ -49,20 +49,20 @@ private struct LogKeeper: LogHandler {
         #expect(keys.count == 4)
     }
 
-    @Test func `are not logged while a store writes beside them, and are when others make one`() async throws {
+    @Test func `are not logged by the store's own writes, but are when another origin writes one`() async throws {
         try await engine.write(Data("{}".utf8), key: CacheKey("odd"))
         let store = Store(storage(), showing: LoadedRecords())
         try await store.reload()
         #expect(keys == ["\(CacheKey("odd"))"])
         try await store.insert(Note(id: "a"))
         #expect(keys.count == 1)
-        try await engine.write(Data("{}".utf8), key: CacheKey("made by others"))
+        try await engine.write(Data("{}".utf8), key: CacheKey("foreign"))
         try await store.insert(Note(id: "b"))
-        #expect(Set(keys) == ["\(CacheKey("odd"))", "\(CacheKey("made by others"))"])
+        #expect(Set(keys) == ["\(CacheKey("odd"))", "\(CacheKey("foreign"))"])
         #expect(store.undecodable.count == 2)
     }
 
-    @Test func `are counted when they are many`() async throws {
+    @Test func `are summarised by a count if there are many`() async throws {
         try await engine.write((0..<1_000).map { (CacheKey("\($0)"), Data("{}".utf8)) })
         _ = try await storage().load()
         #expect(keys.count == 100)

@@ -17,7 +17,7 @@ import Testing
         return try await Store<Note>(storage: engine)
     }
 
-    @Test("They can be exported, and removed deliberately, one or all")
+    @Test("Undecodable records can be exported, and removed one by one or all together")
     func exportAndRemoval() async throws {
         let store = try await store()
         let exported = try await store.undecodableData()
@@ -31,7 +31,7 @@ import Testing
         #expect(store.items == notes("a"))
     }
 
-    @Test("Removing all items, or an item with their identifier, leaves them")
+    @Test("Removing all items, or an item with the same key, keeps undecodable records")
     func removeAll() async throws {
         let store = try await store()
         try await store.remove(id: "odd")
@@ -60,7 +60,7 @@ import Testing
         #expect(Set(try await engine.fetchKeys()) == [CacheKey("odd"), CacheKey("strange")])
     }
 
-    @Test("An item that is inserted under the key of one moves it out of the way")
+    @Test("Inserting an item under the key of an undecodable record moves the record to another key")
     func insertion() async throws {
         let store = try await store()
         try await store.insert([Note(id: "odd", text: "new"), Note(id: "odd", text: "newer")])
@@ -74,7 +74,7 @@ import Testing
         #expect(Set(again.undecodable.map(\.key)) == [moved, CacheKey("strange")])
     }
 
-    @Test("One that is in the way when a write fails is where it was")
+    @Test("A failed insertion restores an undecodable record under its key")
     func failedInsertion() async throws {
         _ = try await store()
         for fault in [
@@ -90,7 +90,9 @@ import Testing
         }
     }
 
-    @Test("Files that the first Bodega named are kept aside too", arguments: [true, false])
+    @Test(
+        "Inserting an item over an undecodable file of the first Bodega preserves the file's bytes",
+        arguments: [true, false])
     func verbatimFiles(isDecodable: Bool) async throws {
         let folder = TemporaryFolder()
         let data = isDecodable ? try JSONEncoder().encode(Note(id: "a", text: "old")) : garbage

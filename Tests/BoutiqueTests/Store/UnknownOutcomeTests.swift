@@ -6,12 +6,12 @@ import Testing
 
 @testable import Boutique
 
-/// Writes that fail though the engine has applied them or will: in the end, store and engine agree.
+/// Writes that fail although the engine has applied them or applies them later. Store and engine agree eventually.
 @MainActor
 @Suite(.timeLimit(.minutes(5))) struct UnknownOutcomeTests {
     let engine = UncertainEngine()
 
-    private func agree(_ store: Store<Note>) async throws -> Bool {
+    private func eventuallyAgree(_ store: Store<Note>) async throws -> Bool {
         try await eventually { try await store.items == storedNotes(in: engine.memory) }
     }
 
@@ -30,41 +30,43 @@ import Testing
             #expect(store.items == notes("a", "b", "c"))
             try await store.insert(Note(id: "a", text: "newer"))
             try await engine.applyLate()
-            #expect(try await agree(store))
+            #expect(try await eventuallyAgree(store))
             #expect(store.items != [Note(id: "a", text: "newer")] + notes("b", "c"))
-            // And it goes on from there.
+            // Later writes succeed.
             try await store.insert(Note(id: "d"))
-            #expect(try await agree(store))
+            #expect(try await eventuallyAgree(store))
         }
     }
 
-    /// What is undone, or, on an engine with a history, shown.
-    @Test("What could not be settled at once is settled without another call", arguments: [true, false])
-    func engineAway(isObservable: Bool) async throws {
+    /// The write is undone, or shown if the engine has a log.
+    @Test(
+        "An outcome that can't be determined immediately is determined later without another call",
+        arguments: [true, false])
+    func unreachableEngine(isObservable: Bool) async throws {
         let storage: any StorageEngine = isObservable ? engine : AnyStorageEngine(base: engine)
         let store = try await Store<Note>(storage: storage)
         try await store.insert(notes("a", "b"))
         engine.plan([.appliedAndFailed], readFailures: 4)
         await #expect(throws: StorageError.self) { try await store.insert(Note(id: "b", text: "lost")) }
         #expect(try await storedNotes(in: engine.memory).last?.text == "lost")
-        #expect(try await agree(store))
+        #expect(try await eventuallyAgree(store))
         #expect(store.items == (isObservable ? notes("a") + [Note(id: "b", text: "lost")] : notes("a", "b")))
         #expect(engine.remainingReadFailures == 0)
     }
 
-    @Test("So is a change whose undoing would fail, too", arguments: [true, false])
-    func undoingFails(isObservable: Bool) async throws {
+    @Test("A write whose undo fails is undone later without another call", arguments: [true, false])
+    func failedUndo(isObservable: Bool) async throws {
         let storage: any StorageEngine = isObservable ? engine : AnyStorageEngine(base: engine)
         let store = try await Store<Note>(storage: storage)
         try await store.insert(notes("a", "b"))
         engine.plan([.appliedAndFailed, .refused, .appliedAndFailed])
         await #expect(throws: StorageError.self) { try await store.insert(Note(id: "b", text: "lost")) }
-        #expect(try await agree(store))
+        #expect(try await eventuallyAgree(store))
         #expect(store.items == (isObservable ? notes("a") + [Note(id: "b", text: "lost")] : notes("a", "b")))
     }
 
     @Test(
-        "A failed removal of undecodable records is seen as far as it went, once the engine is back",
+        "After a failed removal of undecodable records, the store eventually reports the remaining ones",
         arguments: [true, false])
     func removalOfUndecodable(isObservable: Bool) async throws {
         let storage: any StorageEngine = isObservable ? engine : AnyStorageEngine(base: engine)
@@ -83,25 +85,25 @@ import Testing
         }
     }
 
-    @Test("A failed write that has kept a record aside puts it back over nothing of another program")
-    func overtaken() async throws {
-        let (garbage, theirs) = (Data("?".utf8), Note(id: "a", text: "theirs"))
+    @Test("Undoing a write that moved a record does not overwrite an item of another program")
+    func overwrittenRecord() async throws {
+        let (garbage, foreign) = (Data("?".utf8), Note(id: "a", text: "foreign"))
         try await engine.memory.write(garbage, key: CacheKey("a"))
         let store = try await Store<Note>(storage: AnyStorageEngine(base: engine))
         engine.plan([.appliedAndFailed], readFailures: 1_000)
         await #expect(throws: StorageError.self) { try await store.insert(Note(id: "a", text: "mine")) }
-        try await engine.memory.write(JSONEncoder().encode(theirs), key: CacheKey("a"))
+        try await engine.memory.write(JSONEncoder().encode(foreign), key: CacheKey("a"))
         engine.plan([])
-        #expect(try await eventually { store.items == [theirs] })
+        #expect(try await eventually { store.items == [foreign] })
         #expect(store.undecodable.count == 1)
-        #expect(try await storedNotes(in: engine.memory) == [theirs])
+        #expect(try await storedNotes(in: engine.memory) == [foreign])
         #expect(try await engine.memory.fetchAll().map(\.data).contains(garbage))
         let relaunched = try await Store<Note>(storage: AnyStorageEngine(base: engine))
-        #expect(relaunched.items == [theirs])
+        #expect(relaunched.items == [foreign])
         #expect(relaunched.undecodable.map(\.key) == store.undecodable.map(\.key))
     }
 
-    @Test("Records of an older shape that are rewritten late are shown")
+    @Test("Old records whose rewrite the engine applies late are shown")
     func lateRewriting() async throws {
         try await Store<NoteV1>(storage: engine.memory, cacheIdentifier: \.id).insert(NoteV1(id: "a", text: "old"))
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
@@ -112,20 +114,20 @@ import Testing
         #expect(try await eventually { store["a"]?.text == "old" })
     }
 
-    @Test("Whatever the outcomes are, and however late, store and engine agree in the end", arguments: [true, false])
+    @Test("After any outcomes and delays, store and engine agree eventually", arguments: [true, false])
     func model(isObservable: Bool) async throws {
         print("unknown outcomes: EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)
         for round in 0..<25 {
             let engine = UncertainEngine()
             let store = try await Store<Note>(storage: isObservable ? engine : AnyStorageEngine(base: engine))
-            // Without a feed, a change that comes late is seen like one of others: by reload().
+            // Without a log, a write that is applied late is shown like a foreign change: by reload().
             let outcomes = UncertainEngine.Outcome.allCases.filter { isObservable || $0 != .failedAndApplied }
             for step in 0..<30 {
                 func id() -> String { "\(Int.random(in: 0..<8, using: &random))" }
                 let planned = (0..<3).map { _ in outcomes.randomElement(using: &random) ?? .applied }
-                let isAway = Int.random(in: 0..<12, using: &random) == 0
-                engine.plan(planned, readFailures: isAway ? Int.random(in: 1...2, using: &random) : 0)
+                let isUnreachable = Int.random(in: 0..<12, using: &random) == 0
+                engine.plan(planned, readFailures: isUnreachable ? Int.random(in: 1...2, using: &random) : 0)
                 let (first, second) = (id(), id())
                 do {
                     switch Int.random(in: 0..<10, using: &random) {
@@ -136,19 +138,19 @@ import Testing
                     default: try await store.update(first) { $0.count += 1 }
                     }
                 } catch {
-                    // Its outcome is what this test is about.
+                    // The store must cope with any outcome.
                 }
                 if Int.random(in: 0..<3, using: &random) == 0 { try await engine.applyLate() }
                 if Int.random(in: 0..<6, using: &random) == 0 {
-                    let theirs = Note(id: id(), text: "theirs \(step)")
+                    let foreign = Note(id: id(), text: "foreign \(step)")
                     if isObservable {
-                        try await engine.memory.write(JSONEncoder().encode(theirs), key: CacheKey(theirs.id))
+                        try await engine.memory.write(JSONEncoder().encode(foreign), key: CacheKey(foreign.id))
                     }
                 }
             }
             engine.plan([])
             while try await engine.applyLate() {}
-            // Without a feed, an item that had to be put back is the last one only after a relaunch.
+            // Without a log, a restored item moves to the end only after a relaunch.
             let isSame = try await eventually {
                 let stored = try await storedNotes(in: engine.memory)
                 if isObservable { return store.items == stored }
@@ -159,12 +161,12 @@ import Testing
         }
     }
 
-    @Test("A late write of a value is shown though the origin is renewed while the history is read")
+    @Test("A late write of a value is shown even if the origin is renewed while the log is read")
     func originRenewedWhileReading() async throws {
         let value = AsyncStoredValue(key: "n", default: 0, storage: engine)
         try await value.set(1)
         let followed = try #require(FollowedEngine.shared(engine))
-        engine.beforeReadingHistory.withLock { [memory = engine.memory] in
+        engine.beforeReadingLog.withLock { [memory = engine.memory] in
             $0 = {
                 let late = followed.origin
                 followed.renewOrigin()
@@ -173,17 +175,18 @@ import Testing
                 }
             }
         }
-        // Others' changes of another key signal until the history is read.
+        // Foreign changes of another key cause signals until the log is read.
         #expect(
             try await eventually {
                 try await engine.memory.write(Data(), key: CacheKey("other"))
-                return engine.beforeReadingHistory.withLock { $0 == nil }
+                return engine.beforeReadingLog.withLock { $0 == nil }
             })
         #expect(try await eventually { value.wrappedValue == 2 })
     }
 
     @Test(
-        "A value shows what its engine holds, though the write has failed", arguments: UncertainEngine.Outcome.allCases)
+        "A value shows the bytes that its engine holds, even if the write has failed",
+        arguments: UncertainEngine.Outcome.allCases)
     func value(outcome: UncertainEngine.Outcome) async throws {
         let value = AsyncStoredValue(key: "n", default: 0, storage: engine)
         try await value.set(1)
