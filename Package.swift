@@ -157,8 +157,8 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        // Programs written for Boutique 2 and for CodableStoreKit. Each imports only the API that it is written for, and
-        // keeps its data in the user's folders.
+        // Programs written for Boutique 2 and for CodableStoreKit. Each imports only the API for which it was written,
+        // and keeps its data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         .executableTarget(
             name: "CodableStoreCompatibilityChild",
