@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// Combine for the platforms that Apple's does not run on.
+/// Combine for platforms without Apple's own.
 let openCombine = Target.Dependency.product(
     name: "OpenCombine",
     package: "OpenCombine",
@@ -66,7 +66,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        // PostgreSQL's client library, which only the trait Postgres asks for.
+        // PostgreSQL's client library, which only the trait Postgres requires.
         .systemLibrary(
             name: "CPostgres",
             pkgConfig: "libpq",
@@ -143,18 +143,18 @@ let package = Package(
             name: "CodableStoreKitCompatibilityTests",
             dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
         ),
-        // How tests start other programs.
+        // Starts other programs for tests.
         .target(name: "TestProcesses", path: "Tests/TestProcesses"),
         .target(
             name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestSupport"),
-        // What goes wrong at seeded moments: connections that freeze, processes that stop.
+        // Faults at seeded moments: broken connections and stopped processes.
         .target(
             name: "TestFaults", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestFaults"),
         .testTarget(name: "TestFaultsTests", dependencies: ["Bodega", "TestFaults", "TestProcesses", "TestSupport"]),
-        // Stores that change the same data at once, in one process or in several.
+        // Stores that change the same data concurrently, in one process or in several.
         .target(
             name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
-        // What the tests run as another process, to kill it, limit it or race with it.
+        // The program that tests run as another process, to kill it, limit it or race with it.
         .executableTarget(
             name: "TestChild",
             dependencies: [
@@ -164,7 +164,7 @@ let package = Package(
         ),
         // The program at the head of the README.
         .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
-        // Programs as users of Boutique 2 wrote them, which keep their data in the user's folders.
+        // Programs in the form in which users of Boutique 2 wrote them. They store their data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
         // The same for CodableStoreKit.
         .executableTarget(
@@ -172,11 +172,11 @@ let package = Package(
             dependencies: ["CodableStoreKit"],
             path: "Tests/CodableStoreCompatibilityChild"
         ),
-        // A real PostgreSQL server that tests start, and a program that starts one for whatever is not part of this package.
+        // A real PostgreSQL server for tests, and a program that starts one for code outside of this package.
         .target(name: "PostgresTesting", dependencies: ["TestProcesses"], path: "Tests/PostgresTesting"),
         .executableTarget(
             name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
-        // PostgreSQL as it is run in production: a cluster that fails over under load, and a pooler. `bin/chaos` runs it.
+        // A production setup of PostgreSQL: a cluster that fails over under load, and a pooler. `bin/chaos` runs it.
         .executableTarget(
             name: "PostgresChaos",
             dependencies: [
@@ -196,7 +196,7 @@ let package = Package(
                 "TestProcesses", "TestSupport",
             ]
         ),
-        // Foundation's decoder as the judge of ours, for the tests and for the fuzzer.
+        // Foundation's decoder as the oracle for ours, for the tests and for the fuzzer.
         .target(
             name: "RecordCoderOracle",
             dependencies: ["BodegaTesting", "RecordCoder"],
@@ -231,13 +231,13 @@ let sharedSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// What stands for existing code: it is in Swift 5 and knows no upcoming feature.
+/// Targets that represent existing code: they use Swift 5 and no upcoming features.
 let swift5Targets: Set = [
     "BoutiqueCompatibilityTests", "CodableStoreCompatibilityChild", "CodableStoreKitCompatibilityTests",
     "CompatibilityChild",
 ]
 
-/// What is written in C.
+/// Targets in C.
 let targetsInC: Set = ["CLinuxFileSystem", "CSQLiteConfiguration"]
 
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {

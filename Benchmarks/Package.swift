@@ -10,7 +10,7 @@ let package = Package(
         .executable(name: "coder-allocations", targets: ["CoderAllocations"]),
     ],
     traits: [
-        .trait(name: "Postgres", description: "Measures the engine for PostgreSQL too, which needs libpq.")
+        .trait(name: "Postgres", description: "Also measures the engine for PostgreSQL, which needs libpq.")
     ],
     dependencies: [
         .package(
@@ -27,7 +27,7 @@ let package = Package(
         .target(name: "CSync"),
         .target(name: "CAllocations"),
         .target(name: "CoderInputs", dependencies: [.product(name: "BodegaTesting", package: "Emporium")]),
-        // A program of its own, as it brings a malloc that counts.
+        // A separate program, because it replaces malloc with one that counts.
         .executableTarget(
             name: "CoderAllocations",
             dependencies: ["CAllocations", "CoderInputs", .product(name: "RecordCoder", package: "Emporium")]
@@ -44,7 +44,7 @@ let package = Package(
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "CodableStoreKit", package: "Emporium"),
                 .product(name: "RecordCoder", package: "Emporium"),
-                // SQLite's C API, the same library that the engine is linked to.
+                // SQLite's C API, from the same library that the engine is linked with.
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

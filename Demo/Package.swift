@@ -50,7 +50,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        // What protects servers on this machine from other people's pages.
+        // Protects servers on this machine from the pages of websites.
         .target(
             name: "LocalServer",
             dependencies: [

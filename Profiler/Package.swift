@@ -24,12 +24,12 @@ let package = Package(
                 .product(name: "Boutique", package: "Emporium"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
-                // Only to tell SQLite's version.
+                // Only for the version of SQLite.
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
         .executableTarget(name: "ProfilerCLI", dependencies: ["EngineProfiler"]),
-        // An engine of somebody else, as the README shows it.
+        // The program of a custom engine, as the README shows it.
         .executableTarget(
             name: "DictionaryProfiler",
             dependencies: ["EngineProfiler", .product(name: "Bodega", package: "Emporium")]

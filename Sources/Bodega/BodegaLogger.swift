@@ -1,14 +1,14 @@
 package import Logging
 
-/// The logger of this module: what is swallowed or retried is told here.
+/// The logger of this module, for errors that are swallowed or retried.
 package let bodegaLogger = Logger(label: "emporium.bodega")
 
 /// Runs a read that may fail, and logs the error that the caller has no way to return.
 ///
 /// - Parameters:
-///   - fallback: What to return when the read failed.
-///   - function: The form that swallows the error, for the log.
-///   - read: The read.
+///   - fallback: The value to return if the read fails.
+///   - function: The caller's name, for the log.
+///   - read: The read to run.
 package func logged<Value>(
     orElse fallback: Value,
     function: String = #function,
@@ -18,7 +18,7 @@ package func logged<Value>(
         return try await read()
     } catch {
         bodegaLogger.error(
-            "A read failed and its result looks empty; the fetch form of it would throw.",
+            "A read failed and returned an empty result. The matching fetch method would throw the error.",
             metadata: ["function": "\(function)", "error": "\(error)"]
         )
         return fallback

@@ -4,8 +4,8 @@ extension CacheKey {
 
     /// Creates a key from a URL.
     ///
-    /// The key keeps the whole URL as its ``rawValue``. It is compared by a normal form, in which the scheme, a leading
-    /// `www.` of the host and one trailing `/` don't count: `http://www.example.com/a/` and `https://example.com/a` make
+    /// The key keeps the whole URL as its ``rawValue`` and is compared by a normal form, which omits the scheme, a
+    /// leading `www.` of the host and one trailing `/`: `http://www.example.com/a/` and `https://example.com/a` make
     /// equal keys.
     ///
     /// - Parameter url: The URL.

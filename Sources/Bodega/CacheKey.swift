@@ -1,7 +1,7 @@
 /// The name under which an item is stored.
 ///
-/// A key is made of a ``rawValue`` and a ``kind``; the ``value``, a name that any file system can hold, follows from
-/// the two. Engines return keys equal to those that wrote the items, also after the program was restarted.
+/// A key consists of a ``rawValue`` and a ``kind``; its ``value`` is derived from both. Engines return keys equal to
+/// those under which the items were written, even after the program was restarted.
 ///
 /// ```swift
 /// CacheKey("dolly")                                  // value: its MD5
@@ -9,12 +9,12 @@
 /// CacheKey(verbatim: "dolly.txt")                    // value: "dolly.txt"
 /// ```
 ///
-/// Keys are compared byte by byte: two strings that only look alike, such as the two ways to write "é", make different
-/// keys. Of a URL, only its normal form is compared; see ``init(url:)``. Keys of different kinds are different keys even
-/// if their raw values agree.
+/// Keys are compared byte by byte: two strings that only look alike, such as the two encodings of "é", make different
+/// keys. URLs are compared by their normal forms; see ``init(url:)``. Keys of different kinds differ even if their raw
+/// values are equal.
 public struct CacheKey: Sendable {
 
-    /// How the ``CacheKey/value`` follows from the ``CacheKey/rawValue``.
+    /// How the ``CacheKey/value`` is derived from the ``CacheKey/rawValue``.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         /// The value is the MD5 of the raw value.
         case hashed
@@ -24,16 +24,16 @@ public struct CacheKey: Sendable {
         case verbatim
     }
 
-    /// The string that the key was made from: for a key made from a URL, the whole of that URL.
+    /// The string that the key was created from; for a key created from a URL, the whole URL.
     ///
-    /// Engines keep the normal form of a URL. So a key that an engine returns, for an item that was written under a URL, has
-    /// that for its raw value, and is equal to the key that was written.
+    /// Engines store the normal form of a URL. The key that an engine returns for an item written under a URL therefore
+    /// has the normal form as its raw value, and equals the key that was written.
     public let rawValue: String
 
-    /// How the ``value`` follows from the ``rawValue``.
+    /// How the ``value`` is derived from the ``rawValue``.
     public let kind: Kind
 
-    /// Whether the raw value is a URL of which only the normal form counts.
+    /// Whether the raw value is a whole URL, which is compared by its normal form.
     private let hasNormalForm: Bool
 
     /// Creates a key from any string.
@@ -43,10 +43,10 @@ public struct CacheKey: Sendable {
         self.init(rawValue: value, kind: .hashed)
     }
 
-    /// Creates a key from a string that is to be used as it is, also as the name of a file.
+    /// Creates a key from a string that is used unchanged, even as the name of a file.
     ///
-    /// Use it for names that are file names already. A string that no file could be named by is stored all the same,
-    /// under a name that ``DiskStorageEngine`` derives.
+    /// Use it for strings that are already file names. A string that is not a valid file name works too:
+    /// ``DiskStorageEngine`` derives a name from it.
     ///
     /// - Parameter value: The string. It may be empty and may hold any character.
     public init(verbatim value: String) {
@@ -55,20 +55,21 @@ public struct CacheKey: Sendable {
 
     /// Creates a key from its parts, for engines that store them.
     ///
-    /// A URL is either its whole text, which has `//` behind the scheme, or a normal form, which has no scheme.
+    /// The raw value of a URL is either the whole URL, with `//` after the scheme, or its normal form, without a
+    /// scheme.
     ///
     /// - Parameters:
-    ///   - rawValue: The string that the key was made from.
-    ///   - kind: How the ``value`` follows from it.
+    ///   - rawValue: The string that the key was created from.
+    ///   - kind: How the ``value`` is derived from it.
     public init(rawValue: String, kind: Kind) {
         self.init(rawValue, kind, hasNormalForm: kind == .url && URLNormalForm.isWholeURL(rawValue))
     }
 
-    /// Creates a key from the text that it is compared by.
+    /// Creates a key from its identity.
     ///
     /// - Parameters:
     ///   - identity: The ``identity`` of the key.
-    ///   - kind: How the ``value`` follows from it.
+    ///   - kind: How the ``value`` is derived from it.
     package init(identity: String, kind: Kind) {
         self.init(identity, kind, hasNormalForm: false)
     }
@@ -82,16 +83,16 @@ public struct CacheKey: Sendable {
         self.hasNormalForm = hasNormalForm
     }
 
-    /// The text that the key is compared by, and stored under: the normal form of a URL, else the raw value.
+    /// The text by which the key is compared and stored: the normal form of a URL, otherwise the raw value.
     package var identity: String {
         hasNormalForm ? URLNormalForm(of: rawValue).text : rawValue
     }
 
     /// The name of the item where names are limited, as in a file system: the raw value of a ``Kind/verbatim`` key,
-    /// else the MD5 of the raw value, or of the normal form of a URL, in upper-case hexadecimal digits, grouped
+    /// otherwise the MD5 of the raw value, or of the normal form of a URL, in upper-case hexadecimal digits grouped
     /// 8-4-4-4-12.
     ///
-    /// It is computed at each call. MD5 serves to name things here, not to protect them.
+    /// It is computed on each access. The MD5 only names items; it does not protect them.
     public var value: String {
         kind == .verbatim ? rawValue : identity.groupedMD5
     }
@@ -131,8 +132,8 @@ extension CacheKey: Codable {
 
     /// Decodes a key.
     ///
-    /// A key encoded without its kind is taken for verbatim if its value is its raw value or the only part, else for
-    /// hashed.
+    /// A key encoded without its kind is decoded as ``Kind/verbatim`` if its value and raw value are equal or only one
+    /// of them is present, otherwise as ``Kind/hashed``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let value = try container.decodeIfPresent(String.self, forKey: .value)
@@ -147,7 +148,7 @@ extension CacheKey: Codable {
             self.init(rawValue: rawValue, kind: kind ?? (value == nil || value == rawValue ? .verbatim : .hashed))
             return
         }
-        // The value shows whether it is the whole URL, also where the text doesn't.
+        // The value shows whether the raw value is a whole URL even if its text doesn't.
         self.init(rawValue, .url, hasNormalForm: value != rawValue.groupedMD5)
     }
 

@@ -22,10 +22,9 @@ public struct StorageItem: Sendable, Hashable {
     }
 }
 
-/// An engine that reads dates along with items, and keeps those of items that come from elsewhere: to copy a store with
-/// its history.
+/// An engine that reads items with their dates and writes items with given dates, so that a copy of a store keeps them.
 ///
-/// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine`` are such engines.
+/// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine`` conform.
 public protocol DatedStorageEngine: StorageEngine {
 
     /// Reads several items together with their dates.
@@ -41,17 +40,16 @@ public protocol DatedStorageEngine: StorageEngine {
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)]
 
-    /// Writes several items with the dates that they have, all or nothing; of two items with the same key the later one
-    /// wins.
+    /// Writes several items with their dates, all or nothing. Of two items with the same key the later one wins.
     ///
-    /// An item that is there already gets both dates, and keeps its place in the order.
+    /// An item that exists already gets both dates and keeps its place in the order.
     ///
     /// - Parameter items: The items. Their dates are kept to the millisecond.
-    /// - Throws: A ``StorageError`` if they could not be written; none was then.
+    /// - Throws: A ``StorageError`` if they could not be written; in that case none was.
     func write(items: [StorageItem]) async throws
 }
 
-// For engines that don't conform: the one place where that is found out.
+// The one place that checks for the conformance, with fallbacks for engines without it.
 extension StorageEngine {
 
     /// Reads several items together with their dates.
@@ -59,7 +57,7 @@ extension StorageEngine {
         if let dated = self as? any DatedStorageEngine { return try await dated.fetchItems(keys: keys) }
         var items: [StorageItem] = []
         for (key, data) in try await fetch(keys: keys) {
-            // Gone since it was read.
+            // The item was removed after it was read.
             guard let dates = try await fetchDates(key: key) else { continue }
             items.append(StorageItem(key: key, data: data, dates: dates))
         }

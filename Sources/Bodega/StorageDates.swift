@@ -2,7 +2,7 @@ public import Foundation
 
 /// When an item was first and last written.
 ///
-/// Engines on disk keep milliseconds.
+/// Engines that store to disk keep milliseconds.
 public struct StorageDates: Sendable, Hashable {
     /// When the item was first written. Overwriting the item does not change it; removing and writing it again does.
     public var createdAt: Date

@@ -13,7 +13,7 @@ extension FileManager {
         /// Where the folder is.
         public let url: URL
 
-        /// Names a folder anywhere.
+        /// Creates a reference to a folder, without touching it.
         ///
         /// - Parameter url: Where the folder is. It need not exist.
         public init(url: URL) {
@@ -27,7 +27,7 @@ extension FileManager {
             standard(.documentDirectory, orInHome: "Documents", pathComponent)
         }
 
-        /// A folder for what can be made again: the system or the user may remove it at any time.
+        /// A folder for data that can be recreated: the system or the user may remove it at any time.
         ///
         /// On Linux it is in `$XDG_CACHE_HOME`, by default `~/.cache`.
         ///
@@ -40,14 +40,14 @@ extension FileManager {
             #endif
         }
 
-        /// A folder for what is needed for a short time only.
+        /// A folder for short-lived data.
         ///
         /// - Parameter pathComponent: The path below it; empty for the folder itself.
         public static func temporary(appendingPath pathComponent: String) -> Directory {
             Directory(url: FileManager.default.temporaryDirectory.appending(belowBy: pathComponent))
         }
 
-        /// A folder for data of a program that the user doesn't handle directly.
+        /// A folder for a program's data that users don't open directly.
         ///
         /// On Linux it is in `$XDG_DATA_HOME`, by default `~/.local/share`.
         ///
@@ -62,8 +62,8 @@ extension FileManager {
 
         /// A folder that several apps of one group share.
         ///
-        /// Where the system knows no such group, because the platform has none or the app lacks the entitlement, it is
-        /// a folder named after the group in ``applicationSupport(appendingPath:)``. A missing entitlement is logged.
+        /// If the platform has no app groups or the app lacks the entitlement, the folder is named after the group and
+        /// lies in ``applicationSupport(appendingPath:)``. A missing entitlement is logged.
         ///
         /// - Parameters:
         ///   - identifier: The group's identifier.
@@ -77,7 +77,7 @@ extension FileManager {
                 return Directory(url: container.appending(belowBy: pathComponent))
             }
             bodegaLogger.error(
-                "The app has no access to its group's folder, so it uses one of its own.",
+                "The app cannot access its app group's folder and uses its own folder. Check the entitlement.",
                 metadata: ["group": "\(identifier)"]
             )
             #endif
@@ -112,7 +112,7 @@ extension FileManager.Directory {
     }
 
     /// A base directory as the XDG Base Directory Specification 0.8 defines it: a variable that is unset, empty or a
-    /// relative path does not count.
+    /// relative path is ignored.
     private static func xdg(_ variable: String, orInHome fallback: String, _ path: String) -> Self {
         if let value = ProcessInfo.processInfo.environment[variable], value.hasPrefix("/") {
             return Self(url: URL(fileURLWithPath: value, isDirectory: true).appending(belowBy: path))
@@ -122,7 +122,7 @@ extension FileManager.Directory {
 
     private static var homeDirectory: URL {
         #if !canImport(Darwin)
-        // Foundation asks the user database first; the specification, and the user who sets it, mean the variable.
+        // Foundation reads the user database first, but the specification refers to the variable.
         if let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") {
             return URL(fileURLWithPath: home, isDirectory: true)
         }

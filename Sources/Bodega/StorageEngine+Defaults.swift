@@ -1,6 +1,6 @@
 public import Foundation
 
-// What an engine gets when it implements only the forms that cannot fail, as engines written for the first Bodega do.
+// The defaults of an engine that implements only the non-throwing reads, as engines written for the first Bodega do.
 extension StorageEngine {
 
     public func read(keys: [CacheKey]) async -> [Data] {
@@ -38,7 +38,7 @@ extension StorageEngine {
     }
 }
 
-// The throwing forms of such an engine: its reads have no way to fail.
+// The throwing forms of such an engine, whose reads cannot fail.
 extension StorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
@@ -87,14 +87,14 @@ extension StorageEngine {
 
 extension StorageOperation {
 
-    /// Neighbouring operations of one kind, for engines that have a call for each kind.
+    /// Adjacent operations of one kind, for engines that have a call for each kind.
     package enum Run {
         case writes([(key: CacheKey, data: Data)])
         case removals([CacheKey])
         case removeAll
     }
 
-    /// Groups neighbouring operations of one kind, so that each group is one call.
+    /// Groups adjacent operations of one kind, so that each group is one call.
     package static func runs(of operations: [StorageOperation]) -> [Run] {
         var runs: [Run] = []
         var writes: [(key: CacheKey, data: Data)] = []

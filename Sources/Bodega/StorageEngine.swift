@@ -2,13 +2,13 @@ public import Foundation
 
 /// A place that keeps bytes under keys: a database, a folder, memory, a server.
 ///
-/// Everything above bytes, from ``ObjectStorage`` upwards, works with any engine. Bodega brings
+/// Everything above bytes, from ``ObjectStorage`` upwards, works with any engine. Bodega provides
 /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine``. To write your own, implement the members
-/// without a default. Actors conform, and so do thread-safe classes and structs.
+/// without a default. Actors can conform, and so can thread-safe classes and structs.
 ///
 /// ## Reads come in two forms
 /// The `read…` forms cannot report a failure: to them, an unreadable item looks like an absent one. The throwing
-/// `fetch…` forms tell the two apart. Code that must not mistake a locked or damaged database for an empty one uses
+/// `fetch…` forms distinguish the two. Code that must not mistake a locked or damaged database for an empty one uses
 /// `fetch…`. An engine whose reads can fail conforms to ``ThrowingStorageEngine``, implements the `fetch…` forms and
 /// gets the `read…` forms from them.
 ///
@@ -19,18 +19,18 @@ public protocol StorageEngine: Sendable {
 
     // MARK: Writing
 
-    /// Writes an item, replacing what is there under the same key.
+    /// Writes an item, replacing the one under the same key.
     ///
     /// - Parameters:
     ///   - data: The bytes to keep. Empty data is an item like any other.
     ///   - key: The key to keep them under.
-    /// - Throws: A ``StorageError`` if the item could not be written; the item that was there before is then intact.
+    /// - Throws: A ``StorageError`` if the item could not be written; the previous item is then unchanged.
     func write(_ data: Data, key: CacheKey) async throws
 
     /// Writes several items with one call, in order; of two items with the same key the later one wins.
     ///
     /// - Parameter dataAndKeys: The items and their keys.
-    /// - Throws: A ``StorageError`` if they could not be written. With engines whose batches are atomic, none was.
+    /// - Throws: A ``StorageError`` if they could not be written. If the engine's batches are atomic, none was.
     func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws
 
     // MARK: Reading
@@ -84,16 +84,16 @@ public protocol StorageEngine: Sendable {
 
     // MARK: Keys and dates
 
-    /// Tells whether an item exists.
+    /// Returns whether an item exists.
     ///
     /// - Parameter key: The item's key.
-    /// - Returns: `true` if it exists; `false` if it does not or this could not be found out.
+    /// - Returns: `true` if it exists; `false` if it does not or the check failed.
     func keyExists(_ key: CacheKey) async -> Bool
 
-    /// Tells which items exist.
+    /// Returns the keys whose items exist.
     ///
     /// - Parameter keys: The keys to look for.
-    /// - Returns: The keys whose items exist, in the order of `keys`; empty if this could not be found out.
+    /// - Returns: The keys whose items exist, in the order of `keys`; empty if the check failed.
     func keysExist(_ keys: [CacheKey]) async -> [CacheKey]
 
     /// Counts the items.
@@ -106,13 +106,13 @@ public protocol StorageEngine: Sendable {
     /// - Returns: The keys in insertion order; empty if they could not be read.
     func allKeys() async -> [CacheKey]
 
-    /// Tells when an item was first written. Overwriting the item does not change this date.
+    /// Returns when an item was first written. Overwriting the item does not change this date.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: The date, or `nil` if there is no such item or it could not be read.
     func createdAt(key: CacheKey) async -> Date?
 
-    /// Tells when an item was last written.
+    /// Returns when an item was last written.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: The date, or `nil` if there is no such item or it could not be read.
@@ -129,7 +129,7 @@ public protocol StorageEngine: Sendable {
 
     /// Reads several items together with their keys.
     ///
-    /// - Parameter keys: The keys of the items. A key that occurs twice is answered twice.
+    /// - Parameter keys: The keys of the items. If a key occurs twice, so does its item.
     /// - Returns: The items that exist, in the order of `keys`.
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)]
@@ -149,11 +149,11 @@ public protocol StorageEngine: Sendable {
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchKeys() async throws -> [CacheKey]
 
-    /// Tells which of the given items exist.
+    /// Returns those of the given keys whose items exist.
     ///
     /// - Parameter candidates: The keys to look for.
     /// - Returns: The keys whose items exist, in the order of `candidates`.
-    /// - Throws: A ``StorageError`` if this could not be found out.
+    /// - Throws: A ``StorageError`` if the check failed.
     func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey]
 
     /// Counts the items.
@@ -161,7 +161,7 @@ public protocol StorageEngine: Sendable {
     /// - Throws: A ``StorageError`` if they could not be counted.
     func fetchCount() async throws -> Int
 
-    /// Tells when an item was first and last written.
+    /// Returns when an item was first and last written.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: The dates, or `nil` if there is no such item.
@@ -172,9 +172,9 @@ public protocol StorageEngine: Sendable {
 
     /// Applies writes and removals in order, all or nothing if the engine can.
     ///
-    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine`` apply all of them or none. The default
-    /// for engines that don't implement this calls ``write(_:)``, ``remove(keys:)`` and ``removeAllData()`` one after
-    /// the other, so a failure leaves the operations before it applied.
+    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and ``MemoryStorageEngine`` apply all of them or none. The
+    /// default for engines that don't implement this method calls ``write(_:)``, ``remove(keys:)`` and
+    /// ``removeAllData()`` one after the other, so a failure leaves the operations before it applied.
     ///
     /// - Parameter operations: The operations. An empty list does nothing.
     /// - Throws: A ``StorageError`` if they could not be applied.

@@ -3,8 +3,8 @@ import GRDB
 
 extension StorageError {
 
-    /// The ``description`` for users of a program: the reason is there, but no statement of a database and no name that an
-    /// operating system has for its errors.
+    /// The ``description`` for users of a program: with the cause, but without SQL statements and the operating
+    /// system's names of errors.
     package var summary: String {
         var text = "\(code): \(message)"
         if let key { text += " [key \(key)]" }
@@ -23,7 +23,7 @@ extension StorageError {
         }
     }
 
-    /// The error itself if it is one of a domain. On Apple platforms every error can be cast to one.
+    /// The error itself if it is an `NSError`. On Apple platforms every error can be cast to one.
     private static func domainError(_ cause: any Error) -> NSError? {
         type(of: cause) is NSError.Type ? cause as NSError : nil
     }

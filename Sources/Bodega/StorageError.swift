@@ -1,8 +1,8 @@
 public import Foundation
 
-/// An error of a storage engine or of what stands on one.
+/// An error of a storage engine or of a layer above it.
 ///
-/// Switch over ``code`` to react; show ``description`` to find out what to do.
+/// Switch over ``code`` to handle the error. The ``description`` says what to do.
 ///
 /// ```swift
 /// do {
@@ -13,14 +13,14 @@ public import Foundation
 /// ```
 public struct StorageError: Error, Sendable {
 
-    /// What kind of failure it was.
+    /// A kind of failure.
     ///
-    /// The list can grow; treat an unknown code like ``inputOutput``.
+    /// Codes may be added; treat an unknown one like ``inputOutput``.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
 
-        /// Creates a code, for engines that know failures of their own.
+        /// Creates a code, for engines with failures of their own.
         ///
         /// - Parameter rawValue: A stable name in lower camel case.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -28,20 +28,20 @@ public struct StorageError: Error, Sendable {
         /// The code's name.
         public var description: String { rawValue }
 
-        /// The place cannot be opened or created.
+        /// The file, folder or database cannot be opened or created.
         public static let cannotOpen = Code(rawValue: "cannotOpen")
-        /// The place was removed or replaced while it was open, so nobody would find what is written there. Nothing was
-        /// changed; opening it anew may succeed.
+        /// The file or folder was removed or replaced while it was open, so a write to it would be lost. Nothing was
+        /// changed; reopening it may succeed.
         public static let placeRemoved = Code(rawValue: "placeRemoved")
-        /// Somebody else holds the lock for longer than the engine waits. Trying again may succeed.
+        /// Another process or thread held the lock for longer than the engine waits. Retrying may succeed.
         public static let locked = Code(rawValue: "locked")
         /// The volume is full, or a quota or file size limit is reached.
         public static let storageFull = Code(rawValue: "storageFull")
-        /// The place can be read but not written.
+        /// The file, folder or database can be read but not written.
         public static let readOnly = Code(rawValue: "readOnly")
         /// The file system denies access.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
-        /// What is stored is damaged, or is not what the engine writes.
+        /// The stored data is damaged, or in a form that the engine does not write.
         public static let damaged = Code(rawValue: "damaged")
         /// The value or key is larger than the engine can hold.
         public static let tooLarge = Code(rawValue: "tooLarge")
@@ -51,39 +51,39 @@ public struct StorageError: Error, Sendable {
         public static let encodingFailed = Code(rawValue: "encodingFailed")
         /// The stored bytes could not be decoded as the expected type. They are still stored.
         public static let decodingFailed = Code(rawValue: "decodingFailed")
-        /// The server can't be reached, or the connection to it was lost and could not be made again in time. Trying again
+        /// The server can't be reached, or the connection to it was lost and could not be restored in time. Retrying
         /// later may succeed.
         public static let unreachable = Code(rawValue: "unreachable")
-        /// The server, or a connection to it, was not there for the operation within the time that it may take. Whether a
-        /// write was applied may not be known; the message says so then.
+        /// The server, or a connection to it, was not available within the operation's time limit. If it is unknown
+        /// whether a write was applied, the message says so.
         public static let timedOut = Code(rawValue: "timedOut")
-        /// The argument makes no sense, such as an empty name.
+        /// An argument is invalid, such as an empty name.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     public var code: Code
 
     /// What happened and what can be done about it.
     public var message: String
 
-    /// The key of the item concerned, if it was one item.
+    /// The key of the affected item, if the error is about a single item.
     public var key: CacheKey?
 
-    /// The file or folder concerned, if there is one.
+    /// The affected file or folder, if there is one.
     public var file: URL?
 
-    /// The error underneath, if there is one.
+    /// The underlying error, if there is one.
     public var cause: (any Error)?
 
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it was.
+    ///   - code: The kind of failure.
     ///   - message: What happened and what can be done about it.
-    ///   - key: The key of the item concerned, if it was one item.
-    ///   - file: The file or folder concerned, if there is one.
-    ///   - cause: The error underneath, if there is one.
+    ///   - key: The key of the affected item, if the error is about a single item.
+    ///   - file: The affected file or folder, if there is one.
+    ///   - cause: The underlying error, if there is one.
     public init(
         _ code: Code,
         _ message: String,

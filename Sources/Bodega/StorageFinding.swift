@@ -1,35 +1,35 @@
 public import Foundation
 
-/// Something that an examination of a store has found, see ``ExaminableStorageEngine``.
+/// A finding of an examination of a store; see ``ExaminableStorageEngine``.
 public struct StorageFinding: Sendable, Hashable, CustomStringConvertible {
 
-    /// How much it matters.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, CaseIterable {
         /// Data is damaged, can't be reached or can't be read now.
         case problem
-        /// Nothing is lost, but somebody may want to know.
+        /// No data is lost, but the finding may be of interest.
         case remark
     }
 
-    /// How much it matters.
+    /// The severity of the finding.
     public var severity: Severity
 
     /// What was found and what can be done about it.
     public var message: String
 
-    /// The key of the item concerned, if it is one item.
+    /// The key of the affected item, if the finding is about a single item.
     public var key: CacheKey?
 
-    /// The file concerned, if it is one.
+    /// The affected file, if the finding is about a single file.
     public var file: URL?
 
     /// Creates a finding.
     ///
     /// - Parameters:
-    ///   - severity: How much it matters.
+    ///   - severity: The severity of the finding.
     ///   - message: What was found and what can be done about it.
-    ///   - key: The key of the item concerned, if it is one item.
-    ///   - file: The file concerned, if it is one.
+    ///   - key: The key of the affected item, if the finding is about a single item.
+    ///   - file: The affected file, if the finding is about a single file.
     public init(_ severity: Severity, _ message: String, key: CacheKey? = nil, file: URL? = nil) {
         self.severity = severity
         self.message = message
@@ -46,15 +46,14 @@ public struct StorageFinding: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// An engine that can look for damage and remains in what it keeps its items in.
+/// An engine that can examine its store for damage and leftovers.
 ///
-/// ``SQLiteStorageEngine`` and ``DiskStorageEngine`` are such engines. An engine that was opened for reading only can be
-/// examined too.
+/// ``SQLiteStorageEngine`` and ``DiskStorageEngine`` conform. Read-only engines can be examined, too.
 public protocol ExaminableStorageEngine: StorageEngine {
 
-    /// Looks for damage and remains. Nothing is changed.
+    /// Looks for damage and leftovers, without changing anything.
     ///
-    /// - Returns: What was found, in no certain order; empty if all is well.
-    /// - Throws: A ``StorageError`` if it could not be examined.
+    /// - Returns: The findings, in no particular order; empty if there are none.
+    /// - Throws: A ``StorageError`` if the store could not be examined.
     func examine() async throws -> [StorageFinding]
 }

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// One step of an atomic batch, see ``StorageEngine/apply(_:)``.
+/// One step of an atomic batch; see ``StorageEngine/apply(_:)``.
 public enum StorageOperation: Sendable, Equatable {
-    /// Writes an item, replacing what is there under the same key.
+    /// Writes an item, replacing the one under the same key.
     case write(key: CacheKey, data: Data)
 
     /// Removes an item; an absent one is skipped.
     case remove(key: CacheKey)
 
-    /// Removes all items, those written earlier in the same batch included.
+    /// Removes all items, including those written earlier in the same batch.
     case removeAll
 }

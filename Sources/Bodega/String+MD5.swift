@@ -62,7 +62,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// An upper-case digit; its lower-case form has bit 5 set, which the digits 0 to 9 have too.
+/// An upper-case digit. Setting bit 5 makes it lower-case; the digits 0 to 9 have that bit already.
 private func hexadecimalDigit(_ nibble: UInt8) -> UInt8 {
     nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
 }

@@ -2,14 +2,14 @@ import Foundation
 
 extension String {
 
-    /// Makes a string from UTF-8.
+    /// Creates a string from UTF-8.
     ///
     /// The standard library's own initializer for this needs newer Apple systems than this package.
     ///
     /// - Returns: `nil` if the bytes are not valid UTF-8.
     init?(validUTF8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
-        // Repairing changes the bytes.
+        // Decoding replaces invalid bytes, so it changes them.
         let isUnchanged: Bool?? = bytes.withContiguousStorageIfAvailable { bytes in
             utf8.withContiguousStorageIfAvailable { utf8 in
                 guard let start = bytes.baseAddress, let copy = utf8.baseAddress else {
@@ -24,14 +24,14 @@ extension String {
 
 extension String {
 
-    /// Whether two strings have the same UTF-8. Swift takes two spellings of one text to be equal.
+    /// Whether two strings have the same UTF-8. Swift's `==` also accepts canonically equivalent strings.
     func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && Self.haveEqualBytes(utf8, other.utf8)
     }
 
-    /// Compares texts of one length.
+    /// Compares texts of equal length.
     private static func haveEqualBytes(_ left: String.UTF8View, _ right: String.UTF8View) -> Bool {
-        // A key is compared at each lookup, and byte by byte takes longer than all the rest of that.
+        // Each lookup compares a key, and a loop over the bytes would take longer than the rest of the lookup.
         let areEqual: Bool?? = left.withContiguousStorageIfAvailable { left in
             right.withContiguousStorageIfAvailable { right in
                 guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return left.isEmpty }

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// An engine whose reads can fail and say so.
+/// An engine whose reads can fail and then throw.
 ///
 /// It implements ``StorageEngine/fetch(key:)``, ``StorageEngine/fetchAll()``, ``StorageEngine/fetchKeys()``,
 /// ``StorageEngine/fetchDates(key:)`` and ``StorageEngine/apply(_:)``; everything else is derived from these. The
 /// derived `read…` forms log the error that they cannot report, on the logger labelled `emporium.bodega`.
 public protocol ThrowingStorageEngine: StorageEngine {}
 
-// An engine that forgets one of the five does not compile: without these it would get the default that asks the
-// lenient form, which asks the throwing form, for ever.
+// These make an engine that lacks one of the five fail to compile. Otherwise it would get the default, which calls the
+// lenient form, which calls the throwing form, in an endless recursion.
 extension ThrowingStorageEngine {
     @available(*, unavailable, message: "a ThrowingStorageEngine implements this")
     public func fetch(key: CacheKey) async throws -> Data? { fatalError() }

@@ -1,12 +1,12 @@
-/// A URL without what doesn't distinguish items: its scheme, a leading `www.` of its host, one trailing slash.
+/// A URL without the parts that don't distinguish items: its scheme, a leading `www.` of its host, one trailing slash.
 ///
-/// Only `www.` of a host with credentials before it is cut out of the middle. The rest is a part of the URL's text, so
-/// that a key can be hashed without a copy.
+/// Without credentials, the normal form is one range of the URL's text, so that a key can be hashed without a copy.
+/// With credentials, a `www.` may have to be cut out of the middle.
 struct URLNormalForm {
     private let url: String
-    /// Where in the UTF-8 of the URL the credentials are, with their `@`.
+    /// The range of the credentials, with their `@`, in the URL's UTF-8.
     private let credentials: Range<Int>
-    /// Where in the UTF-8 of the URL everything behind the credentials is.
+    /// The range of everything after the credentials in the URL's UTF-8.
     private let rest: Range<Int>
 
     /// - Parameter url: The whole text of a URL.
@@ -16,7 +16,7 @@ struct URLNormalForm {
         self.url = url
     }
 
-    /// Whether a text shows that it is a whole URL: it has `//` at its beginning, or behind a scheme.
+    /// Whether a text is recognizably a whole URL: it begins with `//`, or with a scheme and `//`.
     static func isWholeURL(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -59,7 +59,7 @@ struct URLNormalForm {
         return (credentials, start..<bytes.count - (hasSlash ? 1 : 0))
     }
 
-    /// Where the scheme ends, with its colon: RFC 3986, section 3.1. 0 if there is none.
+    /// The end of the scheme and its colon, 0 if there is no scheme: RFC 3986, section 3.1.
     private static func scheme(in bytes: UnsafeBufferPointer<UInt8>) -> Int {
         for (index, byte) in bytes.enumerated() {
             if byte == UInt8(ascii: ":") { return index == 0 ? 0 : index + 1 }

@@ -1,4 +1,4 @@
 import Logging
 
-/// The logger of this module: what cannot be thrown is told here.
+/// The logger of this module, for errors that cannot be thrown.
 let boutiqueLogger = Logger(label: "emporium.boutique")

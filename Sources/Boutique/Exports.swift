@@ -1,5 +1,4 @@
-// What code that imports Boutique also sees: the engines and keys that a store is made with, and the publishers that it
-// and its property wrappers hand out.
+// Exported: the engines and keys for creating a store, and the publishers of stores and property wrappers.
 @_exported public import Bodega
 #if canImport(Combine)
 @_exported public import Combine

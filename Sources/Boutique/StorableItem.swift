@@ -1,2 +1,2 @@
-/// What a ``Store`` and the value wrappers can keep: `Codable` values that may cross from one task to another.
+/// The requirements for items of a ``Store`` and for values of the wrappers: `Codable` and `Sendable`.
 public typealias StorableItem = Codable & Sendable

@@ -94,7 +94,7 @@ struct MaintenanceCommandTests {
             try sqlite(file, "UPDATE data SET createdAt = 'never'; DELETE FROM emporium_collections")
             let result = await bodega("verify", store)
             #expect(result.status == 1)
-            #expect(result.text.contains("has a date that is none, \"never\""))
+            #expect(result.text.contains("has an invalid date, \"never\""))
             #expect(
                 result.text.contains(
                     "problem: The table \"emporium_collection_1\" has 2 items and belongs to no collection."))

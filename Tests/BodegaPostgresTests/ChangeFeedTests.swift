@@ -15,7 +15,7 @@ struct ChangeFeedTests {
         try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: options)
     }
 
-    /// All changes after a cursor, and the cursor behind them.
+    /// Reads all changes after a cursor.
     private func all(
         _ engine: PostgresStorageEngine,
         since cursor: StorageCursor,
@@ -24,7 +24,7 @@ struct ChangeFeedTests {
         try #require(try await .whole(since: cursor, excluding: origin, engine.fetchChanges(since:excluding:)))
     }
 
-    @Test func `From a snapshot on, each change is told once, with its origin`() async throws {
+    @Test func `A follower receives each change after a snapshot once, with its origin`() async throws {
         let schema = try await Schemas.shared.schema()
         let (one, other) = (try await engine(schema), try await engine(schema))
         try await one.write(Data("1".utf8), key: CacheKey("a"))
@@ -38,23 +38,23 @@ struct ChangeFeedTests {
             try await one.remove(key: CacheKey("b"))
         }
         try await other.apply([.removeAll, .write(key: CacheKey("c"), data: Data())])
-        let told = try await all(other, since: snapshot.cursor)
+        let reported = try await all(other, since: snapshot.cursor)
         let expected: [(CacheKey, StorageChange.Kind)] = [
             (CacheKey("b"), .written), (CacheKey("a"), .written), (long, .written), (CacheKey("b"), .removed),
             (CacheKey("a"), .removed), (long, .removed), (CacheKey("c"), .written),
         ]
-        #expect(told.changes.map(\.key) == expected.map(\.0))
-        #expect(told.changes.map(\.kind) == expected.map(\.1))
-        #expect(told.changes.prefix(4).allSatisfy { $0.origin == origin })
-        #expect(told.changes.suffix(3).allSatisfy { $0.origin != origin && $0.origin != nil })
-        #expect(try await all(one, since: told.cursor).changes.isEmpty)
+        #expect(reported.changes.map(\.key) == expected.map(\.0))
+        #expect(reported.changes.map(\.kind) == expected.map(\.1))
+        #expect(reported.changes.prefix(4).allSatisfy { $0.origin == origin })
+        #expect(reported.changes.suffix(3).allSatisfy { $0.origin != origin && $0.origin != nil })
+        #expect(try await all(one, since: reported.cursor).changes.isEmpty)
 
         try await StorageOrigin.$current.withValue(origin) { try await one.write(Data(), key: CacheKey("d")) }
-        #expect(try await all(one, since: told.cursor, excluding: origin).changes.isEmpty)
-        #expect(try await all(one, since: told.cursor).changes.map(\.key) == [CacheKey("d")])
+        #expect(try await all(one, since: reported.cursor, excluding: origin).changes.isEmpty)
+        #expect(try await all(one, since: reported.cursor).changes.map(\.key) == [CacheKey("d")])
     }
 
-    @Test func `A batch of any size is told in parts`() async throws {
+    @Test func `A large batch is reported in parts`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let cursor = try await engine.fetchCursor()
@@ -63,47 +63,47 @@ struct ChangeFeedTests {
         for key in keys.prefix(250) { try await engine.remove(key: key) }
         let first = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
         #expect(!first.isComplete)
-        // What comes while the parts are read is told after them.
+        // A change that is committed between the parts is reported after them.
         try await engine.write(Data(), key: CacheKey("late"))
         let rest = try await all(engine, since: first.cursor)
-        let told = first.changes + rest.changes
-        #expect(told.map(\.key) == keys + keys.prefix(250) + [CacheKey("late")])
+        let reported = first.changes + rest.changes
+        #expect(reported.map(\.key) == keys + keys.prefix(250) + [CacheKey("late")])
     }
 
-    /// The control is the reader that goes by the numbers in the log: it must skip something, or the test would prove
-    /// nothing.
-    @Test func `No change is skipped when transactions commit in another order than they took their numbers`()
+    /// The control is a reader that goes by the row numbers of the log. It must skip a change, otherwise the test
+    /// proves nothing.
+    @Test func `A follower skips no change when transactions commit in another order than their row numbers`()
         async throws
     {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let changes = Locked<[CacheKey: Int]>([:])
         var cursor = try await engine.fetchCursor()
-        let followers = StorageOrigin()
+        let follower = StorageOrigin()
 
-        // Each writer holds its transaction open after it took its number until the next one has committed.
+        // The first transaction has taken its number and stays open until the second one is committed.
         let held = try await HeldTransaction(schema)
         try await held.write("first", collection: engine.number)
         var naive = NaiveReader(schema)
         try await engine.write(Data(), key: CacheKey("second"))
         for round in 0..<2 {
             if round == 1 { try await held.commit() }
-            let told = try await all(engine, since: cursor, excluding: followers)
-            cursor = told.cursor
-            for change in told.changes { changes.withLock { $0[change.key, default: 0] += 1 } }
+            let reported = try await all(engine, since: cursor, excluding: follower)
+            cursor = reported.cursor
+            for change in reported.changes { changes.withLock { $0[change.key, default: 0] += 1 } }
             try await naive.read()
         }
         #expect(changes.withLock { $0 } == [CacheKey("first"): 1, CacheKey("second"): 1])
-        #expect(naive.keys == ["second"], "The control is to skip what committed late.")
+        #expect(naive.keys == ["second"], "The control must skip the late commit.")
     }
 
-    @Test func `Concurrent writers that hold transactions open are all told, exactly once`() async throws {
+    @Test func `Changes of concurrent transactions that stay open are each reported exactly once`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let start = try await engine.fetchCursor()
         let number = engine.number
         let isWriting = Locked(true)
-        let told = Locked<[CacheKey: Int]>([:])
+        let reported = Locked<[CacheKey: Int]>([:])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 var cursor = start
@@ -112,7 +112,7 @@ struct ChangeFeedTests {
                     isLast = !isWriting.withLock { $0 }
                     let delta = try await all(engine, since: cursor)
                     cursor = delta.cursor
-                    for change in delta.changes { told.withLock { $0[change.key, default: 0] += 1 } }
+                    for change in delta.changes { reported.withLock { $0[change.key, default: 0] += 1 } }
                 }
             }
             group.addTask {
@@ -134,10 +134,10 @@ struct ChangeFeedTests {
             try await group.waitForAll()
         }
         let expected = (0..<4).flatMap { writer in (0..<10).map { CacheKey("\(writer)-\($0)") } }
-        #expect(told.withLock { $0 } == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
+        #expect(reported.withLock { $0 } == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
     }
 
-    @Test func `A long transaction elsewhere holds nothing back`() async throws {
+    @Test func `A long transaction of another program does not delay later changes`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let cursor = try await engine.fetchCursor()
@@ -153,20 +153,20 @@ struct ChangeFeedTests {
         #expect(try await all(engine, since: second.cursor).changes.map(\.key) == [CacheKey("held")])
     }
 
-    @Test func `The log is bounded, and a cursor from before it gets a snapshot`() async throws {
+    @Test func `The log is bounded, and a cursor from before its start requires a snapshot`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema, .patient(changeLogLimit: 10))
         let old = try await engine.fetchCursor()
         for number in 1...50 {
             try await engine.write(Data(), key: CacheKey("\(number)"))
-            // It goes on by itself, too, whenever it gets to it.
+            // The engine also trims in the background.
             if number.isMultiple(of: 10) { try await engine.database.trimmer.trim() }
         }
         let rows = try #require(Int(try await schema.sql("SELECT count(*) FROM emporium_changes")))
         #expect((10...49).contains(rows))
         #expect(try await engine.fetchChanges(since: old, excluding: nil) == nil)
 
-        // A transaction that is open all the time seems to be older than the log.
+        // An open transaction appears to be older than the log.
         let held = try await HeldTransaction(schema)
         try await held.write("held", collection: engine.number)
         for number in 0..<30 { try await engine.write(Data(), key: CacheKey("\(number)")) }
@@ -179,7 +179,7 @@ struct ChangeFeedTests {
         #expect(try await all(engine, since: new).changes.map(\.key) == [CacheKey("held"), CacheKey("new")])
     }
 
-    @Test func `The log is trimmed without being told to`() async throws {
+    @Test func `The engine trims the log in the background`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema, .patient(changeLogLimit: 10))
         try await engine.write(Data(), key: CacheKey("first"))
@@ -198,19 +198,19 @@ struct ChangeFeedTests {
         "{history};;18446744073709551616:18446744073709551617:", "{history};;10:20:19,11",
         "{history};00000000-0000-0000-0000-000000000000;1000:1000:",
     ])
-    func `A cursor of no history gets a snapshot`(text: String) async throws {
+    func `A cursor without a valid history requires a snapshot`(text: String) async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let history = try #require(try await engine.fetchCursor().rawValue.split(separator: ";").first)
-        // Trimmed past all that these could name.
+        // The log is trimmed beyond the snapshots of all these cursors.
         try await schema.sql("UPDATE emporium_meta SET value = '1000:1000:' WHERE name = 'trimmed'")
         let cursor = StorageCursor(rawValue: text.replacingOccurrences(of: "{history}", with: history))
         #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
     }
 
-    @Test func `A feed follows another engine, also over a lost connection`() async throws {
+    @Test func `A feed follows another engine, also after a lost connection`() async throws {
         let schema = try await Schemas.shared.schema()
-        // By its name, as others run at the same time.
+        // A unique name, as other tests run concurrently.
         let name = "feed_\(schema.name)"
         let reader = try await PostgresStorageEngine(
             connecting: schema.url + "&application_name=\(name)", collection: "notes", options: .patient())
@@ -222,7 +222,7 @@ struct ChangeFeedTests {
             if round == 3 {
                 let listening =
                     "FROM pg_stat_activity WHERE application_name = '\(name)' AND query LIKE '%pg_snapshot%'"
-                try await waitUntil("somebody listened") {
+                try await waitUntil("the listener polled") {
                     try await schema.sql("SELECT count(*) > 0 \(listening)") == "t"
                 }
                 let ended = try await schema.sql(
@@ -237,12 +237,12 @@ struct ChangeFeedTests {
         do {
             #expect(try await feed.next() == nil)
         } catch let error as StorageError {
-            // A signal from before asked for changes.
+            // An earlier signal caused a read.
             #expect(error.code == .cannotOpen)
         }
     }
 
-    @Test func `Changes in several parts and the items under their keys are read as one`() async throws {
+    @Test func `Changes in several parts and their items are read as one`() async throws {
         let engine = try await engine(try await Schemas.shared.schema())
         let mine = StorageOrigin()
         let cursor = try await engine.fetchCursor()
@@ -264,23 +264,22 @@ struct ChangeFeedTests {
         #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
     }
 
-    /// Commits a change that is older than one that was told, and that nobody announces.
-    private func expectLateCommitIsTold(to reader: PostgresStorageEngine, in schema: Schemas.Schema) async throws {
+    /// Commits a change after a change with a higher row number was reported, and announces it to no listener.
+    private func expectLateCommitIsReported(to reader: PostgresStorageEngine, in schema: Schemas.Schema) async throws {
         var feed = reader.changes().makeAsyncIterator()
         _ = try await feed.next()
-        // Its number is lower than others that are committed before it.
+        // Its row number is lower than that of a change that is committed before.
         let held = try await HeldTransaction(schema)
         try await held.write("silent", collection: reader.number)
-        try await reader.write(Data(), key: CacheKey("told"))
-        for name in ["told", "silent"] {
+        try await reader.write(Data(), key: CacheKey("reported"))
+        for name in ["reported", "silent"] {
             guard case .changes(let delta) = try await feed.next() else { return _ = Issue.record("No changes") }
             #expect(delta.changes.map(\.key) == [CacheKey(name)])
-            if name == "told" { try await held.commit() }
+            if name == "reported" { try await held.commit() }
         }
     }
 
-    @Test func `A change whose writer never announced it is found all the same, also among announcements`() async throws
-    {
+    @Test func `A follower finds an unannounced change, also among announcements of other changes`() async throws {
         let schema = try await Schemas.shared.schema()
         let reader = try await engine(schema)
         let noisy = try await reader.collection(named: "noisy")
@@ -288,17 +287,17 @@ struct ChangeFeedTests {
         async let noise: Void = {
             while !isOver.withLock({ $0 }) { try await noisy.write(Data(), key: CacheKey("noise")) }
         }()
-        try await expectLateCommitIsTold(to: reader, in: schema)
+        try await expectLateCommitIsReported(to: reader, in: schema)
         isOver.withLock { $0 = true }
         try await noise
     }
 
-    @Test func `A late commit is found when nothing else happens`() async throws {
+    @Test func `A follower finds a late commit without any other change`() async throws {
         let schema = try await Schemas.shared.schema()
-        try await expectLateCommitIsTold(to: try await engine(schema), in: schema)
+        try await expectLateCommitIsReported(to: try await engine(schema), in: schema)
     }
 
-    @Test func `A batch is told step by step, and what changes nothing is not told`() async throws {
+    @Test func `A batch is reported step by step, without the steps that change nothing`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         for name in ["before", "again"] { try await engine.write(Data(), key: CacheKey(name)) }
@@ -310,14 +309,14 @@ struct ChangeFeedTests {
             .write(key: CacheKey("c"), data: Data()), .remove(key: CacheKey("before")),
             .remove(key: CacheKey("again")), .write(key: CacheKey("again"), data: Data()),
         ])
-        let told = try await all(engine, since: cursor)
+        let reported = try await all(engine, since: cursor)
         let expected = ["+d", "-d", "+d", "+c", "-before", "-again", "+again"]
-        #expect(told.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue } == expected)
-        // Each request is in the log, also of what is not told.
+        #expect(reported.changes.map { ($0.kind == .written ? "+" : "-") + $0.key.rawValue } == expected)
+        // The log has each request, also one without changes.
         #expect(try await schema.sql("SELECT count(DISTINCT request) FROM emporium_changes") == "4")
     }
 
-    @Test func `Removing all tells each key, in the order of the items`() async throws {
+    @Test func `Removing all items reports each key, in the order of the items`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let keys = (0..<2_345).map { CacheKey("\($0)") }
@@ -326,12 +325,12 @@ struct ChangeFeedTests {
         try await engine.apply([.removeAll, .write(key: CacheKey("new"), data: Data())])
         try await engine.removeAllData()
         try await engine.removeAllData()
-        let told = try await all(engine, since: cursor)
-        #expect(told.changes.map(\.key) == keys + [CacheKey("new"), CacheKey("new")])
+        let reported = try await all(engine, since: cursor)
+        #expect(reported.changes.map(\.key) == keys + [CacheKey("new"), CacheKey("new")])
         #expect(try await schema.sql("SELECT max(cardinality(removed)) FROM emporium_changes") == "1000")
     }
 
-    @Test func `A removal that comes before an item is committed is not told after it`() async throws {
+    @Test func `A removal before the commit of an item is not reported after it`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         let cursor = try await engine.fetchCursor()
@@ -339,11 +338,11 @@ struct ChangeFeedTests {
         try await held.write("a", collection: engine.number)
         try await engine.remove(key: CacheKey("a"))
         try await held.commit()
-        let told = try await all(engine, since: cursor)
-        #expect(told.changes.map(\.kind) == [.written])
+        let reported = try await all(engine, since: cursor)
+        #expect(reported.changes.map(\.kind) == [.written])
     }
 
-    @Test func `After a failover the history is another one`() async throws {
+    @Test func `After a failover, a follower requires a snapshot`() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: true)
         let url = PostgresServer.url(of: [primary, standby])
@@ -360,7 +359,7 @@ struct ChangeFeedTests {
     }
 }
 
-/// Reads the log as one might think of it: from the last number on.
+/// A reader that reads the log from the last row number on.
 private struct NaiveReader: Sendable {
     private let schema: Schemas.Schema
     private var last = 0

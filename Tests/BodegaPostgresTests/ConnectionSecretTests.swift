@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ConnectionSecretTests {
 
-    @Test func `No part of a password is shown or looked up as a host, whatever is wrong with the string`() throws {
+    @Test func `No part of a password appears in a text or as a host, for any malformed string`() throws {
         var generator = SeededGenerator(seed: Seed.current)
         var accepted = 0
         for _ in 0..<2_000 {
@@ -28,7 +28,7 @@ import Testing
                 #expect(!secret.isShown(in: "\(error)"), "\(error) of \(secret), seed \(Seed.current)")
             }
         }
-        // Some are right.
+        // Some are valid.
         #expect(accepted > 50)
     }
 
@@ -41,7 +41,7 @@ import Testing
             ("dbname='postgres://app:S3cret@host'", "database"), ("host=app:S3cret@host dbname=d", "colon"),
         ]
     )
-    func `What libpq would read in another way is refused with what to write`(text: String, hint: String) {
+    func `A string that libpq would read differently is rejected with a hint`(text: String, hint: String) {
         #expect { try ConnectionTarget(text) } throws: { error in
             guard let error = error as? StorageError else { return false }
             return error.code == .invalidArgument && error.message.contains(hint) && !"\(error)".contains("S3cret")
@@ -53,7 +53,7 @@ import Testing
         "postgres://app@host?password=p%40ss/S3cret", "host = host user = app password = p@ss/S3cret",
         #"host=host user=app password=p@ss/S\3cret"#,
     ])
-    func `What is escaped is understood, and kept secret`(text: String) throws {
+    func `Escaped characters are decoded, and the password is kept secret`(text: String) throws {
         let target = try ConnectionTarget(text)
         #expect(target.secrets == ["p@ss/S3cret"])
         #expect(target.hosts.map(\.name) == ["host"])
@@ -64,7 +64,7 @@ import Testing
         "postgres://u@h/d?application_name=a@b", "postgres://u@h,[::1]:6000/d", "postgres:///d?host=/run/postgresql",
         "postgres://%2Frun%2Fpostgresql/d", "host=@abstract", "host=fe80::1%eth0",
     ])
-    func `Odd strings that are right are understood`(text: String) throws {
+    func `Unusual valid strings are accepted`(text: String) throws {
         _ = try ConnectionTarget(text)
     }
 }

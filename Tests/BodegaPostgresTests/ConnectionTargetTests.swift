@@ -25,7 +25,7 @@ import Musl
         "postgres://[0:0::1]/a", "postgres:///a?host=/run/postgresql",
         "host=localhost", "hostaddr=127.0.0.1 host=db.example.com",
     ])
-    func `Where no network lies between, the connection string decides on security`(text: String) throws {
+    func `The connection string decides on encryption for a server on the same machine`(text: String) throws {
         #expect(try setting("sslmode", text) == nil)
     }
 
@@ -33,13 +33,13 @@ import Musl
         "postgres://db.example.com/a", "host=10.0.0.1", "postgres://localhost,db.example.com/a",
         "hostaddr=10.0.0.1 host=localhost", "postgres://127.example.com/a", "postgres://127.0.0.1.example.com/a",
     ])
-    func `Elsewhere the server must show who it is, unless the string says otherwise`(text: String) throws {
+    func `A server on another machine must prove its identity, unless the string says otherwise`(text: String) throws {
         #expect(try setting("sslmode", text) == "verify-full")
         let joined = text.hasPrefix("postgres") ? text + "?sslmode=require" : text + " sslmode=require"
         #expect(try setting("sslmode", joined) == nil)
     }
 
-    @Test func `Of several hosts the one that can be written to is used`() throws {
+    @Test func `Of several hosts, the primary is used`() throws {
         let target = try ConnectionTarget("postgres://a,b:5433,c/x?port=5432,5433,5434")
         #expect(target.hosts.map(\.name) == ["a", "b", "c"])
         #expect(target.hosts.map(\.port) == ["5432", "5433", "5434"])
@@ -48,8 +48,8 @@ import Musl
         #expect(try setting("target_session_attrs", "postgres://a,b/x?target_session_attrs=any") == nil)
     }
 
-    @Test func `A service file is a source like the others`() async {
-        // In a process of its own, which may change its environment.
+    @Test func `Settings of a service file are used and kept secret`() async {
+        // Runs in another process, because it changes the environment.
         await #expect(processExitsWith: .success) {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("service-\(UUID().uuidString)")
             try Data("[mine]\nhost=db.example.com\nport=6000\npassword=s3rvice-secret\n".utf8).write(to: file)
@@ -72,7 +72,7 @@ import Musl
         "postgres://user:t0p-secret@host/a?nonsense=t0p-secret", "postgres://user:t0p-secret@a,b:1,2,3/x?port=1,2",
         "password=t0p-secret sslmode=nonsense", "t0p-secret",
     ])
-    func `What can't be understood is refused without being shown`(text: String) {
+    func `An invalid connection string is rejected without being quoted`(text: String) {
         do {
             let target = try ConnectionTarget(text)
             #expect(!"\(target)".contains("t0p"), "\(target)")

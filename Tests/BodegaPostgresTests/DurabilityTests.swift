@@ -11,10 +11,10 @@ struct DurabilityTests {
 
     private static let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
-    @Test func `A write is not done before the standby has it, whoever stops the wait`() async throws {
+    @Test func `A write does not return before the standby has it, even if the wait is cancelled`() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: true)
-        // Nobody trims the log, which would be a commit that waits, too.
+        // The log is not trimmed, as the commit of a trimming transaction would also wait.
         let engine = try await PostgresStorageEngine(
             connecting: primary.url(), collection: "notes", options: .patient(changeLogLimit: .max / 2))
         try await engine.write(Data("0".utf8), key: CacheKey("a"))
@@ -26,11 +26,11 @@ struct DurabilityTests {
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
 
-        // What is announced waits for nobody.
+        // An announcement waits for no standby.
         engine.database.announcer.announce(changeOf: engine.number)
         await engine.database.announcer.finish()
 
-        // The administrator cancels it, and it waits again.
+        // An administrator cancels the wait, and the engine waits again.
         let isDone = Locked(false)
         let written = Task {
             try await engine.write(Data("2".utf8), key: CacheKey("a"))
@@ -51,19 +51,22 @@ struct DurabilityTests {
         engine.close()
     }
 
-    @Test func `A transaction whose number is given again after a crash is not skipped`() async throws {
-        // The server may write what nobody waits for, beside something else, and give no number again. Not always.
+    @Test func `A follower does not skip a transaction whose number the server assigns again after a crash`()
+        async throws
+    {
+        // Other output of the server can carry the lost transactions to the disk, so several attempts may be needed.
         for _ in 0..<20 {
             guard let keys = try await keysAfterACrash() else { continue }
             #expect(keys == [CacheKey("a"), CacheKey("b")])
             return
         }
-        Issue.record("No number was given again, so nothing was tested.")
+        Issue.record("The server assigned no number again, so nothing was tested.")
     }
 
-    /// What a follower has after a write whose transaction has a number that was given before, `nil` if it has another.
+    /// Returns the keys that a follower has after a write whose transaction number was assigned before; `nil` if the
+    /// number was not assigned before.
     private func keysAfterACrash() async throws -> [CacheKey]? {
-        // What nobody waits for is not written for long.
+        // The server delays output for which no commit waits.
         let settings = ["wal_writer_delay": "10000", "autovacuum": "off"]
         let server = try await PostgresServer.launch(settings: settings)
         let engine = try await PostgresStorageEngine(connecting: server.url(), collection: "notes", options: .patient())
@@ -71,7 +74,7 @@ struct DurabilityTests {
         _ = try await engine.fetchCursor()
         try await engine.write(Data("1".utf8), key: CacheKey("a"))
         try await server.sql("CHECKPOINT")
-        // Nothing of them is on the disk when it crashes, so that their numbers are given again.
+        // They are not on disk when the server crashes, so that it assigns their numbers again.
         try await server.sql(String(repeating: "BEGIN; SELECT pg_current_xact_id(); ROLLBACK;", count: 20))
         let last = try #require(Int(try await server.sql("SELECT pg_snapshot_xmax(pg_current_snapshot())")))
         let cursor = try await engine.fetchCursor()
@@ -87,7 +90,7 @@ struct DurabilityTests {
         }
     }
 
-    @Test func `A copy of a database has a history of its own`() async throws {
+    @Test func `A copy of a database has another history`() async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let original = try await PostgresStorageEngine(
             connecting: database.url, collection: "notes", options: .patient())
@@ -105,7 +108,7 @@ struct DurabilityTests {
         #expect(try await copy.fetchChanges(since: cursor, excluding: nil) == nil)
         let snapshot = try await copy.fetchSnapshot()
         #expect(snapshot.items.map(\.key) == [CacheKey("a")])
-        // The requests are still known, by which a repeated write finds that it was applied.
+        // The copied log still has the requests, by which a repeated write finds that it was applied.
         #expect(
             try await database.server.sql(
                 "SELECT count(*) FROM emporium_changes", database: "\(database.name)_copy") == "1")
@@ -113,14 +116,14 @@ struct DurabilityTests {
         let delta = try #require(try await copy.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("b")])
         copy.close()
-        // The original goes on.
+        // The original is unaffected.
         let reopened = try await PostgresStorageEngine(
             connecting: database.url, collection: "notes", options: .patient())
         #expect(try await reopened.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
         reopened.close()
     }
 
-    @Test func `The log keeps the requests of those who may still try again`() async throws {
+    @Test func `The log keeps the requests of writes that may be repeated`() async throws {
         let schema = try await Schemas.shared.schema()
         var options = PostgresDatabase.Options.patient(changeLogLimit: 1)
         options.requestAge = 3_600
@@ -133,7 +136,7 @@ struct DurabilityTests {
         engine.close()
     }
 
-    @Test func `The log keeps them for the program that repeats for the longest time, whichever trims`() async throws {
+    @Test func `The log keeps requests for the longest request age of all programs`() async throws {
         let schema = try await Schemas.shared.schema()
         var options = PostgresDatabase.Options.patient(changeLogLimit: 1)
         options.requestAge = 3_600

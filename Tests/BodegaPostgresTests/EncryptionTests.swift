@@ -7,7 +7,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// A certificate for 127.0.0.1 that says of itself that it is right.
+/// A self-signed certificate for 127.0.0.1.
 private struct Certificate {
     let certificate: URL
     let key: URL
@@ -30,7 +30,7 @@ private struct Certificate {
         try process.start()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
-        // The server insists on a key that only its user can read.
+        // The server rejects a key that other users can read.
         let owner = try FileManager.default.attributesOfItem(atPath: folder.path)[.ownerAccountID]
         for file in [certificate, key] {
             try FileManager.default.setAttributes(
@@ -42,8 +42,8 @@ private struct Certificate {
 @Suite(.timeLimit(.minutes(10)))
 struct EncryptionTests {
 
-    @Test(.enabled(if: Certificate.canBeMade, "It takes openssl to make certificates."))
-    func `A server is trusted only if it shows a certificate from who is trusted`() async throws {
+    @Test(.enabled(if: Certificate.canBeMade, "Creating certificates requires openssl."))
+    func `A server is trusted only with a certificate from a trusted authority`() async throws {
         let server = try await PostgresServer.launch()
         let right = try Certificate(named: "right", in: server.socketFolder)
         let wrong = try Certificate(named: "wrong", in: server.socketFolder)
@@ -63,7 +63,7 @@ struct EncryptionTests {
             }
             #expect(error?.code == .unreachable)
         }
-        // The certificate is for the address and not for the name.
+        // The certificate is valid for the address but not for the name.
         let named = url.replacingOccurrences(of: "@127.0.0.1:", with: "@localhost:")
         await #expect(throws: StorageError.self) {
             try await PostgresDatabase(connecting: named + right.certificate.path, options: .patient())

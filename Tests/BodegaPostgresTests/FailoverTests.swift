@@ -6,14 +6,14 @@ import Foundation
 import PostgresTesting
 import Testing
 
-/// A primary and a standby, of which the primary is lost under load.
+/// Tests that lose a primary under load and promote its standby.
 @Suite("A failover", .timeLimit(.minutes(15)))
 struct FailoverTests {
 
-    /// Two engines as two programs have them, each with connections of its own.
+    /// Two engines with separate connections, like those of two programs.
     private func engines(on servers: [PostgresServer]) async throws -> [PostgresStorageEngine] {
         let url = PostgresServer.url(of: servers)
-        // The time that a busy machine may take to promote a standby.
+        // On a busy machine, promoting a standby may take this long.
         let options = PostgresDatabase.Options(maximumConnections: 4, timeout: 180)
         return [
             try await PostgresStorageEngine(connecting: url, collection: "load", options: options),
@@ -21,7 +21,7 @@ struct FailoverTests {
         ]
     }
 
-    @Test("loses nothing that was acknowledged, with synchronous replication, and clients go on by themselves")
+    @Test("loses no acknowledged write with synchronous replication, and clients reconnect by themselves")
     func synchronous() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: true)
@@ -46,12 +46,12 @@ struct FailoverTests {
         #expect(try await standby.sql("SELECT count(*) FROM emporium_items") == "\(count)")
     }
 
-    @Test("without it loses at most what the standby had not received: the last rounds of each writer")
+    @Test("without synchronous replication loses at most the last rounds of each writer")
     func asynchronous() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: false)
         let engines = try await engines(on: [primary, standby])
-        // More than what is on its way between the servers when one of them is lost.
+        // Large enough to exceed the data in transit between the servers.
         let load = Load(on: engines, writersPerEngine: 2, size: 100_000)
         try await load.waitForRounds(4)
 
@@ -70,21 +70,23 @@ struct FailoverTests {
         var lost = 0
         for (writer, rounds) in found.enumerated() {
             let kept = rounds.prefix { $0 }.count
-            #expect(kept >= safe[writer], "What the standby had replayed is there.")
+            #expect(kept >= safe[writer], "The standby has all that it had replayed.")
             let missing = rounds.indices.filter { !rounds[$0] }
             lost += missing.count
-            #expect(missing == Array(kept..<(kept + missing.count)), "Only the end is lost.")
-            // A round that was under way was acknowledged a moment after the count, or repeated on the standby.
-            #expect(missing.allSatisfy { $0 <= acknowledged[writer] }, "What was acknowledged since is there.")
+            #expect(missing == Array(kept..<(kept + missing.count)), "Only the last rounds are lost.")
+            // A round in progress was acknowledged just after the count, or repeated on the standby.
+            #expect(
+                missing.allSatisfy { $0 <= acknowledged[writer] },
+                "The rounds acknowledged since the failover are stored.")
         }
-        #expect(lost > 0, "The standby was stopped, so the test is one of a loss.")
+        #expect(lost > 0, "The standby was stopped, so the test must lose rounds.")
         let (one, other) = (try await engines[0].fetchAll(), try await engines[1].fetchAll())
         #expect(one.map(\.key) == other.map(\.key))
         #expect(one.map(\.data) == other.map(\.data))
     }
 
     @Test(
-        "leaves two stores with what the server has, which is all that was acknowledged if replication is synchronous",
+        "leaves two stores with the items of the server, and with all acknowledged ones if replication is synchronous",
         arguments: [true, false])
     @MainActor
     func stores(isSynchronous: Bool) async throws {
@@ -95,7 +97,7 @@ struct FailoverTests {
         for engine in engines { stores.append(try await Store(storage: engine)) }
         let rounds = Rounds()
         defer { rounds.isEnough = true }
-        // More than what is on its way between the servers when one of them is lost.
+        // Large enough to exceed the data in transit between the servers.
         let text = Load.value(CacheKey("text"), isSynchronous ? 100 : 75_000).base64EncodedString()
 
         let writers = stores.enumerated().map { number, store in
@@ -126,19 +128,19 @@ struct FailoverTests {
 
         let stored = try await ObjectStorage<Visit>(storage: engines[0]).fetchAllObjects().objects.sorted()
         for store in stores {
-            try await waitUntil("a store shows what there is") { store.items.sorted() == stored }
+            try await waitUntil("a store has the stored items") { store.items.sorted() == stored }
         }
         let ids = Set(stored.map(\.id))
         var lost = 0
         for number in stores.indices {
             let missing = (0..<rounds.done[number]).filter { ids.contains("\(number) \($0)") == $0.isMultiple(of: 2) }
             lost += missing.count
-            #expect(missing.allSatisfy { $0 >= safe[number] }, "What the standby had replayed is there.")
+            #expect(missing.allSatisfy { $0 >= safe[number] }, "The standby has all that it had replayed.")
         }
         #expect(isSynchronous == (lost == 0))
     }
 
-    /// What the stores hold.
+    /// An item of the stores.
     private struct Visit: StorableItem, Identifiable, Equatable, Comparable {
         var id: String
         var text: String
@@ -146,13 +148,13 @@ struct FailoverTests {
         static func < (left: Self, right: Self) -> Bool { left.id < right.id }
     }
 
-    /// How many rounds each writer has done, and whether that is enough.
+    /// The number of completed rounds of each writer, and whether to stop.
     @MainActor
     private final class Rounds {
         var done = [0, 0]
         var isEnough = false
 
-        /// Waits until each writer has done so many more.
+        /// Waits until each writer has completed some more rounds.
         func wait(_ count: Int) async throws {
             let before = done
             try await waitUntil("each writer did \(count) rounds", within: .seconds(400)) {
@@ -161,7 +163,7 @@ struct FailoverTests {
         }
     }
 
-    @Test("is found by who only follows, also if the primary is not gone but silent")
+    @Test("is noticed by an idle follower, also if the primary is silent instead of gone")
     func follower() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: false)
@@ -172,7 +174,7 @@ struct FailoverTests {
             for await _ in engine.changeSignals() {}
         }
         defer { following.cancel() }
-        // What a listener asks as soon as it listens.
+        // The first statement of a listener.
         let listeners = """
             SELECT count(*) FROM pg_stat_activity
             WHERE query LIKE '%pg_current_snapshot()%' AND pid <> pg_backend_pid()
@@ -185,7 +187,7 @@ struct FailoverTests {
         engine.close()
     }
 
-    @Test("is not taken for one while the primary only restarts")
+    @Test("is not assumed while the primary only restarts")
     func restart() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: false)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// What becomes of writes whose answer does not come.
-@Suite("A write without an answer", .timeLimit(.minutes(10)))
+/// Tests of the outcome of writes whose result does not arrive.
+@Suite("A write without a result", .timeLimit(.minutes(10)))
 struct FenceTests {
 
     private let key = CacheKey("x")
@@ -31,7 +31,7 @@ struct FenceTests {
                 options: .init(connectTimeout: 60, timeout: timeout))
         }
 
-        /// Waits until the server has no connection left but those of psql, and so has done all that was sent.
+        /// Waits until all connections except those of psql have ended, so that the server has executed all statements.
         func finish() async throws {
             engine.close()
             other.close()
@@ -47,7 +47,7 @@ struct FenceTests {
         }
     }
 
-    @Test("is not applied later over a newer one", arguments: ["connections frozen", "server processes stopped"])
+    @Test("is not applied later over a newer write", arguments: ["connections frozen", "server processes stopped"])
     func late(fault name: String) async throws {
         let place = try await Place(.launch(), timeout: 4)
         try await place.engine.write(Data("v1".utf8), key: key)
@@ -59,7 +59,7 @@ struct FenceTests {
             do {
                 try await place.engine.write(Data("v2".utf8), key: key)
             } catch let error as StorageError where error.code == .timedOut || error.code == .unreachable {
-                // On a machine that is very slow there was no time for a new connection.
+                // A slow machine may lack the time for a new connection.
             }
             let third = try await PostgresStorageEngine(
                 connecting: place.database.url, collection: "x", options: .patient())
@@ -70,11 +70,11 @@ struct FenceTests {
         #expect(try await place.stored == "v3")
     }
 
-    @Test("holds up the next one until it is settled, if the server could not be reached")
+    @Test("suspends the next one until it is settled, if the server could not be reached")
     func partition() async throws {
         let place = try await Place(.launch(), timeout: 2)
         try await place.engine.write(Data("v1".utf8), key: key)
-        // It has a connection, which is idle.
+        // Now it has an idle connection.
         await place.engine.database.announcer.finish()
         place.proxy.partition()
         let failure = await #expect(throws: StorageError.self) {
@@ -99,13 +99,13 @@ struct FenceTests {
         #expect(try await place.stored == "v4")
     }
 
-    @Test("never happens when the error says so, whatever its stopped process does later")
+    @Test("is never applied if the error says so, even when its stopped process resumes")
     func stopped() async throws {
-        // Long enough for the test to find the process in the meantime.
+        // Long enough for the test to find the process.
         let place = try await Place(.launch(), timeout: 15)
         let server = place.server
         try await place.other.write(Data("v1".utf8), key: key)
-        // The write waits for the row, in a process that is stopped then.
+        // The write waits for the row lock, in a process that the test stops.
         var held: HeldTransaction? = try await HeldTransaction(Schemas.Schema(name: "public", database: place.database))
         try await held?.run("UPDATE emporium_items SET updated_at = updated_at")
         place.engine.database.pool.suspectConnections()
@@ -133,7 +133,7 @@ struct FenceTests {
         #expect(try await place.stored == "v3")
     }
 
-    @Test("is settled again with the same outcome if the fence's own answer was lost")
+    @Test("is settled again with the same outcome if the fence's own result was lost")
     func settledTwice() async throws {
         let place = try await Place(.shared(), timeout: 30)
         let request = ChangeRequest(collection: place.engine.number, origin: UUID(), identifier: UUID())
@@ -152,7 +152,7 @@ struct FenceTests {
         try await place.finish()
     }
 
-    @Test("is none if the server refuses to write: the error says so, and the next write does not wait")
+    @Test("that the server rejects is reported as such, and the next write does not wait")
     func readOnly() async throws {
         let place = try await Place(.launch(), timeout: 240)
         try await place.database.sql("ALTER DATABASE \(place.database.name) SET default_transaction_read_only TO on")
@@ -170,7 +170,7 @@ struct FenceTests {
     @Test("costs one timeout for all dead connections, and no operation fails")
     func deadConnections() async throws {
         let place = try await Place(.launch(), timeout: 20)
-        // Connections of both kinds, all of them idle then.
+        // Opens connections of both kinds, which become idle.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 {
                 group.addTask {
@@ -191,7 +191,7 @@ struct FenceTests {
             default: #expect(try await place.engine.fetchCount() == 100)
             }
         }
-        // Half of the timeout once for a lane, and once at most for the others.
+        // The lanes and the pool each wait for half of the timeout at most once.
         print("Nine operations on \(connections) dead connections: \(ContinuousClock.now - began)")
         place.proxy.cut(.reset)
         try await place.finish()

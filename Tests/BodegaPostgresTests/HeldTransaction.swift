@@ -1,7 +1,7 @@
 #if Postgres
 @testable import BodegaPostgres
 
-/// A transaction that has written an item as an engine does, and is committed when the test says so.
+/// A transaction that logs a change like an engine, and stays open until the test commits it.
 struct HeldTransaction {
     private let pool: SessionPool
     private let session: Session
@@ -28,7 +28,7 @@ struct HeldTransaction {
         _ = try await session.run(statements.map { Command(Statement($0)) }, patience: 60)
     }
 
-    /// Begins the transaction with a statement of one's own.
+    /// Begins the transaction with a statement.
     func run(_ sql: String) async throws {
         _ = try await session.run([Command(Statement("BEGIN")), Command(Statement(sql))], patience: 60)
     }

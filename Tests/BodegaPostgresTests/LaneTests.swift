@@ -25,14 +25,14 @@ struct LaneTests {
         return SessionPool(target: try ConnectionTarget(schema.url), limit: limit, connectTimeout: 120)
     }
 
-    @Test func `A transaction that can't be committed leaves each answer with whom it is for`() async throws {
+    @Test func `A transaction whose commit fails does not shift the results of other reads`() async throws {
         let lane = ReadLane(pool: try await pool())
         _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<2_000 {
                 group.addTask {
                     if number % 50 == 0 {
-                        // What it answers is gone when the transaction fails, which no read would notice.
+                        // The read has its result before the commit fails.
                         _ = try await lane.run(ReadLane.Read(Command(Self.late), until: .after(240)))
                     } else {
                         let answer = try await lane.run(ReadLane.Read(echo(Int64(number)), until: .after(240)))
@@ -45,7 +45,7 @@ struct LaneTests {
         lane.close()
     }
 
-    @Test func `A session whose transaction can't be committed says so and goes on`() async throws {
+    @Test func `A session whose commit fails reports it and remains usable`() async throws {
         let session = try await pool().makeSession(until: .after(120))
         for number in 0..<3 {
             let failure = await #expect(throws: PostgresFailure.self) {
@@ -57,8 +57,8 @@ struct LaneTests {
         }
     }
 
-    /// A read that was cancelled by somebody else's time limit is none that was disturbed by a neighbour.
-    @Test func `A statement that the server gives up is not sent again and again`() async throws {
+    /// A read that the server cancelled at its own time limit was not disturbed by another read.
+    @Test func `A statement that the server cancels is not repeated`() async throws {
         let schema = try await Schemas.shared.schema()
         try await schema.sql("CREATE SEQUENCE attempts")
         let target = try ConnectionTarget(schema.url + "%20-cstatement_timeout%3D100")
@@ -72,7 +72,7 @@ struct LaneTests {
         lane.close()
     }
 
-    @Test func `A read whose statement the server has forgotten is prepared again`() async throws {
+    @Test func `A statement that the server has deallocated is prepared again`() async throws {
         let lane = ReadLane(pool: try await pool())
         for number in 0..<3 {
             let answer = try await lane.run(ReadLane.Read(echo(Int64(number)), until: .after(240)))
@@ -82,7 +82,7 @@ struct LaneTests {
         lane.close()
     }
 
-    @Test func `A read that asks for less time than those before it gets no more`() async throws {
+    @Test func `A read with an earlier deadline than the reads before it ends at its deadline`() async throws {
         let schema = try await Schemas.shared.schema()
         let lane = ReadLane(pool: SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 120))
         _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
@@ -100,7 +100,7 @@ struct LaneTests {
         lane.close()
     }
 
-    @Test func `When the server dies under many reads, each of them ends`() async throws {
+    @Test func `Each of many reads ends when the server is killed`() async throws {
         let server = try await PostgresServer.launch()
         let patient = try await PostgresStorageEngine(connecting: server.url(), collection: "notes")
         try await patient.write(Data("1".utf8), key: CacheKey("a"))
@@ -117,7 +117,7 @@ struct LaneTests {
                         while true {
                             let data = try? await engine.fetch(key: CacheKey("a"))
                             if data != nil { started.withLock { $0 += 1 } }
-                            // Before that, a busy machine can be slow.
+                            // A read may fail earlier on a busy machine.
                             if data == nil, Task.isCancelled || isOver.withLock({ $0 }) { return }
                         }
                     }
@@ -131,7 +131,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `Who waits for a connection with no time left is told so`() async throws {
+    @Test func `Waiting for a session without time left fails with an exhausted pool`() async throws {
         let pool = try await pool()
         try await pool.withSession(until: .after(120)) { _ in
             for _ in 0..<200 {

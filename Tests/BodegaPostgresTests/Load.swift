@@ -3,7 +3,7 @@ import Bodega
 import Foundation
 import PostgresTesting
 
-/// Writers that write one round after the other until they are told to end, and note which were acknowledged.
+/// Writers that write rounds until they are ended, and record which rounds were acknowledged.
 ///
 /// Every second round is a batch of three items.
 final class Load: Sendable {
@@ -13,12 +13,12 @@ final class Load: Sendable {
     private let size: Int
     private let writers: Locked<[Task<Void, any Error>]>
 
-    /// Begins to write.
+    /// Starts the writers.
     ///
     /// - Parameters:
-    ///   - engines: What is written to, by as many writers each.
-    ///   - writersPerEngine: How many.
-    ///   - size: The bytes of each value.
+    ///   - engines: The engines to write to.
+    ///   - writersPerEngine: The number of writers for each engine.
+    ///   - size: The size of each value in bytes.
     init(on engines: [any StorageEngine], writersPerEngine: Int, size: Int = 100) {
         let count = engines.count * writersPerEngine
         acknowledged = Locked([Int](repeating: 0, count: count))
@@ -46,12 +46,12 @@ final class Load: Sendable {
         }
     }
 
-    /// The number of rounds that were acknowledged, by writer. Those of a writer are 0, 1, 2 and so on.
+    /// The number of acknowledged rounds of each writer. A writer's rounds are 0, 1, 2 and so on.
     var rounds: [Int] { acknowledged.withLock { $0 } }
 
-    /// Waits until each writer has done some rounds more.
+    /// Waits until each writer has completed some more rounds.
     ///
-    /// - Throws: What a writer failed with.
+    /// - Throws: The error of a writer.
     func waitForRounds(_ count: Int) async throws {
         let before = rounds
         try await waitUntil("each writer had done \(count) rounds more than \(before)", within: .seconds(400)) {
@@ -60,9 +60,9 @@ final class Load: Sendable {
         }
     }
 
-    /// Lets the writers finish their rounds.
+    /// Ends the writers after their current rounds.
     ///
-    /// - Throws: What a writer failed with.
+    /// - Throws: The error of a writer.
     func end() async throws {
         isEnding.withLock { $0 = true }
         for writer in writers.withLock({ $0 }) { try await writer.value }
@@ -74,7 +74,7 @@ final class Load: Sendable {
             ? [CacheKey("\(writer)/\(round)")] : (0..<3).map { CacheKey("\(writer)/\(round)/\($0)") }
     }
 
-    /// The value of a key, which can't be made smaller.
+    /// The value of a key, which is incompressible.
     static func value(_ key: CacheKey, _ size: Int) -> Data {
         var state = key.rawValue.utf8.reduce(UInt64(14_695_981_039_346_656_037)) {
             ($0 ^ UInt64($1)) &* 1_099_511_628_211
@@ -86,9 +86,9 @@ final class Load: Sendable {
             })
     }
 
-    /// What the engine has of the rounds up to some numbers, by writer: whether all of a round is there, whole.
+    /// Returns for each writer and round whether the engine has all items of the round.
     ///
-    /// - Throws: A ``HalfRound`` if a part of a round is there, or another value than was written.
+    /// - Throws: A ``HalfRound`` if the engine has a part of a round, or a value that was not written.
     func found(in engine: any StorageEngine, upTo rounds: [Int]) async throws -> [[Bool]] {
         let all = Dictionary(uniqueKeysWithValues: try await engine.fetchAll().map { ($0.key, $0.data) })
         return try rounds.enumerated().map { writer, count in
@@ -102,7 +102,7 @@ final class Load: Sendable {
         }
     }
 
-    /// A batch of which a part is there, or an item that was never written so.
+    /// A batch that is stored in part, or has a value that was not written.
     struct HalfRound: Error {
         let writer: Int
         let round: Int

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct MigrationTests {
 
-    @Test func `Many programs that open a new database at once create its tables once`() async throws {
+    @Test func `Programs that open a new database concurrently create its tables once`() async throws {
         let schema = try await Schemas.shared.schema()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
@@ -27,7 +27,7 @@ struct MigrationTests {
         #expect(try await schema.sql("SELECT string_agg(version::text, ',') FROM emporium_migrations") == "0,1")
     }
 
-    @Test func `The number of partitions is settled by the first and noted`() async throws {
+    @Test func `The first program determines and records the number of partitions`() async throws {
         let schema = try await Schemas.shared.schema()
         for partitions in [3, 5] {
             let database = try await PostgresDatabase(connecting: schema.url, options: .patient(partitions: partitions))
@@ -38,7 +38,7 @@ struct MigrationTests {
         #expect(try await schema.sql("SELECT value FROM emporium_meta WHERE name = 'partitions'") == "3")
     }
 
-    @Test func `Tables of a later version are left alone`() async throws {
+    @Test func `Tables of a later version are rejected and left unchanged`() async throws {
         let schema = try await Schemas.shared.schema()
         try await PostgresDatabase(connecting: schema.url, options: .patient()).close()
         try await schema.sql("INSERT INTO emporium_migrations (version) VALUES (99)")
@@ -51,7 +51,7 @@ struct MigrationTests {
 
     @Test func `A migration that fails leaves nothing behind`() async throws {
         let schema = try await Schemas.shared.schema()
-        // In the way of the one before the last.
+        // Makes the second to last statement of the migration fail.
         try await schema.sql("CREATE TABLE emporium_changes (a int)")
         await #expect(throws: StorageError.self) {
             try await PostgresDatabase(connecting: schema.url, options: .patient())
@@ -64,7 +64,7 @@ struct MigrationTests {
         #expect(try await engine.fetchCount() == 0)
     }
 
-    @Test func `Collections have any name, and share nothing but the connections`() async throws {
+    @Test func `Collections can have any name, and share only the connections`() async throws {
         let schema = try await Schemas.shared.schema()
         let database = try await PostgresDatabase(connecting: schema.url, options: .patient())
         let names = ["notes", "Notes", "e\u{301}", "\u{E9}", "a\u{0}b", "'; --", String(repeating: "n", count: 300)]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// The engine for tests that all engines pass.
+/// The configurations of the engine for the conformance suite.
 enum Engines {
 
     static let all = [
@@ -17,12 +17,12 @@ enum Engines {
         configuration("PostgreSQL, with a log from a dump", isRestored: true) { $0.url },
     ]
 
-    /// Between two other collections, whose items it must not see.
+    /// An engine on a collection that was created between two others, whose items it must not see.
     ///
     /// - Parameters:
-    ///   - name: What it is called in reports.
-    ///   - isRestored: Whether the log has numbers of transactions of another server when it is opened first.
-    ///   - url: Where the engine connects to, and as whom, when there are tables.
+    ///   - name: The name in reports.
+    ///   - isRestored: Whether the log has transaction numbers of another server when the engine is first opened.
+    ///   - url: Returns the URL and user of the engine, once the tables exist.
     private static func configuration(
         _ name: String,
         isRestored: Bool = false,
@@ -73,7 +73,7 @@ enum Engines {
 }
 
 extension PostgresDatabase.Options {
-    /// Fewer connections and longer times than usual, because the machine may be busy.
+    /// Options with fewer connections and longer time limits than the default ones, for a busy machine.
     static func patient(
         maximumConnections: Int = 4,
         partitions: Int = 8,
@@ -86,13 +86,13 @@ extension PostgresDatabase.Options {
             partitions: partitions,
             changeLogLimit: changeLogLimit
         )
-        // Otherwise no test would see a log trimmed.
+        // So that tests can trim the log.
         options.requestAge = 0
         return options
     }
 }
 
-/// Schemas of one database, each with tables of its own, which are made faster than databases.
+/// Schemas of one database, each with its own tables. Creating a schema is faster than creating a database.
 actor Schemas {
     static let shared = Schemas()
 
@@ -107,7 +107,7 @@ actor Schemas {
             try await database.sql("SET search_path TO \(name); \(text)")
         }
 
-        /// The URL for a user with the rights that the guide names, once there are tables.
+        /// The URL for a user with the rights in the guide. The tables must exist.
         func urlOfWriter() async throws -> String {
             try await sql(
                 """
@@ -148,14 +148,14 @@ actor Schemas {
 }
 
 @Test(.timeLimit(.minutes(10)), arguments: Engines.all.flatMap(StorageEngineConformance.checks(for:)))
-func `The PostgreSQL engine keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+func `The PostgreSQL engine conforms to the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
 }
 
 @Test(
     .timeLimit(.minutes(10)),
     arguments: Engines.all.map(sharing).flatMap(StorageEngineConformance.changeFeedChecks(for:)))
-func `The change feed of PostgreSQL keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+func `The change feed of PostgreSQL conforms to the contract`(_ check: StorageEngineConformance.Case) async throws {
     try await check.run()
 }
 

@@ -13,7 +13,7 @@ struct PostgresFaultTests {
         await #expect(throws: StorageError.self) { _ = try await body() }
     }
 
-    @Test func `A wrong password is told as such, and no password is ever shown`() async throws {
+    @Test func `A wrong password is reported as such, and errors contain no password`() async throws {
         let server = try await PostgresServer.shared()
         let url = server.url().replacingOccurrences(of: "emporium:", with: "emporium:wrong-")
         let error = await error { try await PostgresDatabase(connecting: url) }
@@ -21,22 +21,24 @@ struct PostgresFaultTests {
         #expect(error.map { !"\($0)".contains("wrong-") && !"\($0)".contains(PostgresServer.password) } == true)
     }
 
-    @Test func `A database that is missing, a server that is not there and one that speaks no TLS are told apart`()
+    @Test func `A missing database, an unreachable server and a server without TLS are distinguished`()
         async throws
     {
         let server = try await PostgresServer.shared()
         let missing = await error { try await PostgresDatabase(connecting: server.url(database: "missing")) }
         #expect(missing?.code == .cannotOpen)
-        let nobody = await error { try await PostgresDatabase(connecting: "postgres://u:t0p-secret@127.0.0.1:1/a") }
-        #expect(nobody?.code == .unreachable)
+        let unreachable = await error {
+            try await PostgresDatabase(connecting: "postgres://u:t0p-secret@127.0.0.1:1/a")
+        }
+        #expect(unreachable?.code == .unreachable)
         let noTLS = await error { try await PostgresDatabase(connecting: server.url() + "?sslmode=require") }
         #expect(noTLS?.code == .unreachable)
-        for error in [missing, nobody, noTLS] {
+        for error in [missing, unreachable, noTLS] {
             #expect(error.map { !"\($0)".contains(PostgresServer.password) && !"\($0)".contains("t0p-secret") } == true)
         }
     }
 
-    @Test func `A user may read without the right to create or write`() async throws {
+    @Test func `A user without the rights to create and write can read`() async throws {
         let schema = try await Schemas.shared.schema()
         let owner = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         try await owner.write(Data("1".utf8), key: CacheKey("a"))
@@ -62,11 +64,11 @@ struct PostgresFaultTests {
         #expect(try await owner.fetchCount() == 1)
     }
 
-    @Test func `What the disk has no room for leaves what was there`() async throws {
+    @Test func `A write to a full disk leaves the stored items unchanged`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         try await engine.write(Data("1".utf8), key: CacheKey("a"))
-        // The state that the server reports then; it has no quota of its own.
+        // Raises the SQLSTATE of a full disk, as the server supports no quota.
         try await schema.sql(
             """
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -88,7 +90,7 @@ struct PostgresFaultTests {
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let lock = try await SessionPool(target: ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
             .makeSession(until: .after(60))
-        // Read once, so that the statements are prepared and the connection is there.
+        // Opens the connection and prepares the statement.
         _ = try await engine.fetch(key: CacheKey("a"))
         _ = try await lock.run(
             ["BEGIN", "LOCK TABLE emporium_items IN ACCESS EXCLUSIVE MODE"].map { Command(Statement($0)) }, patience: 60
@@ -113,7 +115,7 @@ struct PostgresFaultTests {
         #expect(try await engine.fetch(key: CacheKey("a")) == nil)
     }
 
-    @Test func `A read that is cancelled doesn't disturb those that share its connection`() async throws {
+    @Test func `A cancelled read does not disturb other reads on its connection`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(
             connecting: schema.url, collection: "notes", options: .patient(maximumConnections: 2))
@@ -144,7 +146,7 @@ struct PostgresFaultTests {
         var engines: [PostgresStorageEngine] = []
         for operation in operations {
             let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: options)
-            // Done once, so that no connection has to be made when it counts.
+            // Opens the connection before the table is locked.
             try await operation(engine)
             engines.append(engine)
         }
@@ -171,7 +173,7 @@ struct PostgresFaultTests {
         }
     }
 
-    @Test func `A closed engine says so`() async throws {
+    @Test func `Operations on a closed engine throw cannotOpen`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         engine.close()
@@ -185,7 +187,7 @@ struct PostgresFaultTests {
         for await _ in engine.changeSignals() {}
     }
 
-    @Test func `A dropped engine leaves no connection`() async throws {
+    @Test func `A released engine closes its connections`() async throws {
         let schema = try await Schemas.shared.schema()
         let name = "app_\(schema.name)"
         do {

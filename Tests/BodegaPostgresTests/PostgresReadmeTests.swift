@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's snippet, compiled and run.
+/// The snippet of the README, compiled and run.
 @Suite(.timeLimit(.minutes(10)))
 @MainActor
 struct PostgresReadmeTests {

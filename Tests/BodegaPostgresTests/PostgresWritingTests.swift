@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PostgresWritingTests {
 
-    @Test func `A value of 50 megabytes comes back as it was, alone and in a batch`() async throws {
+    @Test func `A value of 50 megabytes is read as it was written, alone and in a batch`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files", options: .patient())
         let value = Data((0..<(50 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) })
@@ -23,7 +23,7 @@ struct PostgresWritingTests {
         #expect(all[2].data == value)
     }
 
-    @Test func `What is too large is refused before it is sent`() async throws {
+    @Test func `An item that is too large is rejected before it is sent`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files", options: .patient())
         let value = Data(count: 500_000_001)
@@ -32,7 +32,7 @@ struct PostgresWritingTests {
         #expect(try await engine.fetchCount() == 0)
     }
 
-    @Test func `Keys have any character`() async throws {
+    @Test func `Keys can have any character`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let scalars = (0...0x2FF).compactMap(Unicode.Scalar.init).map { String(Character($0)) }
@@ -46,7 +46,7 @@ struct PostgresWritingTests {
     }
 
     @Test(arguments: [100, 5_000])
-    func `A bulk write of old and new items keeps the old ones' places`(count: Int) async throws {
+    func `A bulk write of existing and new items keeps the places of existing ones`(count: Int) async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let items = (0..<count).map { (key: CacheKey("\($0)"), data: Data("first".utf8)) }
@@ -58,9 +58,9 @@ struct PostgresWritingTests {
         #expect(try await engine.fetchAllData() == Array(repeating: Data("second".utf8), count: count))
     }
 
-    /// Batches on the same keys in opposite orders deadlock unless rows are locked in one order; those that remove have
-    /// to be repeated. Each batch leaves all keys with its own value or none.
-    @Test func `Batches in each other's way are all applied, one after the other`() async throws {
+    /// Batches on the same keys in opposite orders deadlock unless rows are locked in one order, and batches that
+    /// remove are repeated. Each batch leaves all keys with its own value, or none.
+    @Test func `Conflicting batches are all applied, in some serial order`() async throws {
         let schema = try await Schemas.shared.schema()
         let keys = (0..<20).map { CacheKey("\($0)") }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -86,13 +86,13 @@ struct PostgresWritingTests {
         }
         let deadlocks = try await schema.sql(
             "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-        print("deadlocks in the tests' database so far:", deadlocks)
+        print("deadlocks in the database of the tests so far:", deadlocks)
     }
 
-    /// The connection ends after the server has committed and before the engine hears of it. Meanwhile somebody else
-    /// writes.
+    /// The connection ends after the server has committed and before the engine receives the result. Another engine
+    /// writes in between.
     @Test(arguments: [1, 2, 3_000])
-    func `A write whose outcome was not heard of is not applied twice`(count: Int) async throws {
+    func `A write with a lost result is not applied twice`(count: Int) async throws {
         let schema = try await Schemas.shared.schema()
         let other = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let server = try await PostgresServer.shared()
@@ -102,7 +102,7 @@ struct PostgresWritingTests {
             connecting: url, collection: "notes", options: .patient(maximumConnections: 2))
         let items = (0..<count).map { (key: CacheKey("\($0)"), data: Data("mine".utf8)) }
         proxy.loseNextCommit {
-            // Committed by now, and not heard of.
+            // The write is committed, and its result has not arrived.
             try await waitUntil("the items were there") { try await other.fetchCount() == count }
             try await other.write(Data("of another".utf8), key: CacheKey("0"))
         }
@@ -119,9 +119,9 @@ struct PostgresWritingTests {
                 "SELECT count(*) FROM emporium_changes WHERE written <> '{}' AND part = 0") == "2")
     }
 
-    /// Both look at the items before either has written.
+    /// Both read the items before either has written.
     @Test(arguments: [true, false])
-    func `Batches that each remove what the other writes leave what one after the other would`(removesAll: Bool)
+    func `Batches that each remove what the other writes have the effect of some serial order`(removesAll: Bool)
         async throws
     {
         let schema = try await Schemas.shared.schema()
@@ -129,7 +129,7 @@ struct PostgresWritingTests {
         let (a, b) = (CacheKey("a"), CacheKey("b"))
         let lock = try await SessionPool(target: ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)
             .makeSession(until: .after(60))
-        // What both have to write before they end.
+        // Both batches write to this table before they commit.
         _ = try await lock.run(
             ["BEGIN", "LOCK TABLE emporium_changes IN SHARE MODE"].map { Command(Statement($0)) }, patience: 60)
         let waiting = """
@@ -143,7 +143,7 @@ struct PostgresWritingTests {
         #expect(try await engine.fetchCount() == 1)
     }
 
-    @Test func `Removing all succeeds under writers that never stop`() async throws {
+    @Test func `Removing all items succeeds under constant writes`() async throws {
         let schema = try await Schemas.shared.schema()
         let keys = (0..<200).map { CacheKey("\($0)") }
         let isOver = Locked(false)
@@ -167,7 +167,7 @@ struct PostgresWritingTests {
         }
     }
 
-    @Test func `More keys than one message should have are read and removed in parts`() async throws {
+    @Test func `Keys beyond the limit of a statement are read and removed in parts`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let keys = (0..<45_000).map { CacheKey("\($0)") }
@@ -179,12 +179,12 @@ struct PostgresWritingTests {
         let cursor = try await engine.fetchCursor()
         try await engine.remove(keys: [CacheKey("absent")] + keys.dropFirst())
         #expect(try await engine.fetchKeys() == keys.prefix(1).map { $0 })
-        let told = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
-        #expect(told.changes.map(\.key) == Array(keys.dropFirst()))
-        #expect(told.changes.allSatisfy { $0.kind == .removed })
+        let reported = try #require(try await engine.fetchChanges(since: cursor, excluding: nil))
+        #expect(reported.changes.map(\.key) == Array(keys.dropFirst()))
+        #expect(reported.changes.allSatisfy { $0.kind == .removed })
     }
 
-    @Test func `A date that is no number stands for none`() async throws {
+    @Test func `A NaN date is stored as 1970`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let never = Date(timeIntervalSince1970: .nan)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PruningTests {
 
-    /// The partitions that the plan for some keys reads.
+    /// Returns the partitions in the plan of a statement on some keys.
     private func partitions(_ statement: KeyedStatement, _ keys: [CacheKey], _ session: Session) async throws -> Set<
         String
     > {
@@ -20,7 +20,7 @@ struct PruningTests {
         return Set(lines.flatMap { $0.matches(of: /on (emporium_items_[0-9]+)/).map { String($0.output.1) } })
     }
 
-    @Test func `An operation on some keys touches only the partitions that have them`() async throws {
+    @Test func `An operation on a few keys accesses only their partitions`() async throws {
         let schema = try await Schemas.shared.schema()
         _ = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         let pool = SessionPool(target: try ConnectionTarget(schema.url), limit: 1, connectTimeout: 60)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// What followers see when a database was restored, and who may repair its log.
+/// Tests of followers of a restored database, and of adopting its log.
 @Suite("A follower", .timeLimit(.minutes(10)))
 struct RestoreTests {
 
@@ -18,7 +18,7 @@ struct RestoreTests {
         try await PostgresStorageEngine(connecting: url, collection: "notes", options: options)
     }
 
-    @Test("of a server whose files were restored is not told that nothing has changed")
+    @Test("of a server whose files were restored receives a snapshot")
     func files() async throws {
         let server = try await PostgresServer.launch()
         let first = try await engine(server.url())
@@ -38,20 +38,20 @@ struct RestoreTests {
         try await server.restoreFiles(backup)
         try await server.start()
 
-        // The numbers of the lost transactions are given again, up to the cursor's and beyond.
+        // The server assigns the numbers of the lost transactions again, up to that of the cursor and beyond.
         let third = try await engine(server.url())
         for number in 0..<40 { try await third.write(Data(), key: CacheKey("new \(number)")) }
         #expect(try await third.fetchChanges(since: cursor, excluding: nil) == nil)
         var feed = third.changes(since: cursor).makeAsyncIterator()
         guard case .snapshot(let snapshot) = try await feed.next() else {
-            Issue.record("The follower was not given a snapshot.")
+            Issue.record("The follower did not receive a snapshot.")
             return
         }
         #expect(snapshot.items.map(\.key) == [CacheKey("a"), CacheKey("b")] + (0..<40).map { CacheKey("new \($0)") })
         third.close()
     }
 
-    @Test("of tables that were loaded from a dump is given a snapshot", arguments: [true, false])
+    @Test("of tables that were loaded from a dump receives a snapshot", arguments: [true, false])
     func dump(isNewRowOnly: Bool) async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let engine = try await engine(database.url)
@@ -62,7 +62,7 @@ struct RestoreTests {
         try await engine.write(Data("2".utf8), key: CacheKey("lost"))
         let cursor = try await engine.fetchCursor()
         if isNewRowOnly {
-            // Nothing but the rows since the dump is gone: the row that the cursor names proves it.
+            // Only the rows since the dump are missing, among them the row of the cursor.
             try await database.sql(
                 """
                 DELETE FROM emporium_changes WHERE id = (SELECT max(id) FROM emporium_changes);
@@ -84,7 +84,7 @@ struct RestoreTests {
         engine.close()
     }
 
-    /// Loads a database with its log into another server, whose transactions have lower numbers.
+    /// Loads a database with its log into another server, whose transaction numbers are lower.
     private func restoredElsewhere() async throws -> (server: PostgresServer, readerURL: String) {
         let database = try await PostgresServer.shared().makeDatabase()
         let original = try await engine(database.url)
@@ -94,7 +94,7 @@ struct RestoreTests {
         original.close()
         let server = try await PostgresServer.launch()
         try await server.sql(dump)
-        // As if the original server had been in use for longer.
+        // Simulates an original server that had been in use for longer.
         try await server.sql(
             """
             UPDATE emporium_changes SET transaction = (transaction::text::bigint + 1000000)::text::xid8;
@@ -106,7 +106,7 @@ struct RestoreTests {
         return (server, "postgresql://reader:pa55@\(rest)")
     }
 
-    @Test("who may only read a restored dump ends with an error, and follows once a writer has opened it")
+    @Test("without the right to write fails on a restored dump, and follows after a writer has opened it")
     func readerOfADump() async throws {
         let (server, url) = try await restoredElsewhere()
         let reader = try await engine(url)
@@ -132,7 +132,7 @@ struct RestoreTests {
         writer.close()
     }
 
-    @Test("of a standby hears of changes without notifications, and goes on when it is promoted")
+    @Test("of a standby finds changes without notifications, and continues after its promotion")
     func standby() async throws {
         let primary = try await PostgresServer.launch()
         let standby = try await primary.addStandby(isSynchronous: true)
@@ -147,37 +147,37 @@ struct RestoreTests {
         let reader = try await engine(standby.url(), options)
         var feed = reader.changes().makeAsyncIterator()
         guard case .snapshot(let snapshot) = try await feed.next() else {
-            Issue.record("The follower was not given a snapshot.")
+            Issue.record("The follower did not receive a snapshot.")
             return
         }
         #expect(snapshot.items.map(\.key) == [CacheKey("a")])
         for name in ["b", "c"] {
             try await writer.write(Data("2".utf8), key: CacheKey(name))
             guard case .changes(let delta) = try await feed.next() else {
-                Issue.record("The follower was given another snapshot.")
+                Issue.record("The follower received another snapshot.")
                 return
             }
             #expect(delta.changes.map(\.key) == [CacheKey(name)])
         }
-        // What commits late is not skipped, although a standby does not know which transactions are open.
+        // A late commit is not skipped, although snapshots of a standby do not list open transactions.
         let held = try await HeldTransaction(connecting: primary.url())
         try await held.write("late", collection: writer.number)
         try await writer.write(Data("3".utf8), key: CacheKey("early"))
-        try await waitUntil("the standby had the early one") {
+        try await waitUntil("the standby had the early item") {
             try await reader.fetch(key: CacheKey("early")) != nil
         }
         let before = try #require(feed.cursor)
         let first = try #require(try await reader.fetchChanges(since: before, excluding: nil))
         let again = try #require(try await reader.fetchChanges(since: first.cursor, excluding: nil))
         try await held.commit()
-        try await waitUntil("the standby had the late one") {
+        try await waitUntil("the standby had the late change") {
             try await standby.sql("SELECT count(*) FROM emporium_changes WHERE 'late'::bytea = substr(written[1], 2)")
                 == "1"
         }
         try await writer.write(Data("4".utf8), key: CacheKey("last"))
         var keys = (first.changes + again.changes).map(\.key)
         var place = again.cursor
-        try await waitUntil("the standby had all") {
+        try await waitUntil("the standby had all changes") {
             let delta = try #require(try await reader.fetchChanges(since: place, excluding: nil))
             keys += delta.changes.map(\.key)
             place = delta.cursor
@@ -194,7 +194,7 @@ struct RestoreTests {
         reader.close()
     }
 
-    @Test("does not depend on what its role may ask of the server")
+    @Test("needs no right to call functions of the server")
     func roles() async throws {
         let server = try await PostgresServer.launch()
         let owner = try await engine(server.url())
@@ -226,7 +226,7 @@ struct RestoreTests {
         owner.close()
     }
 
-    @Test("reads only what is new while a transaction is open elsewhere for long")
+    @Test("reads only new rows while another program keeps a transaction open")
     func openTransaction() async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let engine = try await engine(database.url)
@@ -248,8 +248,8 @@ struct RestoreTests {
         )
         let cursor = try #require(ChangeCursor(try await engine.fetchCursor()))
         let before = try await database.rowsRead(by: ChangeStatements.changes.sql(engine.number, cursor.seen))
-        #expect(before < 100, "With a log of 20,000 rows and no new one, \(before) rows were read.")
-        // The control is a reader that looks at all since the oldest open transaction.
+        #expect(before < 100, "The query read \(before) of 20,000 rows, and none was new.")
+        // The control reads all rows since the oldest open transaction.
         let naive = """
             SELECT id FROM emporium_changes WHERE transaction >= pg_snapshot_xmin('\(cursor.seen)'::pg_snapshot)
                 AND NOT pg_visible_in_snapshot(transaction, '\(cursor.seen)'::pg_snapshot)
@@ -266,14 +266,14 @@ struct RestoreTests {
 }
 
 extension Statement {
-    /// The text with its parameters in their places.
+    /// The text with values instead of parameters.
     fileprivate func sql(_ collection: Int32, _ seen: String) -> String {
         sql.replacingOccurrences(of: "$1", with: "\(collection)").replacingOccurrences(of: "$2", with: "'\(seen)'")
     }
 }
 
 extension PostgresServer.Database {
-    /// The number of rows of the log that a query fetches, by an index or by looking at all.
+    /// Returns the number of rows of the log that a query fetches, by an index or a scan.
     fileprivate func rowsRead(by query: String) async throws -> Int {
         let count = """
             SELECT sum(pg_stat_get_xact_tuples_fetched(relation) + pg_stat_get_xact_tuples_returned(relation))

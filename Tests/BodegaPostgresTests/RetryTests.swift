@@ -4,7 +4,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// A clock on which nobody waits, and which remembers for how long somebody would have.
+/// A clock whose sleeps return immediately, and which records their durations.
 private final class PatientClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -26,7 +26,7 @@ private final class PatientClock: Clock {
 
 @Suite struct RetryTests {
 
-    @Test func `Pauses double up to a limit, and keep at least half of what they can be`() {
+    @Test func `Pauses double up to a limit, and are at least half of their maximum`() {
         var longest = Backoff(first: .milliseconds(10), longest: .milliseconds(50), random: { 1 })
         #expect((0..<4).map { _ in longest.next() } == [10, 20, 40, 50].map { .milliseconds($0) })
         var shortest = Backoff(first: .milliseconds(10), longest: .milliseconds(50), random: { 0 })
@@ -34,7 +34,7 @@ private final class PatientClock: Clock {
     }
 
     @Test(arguments: ["40001", "40P01", "57P01", "57P03", "08006", "53300", "57P05", "25P03", "25P04"])
-    func `What passes is tried again`(code: String) async throws {
+    func `A transient failure is retried`(code: String) async throws {
         let clock = PatientClock()
         let retries = Retries(clock: clock, hasSeveralHosts: false)
         let attempts = try await retries.untilDone(by: .after(60)) { attempt in
@@ -46,7 +46,7 @@ private final class PatientClock: Clock {
     }
 
     @Test(arguments: ["23514", "42501", "25006", "53100", "57014", "57P04"])
-    func `What stays is not`(code: String) async throws {
+    func `A permanent failure is not retried`(code: String) async throws {
         let retries = Retries(clock: PatientClock(), hasSeveralHosts: false)
         let failure = await #expect(throws: PostgresFailure.self) {
             try await retries.untilDone(by: .after(60)) { attempt in
@@ -57,14 +57,14 @@ private final class PatientClock: Clock {
         #expect(failure?.code == code)
     }
 
-    @Test func `Trying ends when the time is over`() async throws {
+    @Test func `Retries end at the deadline`() async throws {
         let retries = Retries(clock: PatientClock(), hasSeveralHosts: false)
         await #expect(throws: PostgresFailure.self) {
             try await retries.untilDone(by: .after(0)) { _ in throw PostgresFailure(.connectionLost, "") }
         }
     }
 
-    @Test func `A server that became a standby is left for another one if there is one`() async throws {
+    @Test func `A server that became a standby is replaced by another host`() async throws {
         let retries = Retries(clock: PatientClock(), hasSeveralHosts: true)
         let attempts = try await retries.untilDone(by: .after(60)) { attempt in
             if attempt == 0 { throw PostgresFailure(.refused(code: "25006"), "") }

@@ -5,11 +5,11 @@ import Foundation
 import PostgresTesting
 import Testing
 
-/// A server that has no connection left, restarts, says nothing: how long operations wait and how they end.
+/// Tests of operations while the server restarts, is silent or has no connection left.
 @Suite("A server in trouble", .timeLimit(.minutes(15)))
 struct ServerFaultTests {
 
-    @Test("that restarts under load is waited for, and nothing acknowledged is lost")
+    @Test("that restarts under load loses no acknowledged write, and operations wait for it")
     func restart() async throws {
         let server = try await PostgresServer.launch()
         let options = PostgresDatabase.Options(maximumConnections: 4, timeout: 180)
@@ -31,7 +31,7 @@ struct ServerFaultTests {
         #expect(found.allSatisfy { $0.allSatisfy { $0 } })
     }
 
-    @Test("with a small pool serves a storm of tasks")
+    @Test("serves many concurrent tasks over a small pool")
     func storm() async throws {
         let url = try await PostgresServer.shared().makeDatabase().url
         let options = PostgresDatabase.Options(maximumConnections: 2, timeout: 180)
@@ -50,9 +50,9 @@ struct ServerFaultTests {
         #expect(try await engine.fetchCount() == 200)
     }
 
-    @Test("that has no connection left is waited for, and told of in the end")
+    @Test("that has no connection left is reported after the time limit")
     func noConnectionLeft() async throws {
-        // Six for programs, the rest for the superuser.
+        // Six connections for programs, the others for the superuser.
         let server = try await PostgresServer.launch(
             settings: ["max_connections": "8", "superuser_reserved_connections": "2", "max_wal_senders": "0"])
         try await server.sql("CREATE ROLE app LOGIN PASSWORD 'app'; GRANT ALL ON SCHEMA public TO app")
@@ -67,7 +67,7 @@ struct ServerFaultTests {
                     try await PostgresStorageEngine(connecting: url, collection: "storm", options: options)
                 })
         }
-        // All want sixteen.
+        // Together, the engines want sixteen connections.
         let acknowledged = try await withThrowingTaskGroup(of: CacheKey?.self) { [engines] group in
             for task in 0..<200 {
                 group.addTask {
@@ -85,10 +85,10 @@ struct ServerFaultTests {
         #expect(!acknowledged.isEmpty)
         for engine in engines { await engine.database.finish() }
 
-        try await waitUntil("the server had let go of all connections") {
+        try await waitUntil("the server had closed all connections") {
             try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'") == "0"
         }
-        // Who looks holds a connection, too, for a moment, which can be the one that a holder then doesn't get.
+        // A query of the test can take the last connection for a moment, so holders retry.
         let isOver = Locked(false)
         defer { isOver.withLock { $0 = true } }
         let holders = (0..<6).map { _ in
@@ -118,7 +118,7 @@ struct ServerFaultTests {
         #expect(try await engine.fetchKeys(among: acknowledged) == acknowledged)
     }
 
-    @Test("that says nothing is not waited for longer than allowed, and used again when it speaks")
+    @Test("that is silent is waited for up to the time limit, and used again after it resumes")
     func paused() async throws {
         let server = try await PostgresServer.launch()
         let key = CacheKey("a")
@@ -139,7 +139,7 @@ struct ServerFaultTests {
             { _ = try await engine.fetchCount() },
             { _ = try await PostgresStorageEngine(connecting: server.url(), collection: "items", options: hasty) },
         ]
-        // All at once, with more of them than connections.
+        // Concurrently, with more operations than connections.
         let codes = await withTaskGroup(of: StorageError.Code?.self) { group in
             for operation in operations + operations + operations {
                 group.addTask {
@@ -156,7 +156,7 @@ struct ServerFaultTests {
         #expect(codes.allSatisfy { [.timedOut, .unreachable].contains($0) }, "\(codes)")
 
         try await server.resume()
-        // What was under way may come to its end now, and before that is in the way.
+        // Statements in progress may complete now, and delay others until then.
         let answer = try await hurrying {
             try await engine.write(Data([3]), key: key)
             return try await engine.fetch(key: key)
@@ -165,10 +165,10 @@ struct ServerFaultTests {
         #expect(try await hurrying { try await engine.fetchKeys() } == [key])
     }
 
-    /// Does something until a time limit that is short, because it is to be reached elsewhere, is not reached.
+    /// Repeats an operation until it succeeds within the short time limit of the test.
     private func hurrying<Result>(_ body: () async throws -> Result) async throws -> Result {
         var result: Result?
-        try await waitUntil("it was done in time") {
+        try await waitUntil("the operation succeeded in time") {
             do {
                 result = try await body()
                 return true
@@ -179,7 +179,7 @@ struct ServerFaultTests {
         return try #require(result)
     }
 
-    @Test("with all connections in use is not waited for longer than allowed; short reads go on")
+    @Test("with all connections of the pool in use is waited for up to the time limit, and short reads continue")
     func fullPool() async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let hasty = PostgresDatabase.Options(maximumConnections: 2, timeout: 2)
@@ -191,7 +191,7 @@ struct ServerFaultTests {
             try await PostgresStorageEngine(connecting: database.url, collection: "items", options: hasty)
         }
 
-        // Somebody changes the table for a long time.
+        // A long transaction locks the table.
         let holder = Task {
             try await database.sql(
                 "BEGIN; LOCK TABLE emporium_items IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(600)")

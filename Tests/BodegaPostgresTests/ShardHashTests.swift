@@ -4,7 +4,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// Programs of all versions must find each other's rows, so these never change.
+/// Programs of all versions must find each other's rows, so the shards never change.
 @Test(arguments: [
     ("notes", CacheKey(""), 2519),
     ("notes", CacheKey("dolly-parton"), 3086),
@@ -16,18 +16,18 @@ import Testing
     ("notes", CacheKey("a\u{0}b"), 1093),
     ("notes", CacheKey(String(repeating: "k", count: 10_000)), 2933),
 ])
-func `An item is in the shard that it has always been in`(collection: String, key: CacheKey, shard: Int16) {
+func `An item has the same shard in all versions`(collection: String, key: CacheKey, shard: Int16) {
     #expect(ItemKey(key, in: ShardHash(collection: collection)).shard == shard)
 }
 
-@Test func `Shards get about equally many items`() {
+@Test func `Items are distributed evenly among shards`() {
     let hash = ShardHash(collection: "notes")
     var counts = [Int](repeating: 0, count: ShardHash.shardCount)
     for number in 0..<409_600 { counts[Int(ItemKey(CacheKey("item-\(number)"), in: hash).shard)] += 1 }
     #expect(counts.allSatisfy { (40...180).contains($0) })
 }
 
-@Test func `A long key stands in the row by its hash, and no short key looks like it`() throws {
+@Test func `A long key is represented by its hash, which differs from any short key`() throws {
     let hash = ShardHash(collection: "notes")
     let (short, long) = (String(repeating: "k", count: 1_000), String(repeating: "k", count: 1_001))
     #expect(ItemKey(CacheKey(short), in: hash).long == nil)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Waiting for a socket", .timeLimit(.minutes(5)))
 struct SocketWatchTests {
 
-    /// Two sockets that are connected with each other.
+    /// Creates a pair of connected sockets.
     private func pair() -> (Int32, Int32) {
         var sockets: [Int32] = [-1, -1]
         #if canImport(Glibc)
@@ -18,7 +18,7 @@ struct SocketWatchTests {
         return (sockets[0], sockets[1])
     }
 
-    @Test("ends also if the other side went before the last words were read")
+    @Test("ends if the peer closed the connection before its last data was read")
     func end() async throws {
         let (here, there) = pair()
         defer { close(here) }
@@ -29,14 +29,14 @@ struct SocketWatchTests {
         #expect(await outcome == .ready)
         var buffer = [UInt8](repeating: 0, count: 10)
         #expect(read(here, &buffer, 10) == 3)
-        // The end of the connection is still to be read.
+        // The end of the connection is still unread.
         for _ in 0..<3 {
             #expect(await watch.wait(toWrite: false, until: .after(120), heedsCancellation: false) == .ready)
             #expect(read(here, &buffer, 10) == 0)
         }
     }
 
-    @Test("ends when the time is over, or the task is cancelled")
+    @Test("ends at the deadline, or when the task is cancelled")
     func nothing() async throws {
         let (here, there) = pair()
         defer {

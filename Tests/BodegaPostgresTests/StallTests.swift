@@ -12,11 +12,11 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// Engines and stores on a server whose connections freeze and break and whose processes stop, at seeded moments.
+/// Tests of engines and stores while connections freeze and break and server processes stop, at seeded moments.
 @Suite("Under stalls", .timeLimit(.minutes(10)))
 struct StallTests {
 
-    /// A server, proxies to it, and what can happen to them.
+    /// A server, proxies to it, and their faults.
     private struct Place {
         let server: PostgresServer
         let database: PostgresServer.Database
@@ -30,7 +30,7 @@ struct StallTests {
         }
 
         func engine(_ number: Int, of collection: String) async throws -> PostgresStorageEngine {
-            // Short times, so that much ends with an unknown outcome.
+            // Short time limits, so that many operations end with an unknown outcome.
             let options = PostgresDatabase.Options(maximumConnections: 4, connectTimeout: 1, timeout: 0.5)
             let url = number < proxies.count ? server.url(through: proxies[number], database.url) : database.url
             while true {
@@ -62,7 +62,7 @@ struct StallTests {
             try await FaultPlan(faults, seed: seed, rounds: 24).run { work.count }
         }
 
-        /// Waits until the server has received and done all that the closed engines had sent, however late.
+        /// Waits until the server has received and executed all statements of the closed engines.
         func settle() async throws {
             for proxy in proxies { proxy.thaw() }
             try await waitUntil("all connections of the closed engines had ended") {
@@ -77,7 +77,7 @@ struct StallTests {
 
     private static let keys = (0..<6).map { "key \($0)" }
 
-    @Test("a write has happened when it returns, and does not happen after it threw and the engine wrote again")
+    @Test("a write is applied when it returns, and is not applied after it threw and the engine wrote again")
     func engines() async throws {
         let seed = Seed.current
         print("engines under stalls: EMPORIUM_SEED=\(seed)")
@@ -119,7 +119,7 @@ struct StallTests {
         #expect(violations == [], "EMPORIUM_SEED=\(seed)")
     }
 
-    /// Does a random operation, which a task that is cancelled may do.
+    /// Performs a random operation, in some cases in a task that is cancelled.
     private static func operation(
         _ value: String,
         on engine: PostgresStorageEngine,
@@ -157,19 +157,19 @@ struct StallTests {
         return await task.value
     }
 
-    /// Whether an error says that the engine does not know the outcome of a write, which it settles before the next one.
+    /// Whether an error reports an unknown outcome, which the engine settles before the next write.
     private static func mayComeLate(_ failure: any Error) -> Bool {
         (failure as? StorageError)?.message.contains("is not known yet") == true
     }
 
-    /// What fails under stalls fails with an error that says so.
+    /// Checks that an operation failed with an error for stalls.
     private static func check(_ failure: any Error) {
         let code = (failure as? StorageError)?.code
         let isExpected = failure is CancellationError || code == .timedOut || code == .unreachable || code == .locked
         #expect(isExpected, "\(failure)")
     }
 
-    @Test("stores agree with their engine within seconds, whatever their writes ended with")
+    @Test("stores agree with their engine within seconds, after any outcome of their writes")
     @MainActor
     func stores() async throws {
         let seed = Seed.current
@@ -218,7 +218,7 @@ struct StallTests {
         do {
             try await waitUntil("all stores agreed with the database", within: .seconds(30)) {
                 stored = try await objects.fetchAllObjects().objects
-                // The server orders by numbers that transactions take, which can commit in another order.
+                // The server orders items by numbers of transactions, which can commit in another order.
                 let sorted = stored.sorted { $0.id < $1.id }
                 return stores.allSatisfy { store in store.items.sorted { $0.id < $1.id } == sorted }
             }

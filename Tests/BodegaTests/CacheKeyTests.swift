@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "The scheme, a leading www. and one trailing slash of a URL don't count",
+        "The scheme, a leading www. and one trailing slash of a URL are ignored",
         arguments: [
             ("https://redpanda.club/dope-quotes/dolly-parton", "redpanda.club/dope-quotes/dolly-parton"),
             ("http://www.redpanda.club/dope-quotes/dolly-parton/", "redpanda.club/dope-quotes/dolly-parton"),
@@ -49,7 +49,7 @@ import Testing
         #expect(stored.rawValue == normalForm && stored.value == key.value)
     }
 
-    @Test("URLs of one normal form make equal keys, and others don't")
+    @Test("URLs with the same normal form make equal keys; other URLs don't")
     func spellings() throws {
         let spellings = ["https://www.a.org/b/", "http://a.org/b", "ftp://www.a.org/b", "//a.org/b/"]
         let keys = try spellings.map { CacheKey(url: try #require(URL(string: $0))) }
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "A key of a URL is made again from its raw value and its kind, and from the text that engines keep",
+        "A key of a URL can be recreated from its raw value and kind, and from the text that engines store",
         arguments: ["https://www.www.org//", "file:///a", "//www.a.org", "http://localhost:8080/a", "a/b"])
     func partsOfURL(text: String) throws {
         let key = CacheKey(url: try #require(URL(string: text)))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("A key that an earlier version has encoded is understood")
+    @Test("A key that an earlier version has encoded can be decoded")
     func codingOfEarlierVersion() throws {
         let value = CacheKey("localhost:8080").value
         let json = #"{"value":"\#(value)","rawValue":"localhost:8080","kind":"url"}"#
@@ -110,7 +110,7 @@ import Testing
         #expect(try JSONDecoder().decode(CacheKey.self, from: JSONEncoder().encode(key)) == key)
     }
 
-    @Test("A key encoded without its kind is understood")
+    @Test("A key encoded without its kind can be decoded")
     func codingWithoutKind() throws {
         func decode(_ json: String) throws -> CacheKey {
             try JSONDecoder().decode(CacheKey.self, from: Data(json.utf8))

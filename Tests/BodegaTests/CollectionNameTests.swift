@@ -9,7 +9,7 @@ import Testing
     private let folder = TemporaryFolder()
     private var file: URL { folder.file("data.sqlite3") }
 
-    @Test("Collections whose names differ in any byte hold different items, also when they are opened again")
+    @Test("Collections whose names differ in any byte hold different items, even after they are reopened")
     func names() async throws {
         let names = HostileTexts.all.filter { !$0.isEmpty }
         let engine = try SQLiteStorageEngine(openingFile: file)

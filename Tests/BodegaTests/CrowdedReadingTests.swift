@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many more readers than connections and threads.
+/// Tests with many more readers than connections and threads.
 @Suite struct CrowdedReadingTests {
 
     @Test(
-        "Synchronous reads on all of the system's threads leave asynchronous ones their turn, on eight processors",
+        "Synchronous reads on all of the system's threads don't starve asynchronous ones, on eight processors",
         .timeLimit(.minutes(5)), arguments: [100, 600], ["threads", "tasks"])
     func crowded(blocks: Int, place: String) async throws {
         let folder = TemporaryFolder()

@@ -22,11 +22,11 @@ import Testing
         return StorageItem(key: key, data: Data(text.utf8), dates: dates)
     }
 
-    @Test("Items keep the dates that they come with, and their order", arguments: ["sqlite", "disk", "memory"])
+    @Test("Items keep the dates that they are written with, and their order", arguments: ["sqlite", "disk", "memory"])
     func dates(kind: String) async throws {
         let folder = TemporaryFolder()
         let engine = try Self.engine(kind, at: folder)
-        // One raw value, so that engines have to move items out of each other's way.
+        // Equal raw values, so that the items compete for one row or file name.
         let items = CacheKey.Kind.allCases.enumerated().map { index, kind in
             item(CacheKey(rawValue: "a", kind: kind), "\(kind)", Double(10 - index), Double(20 - index))
         }
@@ -39,7 +39,7 @@ import Testing
             try await engine.fetchItems(keys: [items[2].key, CacheKey("absent"), items[0].key]) == [items[2], items[0]])
     }
 
-    @Test("An item that is there gets both dates and keeps its place", arguments: ["sqlite", "disk", "memory"])
+    @Test("An existing item gets both dates and keeps its place", arguments: ["sqlite", "disk", "memory"])
     func overwriting(kind: String) async throws {
         let folder = TemporaryFolder()
         let engine = try Self.engine(kind, at: folder)
@@ -54,7 +54,7 @@ import Testing
         try await engine.write(items: [])
     }
 
-    @Test("Other engines' dates are read one by one")
+    @Test("The dates of other engines are read one by one")
     func others() async throws {
         let folder = TemporaryFolder()
         let engine: any StorageEngine = try Self.engine("memory", at: folder)
@@ -65,7 +65,7 @@ import Testing
         #expect(try await plain.datesOfAllItems().map(\.dates) == engine.datesOfAllItems().map(\.dates))
     }
 
-    /// An engine that has the five members that every one has, and no more.
+    /// An engine with only the five required members.
     private struct PlainEngine: ThrowingStorageEngine {
         private let base: any StorageEngine
         init(_ base: any StorageEngine) { self.base = base }

@@ -4,10 +4,10 @@ import GRDB
 import TestSupport
 import Testing
 
-/// What the first Bodega got wrong, by the numbers of the project's list; each fails there.
+/// Tests of the first Bodega's defects, by the numbers of the project's list. Each test fails with the first Bodega.
 @Suite struct DefectTests {
 
-    @Test("Defect 4: a read of a damaged database throws and does not look empty")
+    @Test("Defect 4: a read of a damaged database throws and does not return an empty result")
     func failureIsNotAbsence() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -103,7 +103,7 @@ import Testing
     }
 }
 
-/// A date that a test moves.
+/// A date that a test changes.
 final class DateBox: @unchecked Sendable {
     // @unchecked because each test changes it between awaited calls only.
     var value: Date

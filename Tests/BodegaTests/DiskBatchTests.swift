@@ -11,16 +11,16 @@ import Glibc
 import Musl
 #endif
 
-/// Batches that something comes in the way of.
+/// Tests of batches that fail or are interrupted.
 @Suite struct DiskBatchTests {
 
-    @Test("A batch of which a step fails is undone, and the folder stays usable", .enabled(if: Volume.canMount))
+    @Test("A batch is undone if a step fails, and the folder stays usable", .enabled(if: Volume.canMount))
     func failingStep() async throws {
         let folder = TemporaryFolder()
         let engine = DiskStorageEngine(directory: folder.directory)
         let keys = (0..<20).map { CacheKey("\($0)") }
         try await engine.write(keys.map { ($0, Data("old".utf8)) })
-        // A file that something is mounted on can be neither renamed nor removed.
+        // A file that is a mount point can be neither renamed nor removed.
         let busy = try Volume(over: folder.file(keys[11].value))
         await #expect(throws: StorageError.self) { try await engine.removeAllData() }
         #expect(try await engine.fetchKeys() == keys)
@@ -52,12 +52,12 @@ import Musl
         }
         let engine = DiskStorageEngine(directory: folder.directory)
         #expect(try await engine.fetchAll().map(\.data) == [Data("new".utf8)])
-        // An engine that goes looks after the folder for our own purposes, which would stay for so long.
+        // A released engine removes the control folder, so the writer must live until here.
         #expect(try folder.names() == ["a"])
         withExtendedLifetime(writer) {}
     }
 
-    @Test("Links where items would be are replaced, and restored if the batch fails", arguments: [false, true])
+    @Test("Links in the places of items are replaced, and restored if the batch fails", arguments: [false, true])
     func links(fails: Bool) async throws {
         let folder = TemporaryFolder()
         let engine = DiskStorageEngine(directory: folder.directory)
@@ -80,12 +80,12 @@ import Musl
         }
     }
 
-    @Test("What a crash left of an item says nothing about the next one")
+    @Test("A draft that a crash left behind does not affect the next item")
     func staleDraft() async throws {
         let folder = TemporaryFolder()
         let engine = DiskStorageEngine(directory: folder.directory)
         try await engine.write(Data("short".utf8), key: CacheKey("short"))
-        // The draft of a short key, with its record in its attribute, as if its renaming had not come about.
+        // The draft of a short key, with its record in its attribute, as if it had not been renamed yet.
         rename(folder.file(CacheKey("short").value).path, folder.file(".emporium/item").path)
         let long = CacheKey(String(repeating: "k", count: 100_000))
         try await engine.write(Data("long".utf8), key: long)
@@ -100,7 +100,7 @@ import Musl
         defer { volume.unmount() }
         let engine = try DiskStorageEngine(opening: folder.directory)
         try await engine.write((0..<5).map { (CacheKey("\($0)"), Data(count: 1000)) })
-        // Filled to the last byte from outside, there is no room for the list of a batch.
+        // The volume is filled to the last byte, so there is no space for the list of a batch.
         let filler = folder.file(".DS_Store")
         #expect(FileManager.default.createFile(atPath: filler.path, contents: nil))
         let handle = try FileHandle(forWritingTo: filler)

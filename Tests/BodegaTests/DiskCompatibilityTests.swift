@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Folders go back and forth between the first Bodega and ours. Its side is Foundation reading and writing files.
+/// Tests of folders shared with the first Bodega. Its side is simulated by Foundation reading and writing files.
 @Suite struct DiskCompatibilityTests {
 
     @Test("Files of Bodega are found by the keys that they were written under")
@@ -19,7 +19,7 @@ import Testing
             #expect(try await engine.fetch(key: key) == Data("value of \(key.value)".utf8))
             #expect(try await engine.fetchDates(key: key) != nil)
         }
-        // Only the names are known, so the keys are verbatim ones, which find the items too.
+        // Only the names are known, so the keys are verbatim. They find the items, too.
         let keys = try await engine.fetchKeys()
         #expect(Set(keys.map(\.value)) == [CacheKey("x").value, CacheKey(url: url).value, "notes.txt"])
         #expect(keys.allSatisfy { $0.kind == .verbatim })
@@ -46,7 +46,7 @@ import Testing
         try await engine.remove(key: key)
         #expect(try await engine.fetchCount() == 0)
 
-        // Beside a file of an earlier version, which did not find Bodega's.
+        // Beside a file of an earlier version, which did not find Bodega's file.
         try await engine.write(Data("ours".utf8), key: key)
         try Data("theirs".utf8).write(to: file)
         #expect(try await engine.fetch(key: key) == Data("ours".utf8))
@@ -55,7 +55,7 @@ import Testing
         #expect(try await engine.fetchCount() == 0)
     }
 
-    @Test("A URL whose name Bodega would have confused with another's is another item")
+    @Test("A URL whose name Bodega would confuse with that of another URL is a separate item")
     func confusedNames() async throws {
         let folder = TemporaryFolder()
         let keys = try ["https://a.org/www.b", "https://a.org/b"].map { CacheKey(url: try #require(URL(string: $0))) }
@@ -76,14 +76,14 @@ import Testing
         #expect(try await engine.fetchCount() == 1)
     }
 
-    @Test("An item is a file named as Bodega names it, with the item's bytes and nothing else")
+    @Test("An item's file has the name that Bodega gives it, and contains only the item's bytes")
     func referenceReadsOurFolder() async throws {
         let folder = TemporaryFolder()
         let keys = [CacheKey("x"), CacheKey(verbatim: "a.txt"), CacheKey(rawValue: "a.org", kind: .url)]
         do {
             let engine = DiskStorageEngine(directory: folder.directory)
             try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
-            // What it would do when it goes, which may be a moment later than here.
+            // The engine does this when it is released, which may happen a moment later than here.
             try await engine.tidyUp()
         }
         #expect(try folder.names() == keys.map(\.value).sorted())
@@ -101,7 +101,7 @@ import Testing
         #expect(try await engine.fetch(key: CacheKey("x")) == Data("theirs".utf8))
     }
 
-    @Test("Subfolders, links and what a system puts into any folder are not items, and stay")
+    @Test("Subfolders, links and files that a system adds to any folder are not items, and stay")
     func otherEntries() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.file("sub"), withIntermediateDirectories: false)
@@ -115,7 +115,7 @@ import Testing
         #expect(try folder.names().filter { $0 != ".emporium" } == [".DS_Store", "link", "sub"])
     }
 
-    @Test("A frozen folder opens with everything in it")
+    @Test("A frozen folder opens with all of its items")
     func fixture() async throws {
         let folder = TemporaryFolder()
         let copy = folder.file("copy")
@@ -136,7 +136,7 @@ import Testing
         )
     }
 
-    @Test("A batch that was committed before a crash is finished, one that was not is forgotten")
+    @Test("A batch that was committed before a crash is finished; one that was not is discarded")
     func recovery() async throws {
         let folder = TemporaryFolder()
         let writer = DiskStorageEngine(directory: folder.directory)
@@ -153,12 +153,12 @@ import Testing
         let engine = DiskStorageEngine(directory: folder.directory)
         #expect(try await engine.fetch(key: CacheKey(verbatim: "c")) == Data("of commit".utf8))
         #expect(Set(try await engine.fetchKeys()) == [CacheKey(verbatim: "b"), CacheKey(verbatim: "c")])
-        // An engine that goes looks after the folder for our own purposes, which would stay for so long.
+        // A released engine removes the control folder, so the writer must live until here.
         #expect(try folder.names() == ["b", "c"])
         withExtendedLifetime(writer) {}
     }
 
-    @Test("A reader that was open before the crash finishes the batch too")
+    @Test("A reader that was open before the crash finishes the batch, too")
     func recoveryByReader() async throws {
         let folder = TemporaryFolder()
         let engine = DiskStorageEngine(directory: folder.directory)
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "A damaged list of a batch is reported, and nothing is done by it", arguments: ["", "Wa\0", "Xa\0E", "Wa\0E\0"])
+        "A damaged list of a batch is reported and changes nothing", arguments: ["", "Wa\0", "Xa\0E", "Wa\0E\0"])
     func damagedList(list: String) async throws {
         let folder = TemporaryFolder()
         try Data("1".utf8).write(to: folder.file("a"))

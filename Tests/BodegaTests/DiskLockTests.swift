@@ -11,10 +11,10 @@ import Glibc
 import Musl
 #endif
 
-/// The locks of a folder.
+/// Tests of the locks of a folder.
 @Suite struct DiskLockTests {
 
-    @Test("A lock goes with its writer, also if a child process has inherited the file and not closed it yet")
+    @Test("A writer releases its lock even if a child process has inherited the file and not closed it yet")
     func inherited() throws {
         let folder = TemporaryFolder()
         let core = DiskFolder(url: folder.url, durability: .relaxed)
@@ -42,7 +42,7 @@ import Musl
         #expect(error?.code == .locked)
     }
 
-    @Test("No operation waits forever for a writer that was stopped, and single items are read beside it")
+    @Test("No operation waits forever for a suspended writer, and items can be read in the meantime")
     func stoppedWriter() throws {
         let folder = TemporaryFolder()
         let core = core(folder)
@@ -58,13 +58,13 @@ import Musl
         #expect(try core.count() == 3)
     }
 
-    @Test("No operation waits forever for a batch that was stopped in the midst: reads of one item or all, writes")
+    @Test("No operation waits forever for a suspended batch: neither reads of one item or all items, nor writes")
     func stoppedBatch() throws {
         let folder = TemporaryFolder()
         let core = core(folder)
         try write("a", "b", to: core)
         try DiskFolder(url: folder.url, durability: .relaxed).writing { open, control throws in
-            // As a batch is while it is carried out.
+            // The state of a batch while it is carried out.
             try #require(mkdirat(control, "commit", 0o700) == 0)
             try #require(flock(open, LOCK_EX) == 0)
             let attempts: [() throws -> Void] = [
@@ -79,7 +79,7 @@ import Musl
             for attempt in attempts {
                 expectLocked(attempt)
             }
-            // Before it has the readers' lock.
+            // The state before the batch has the readers' lock.
             flock(open, LOCK_UN)
             for attempt in attempts {
                 expectLocked(attempt)
@@ -89,7 +89,7 @@ import Musl
         #expect(try core.count() == 2)
     }
 
-    @Test("A batch does not wait forever for a reader that was stopped, and changes nothing then")
+    @Test("A batch does not wait forever for a suspended reader, and changes nothing when it gives up")
     func stoppedReader() throws {
         let folder = TemporaryFolder()
         let core = core(folder)
@@ -97,14 +97,14 @@ import Musl
         try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
             expectLocked { try write("b", "c", to: core) }
             #expect(try core.allKeys() == [CacheKey("a"), CacheKey("b")])
-            // A single one needs no such lock.
+            // A single item needs no such lock.
             try write("d", to: core)
         }
         try write("b", "c", to: core)
         #expect(try core.allKeys() == ["a", "b", "d", "c"].map { CacheKey($0) })
     }
 
-    @Test("A reader's lock goes with it, also if a child process has inherited the folder and not closed it yet")
+    @Test("A reader releases its lock even if a child process has inherited the folder and not closed it yet")
     func inheritedByReading() throws {
         let folder = TemporaryFolder()
         let core = core(folder)
@@ -116,7 +116,7 @@ import Musl
         try write("a", "b", to: core)
     }
 
-    @Test("Operations that wait for a thread behind one that waits in vain wait no longer than that one")
+    @Test("Operations queued behind one that times out wait no longer than that one")
     func behindOthers() async throws {
         let folder = TemporaryFolder()
         let time = Locked(Duration.seconds(1000))
@@ -127,14 +127,14 @@ import Musl
         try DiskFolder(url: folder.url, durability: .relaxed).writing { _, _ throws in
             for _ in 0..<10 {
                 #expect(throws: StorageError.self) {
-                    try core.carryOut(askedAt: .seconds(1000)) { try write("b", to: $0) }
+                    try core.carryOut(requestedAt: .seconds(1000)) { try write("b", to: $0) }
                 }
                 #expect(timeout.now() == .seconds(1030))
             }
-            // One that was asked for later has all of its time, whatever it waited for before.
+            // An operation that was requested later has the whole limit, regardless of earlier waits.
             time.withLock { $0 = .seconds(2000) }
             #expect(throws: StorageError.self) {
-                try core.carryOut(askedAt: .seconds(1900)) { try write("b", to: $0) }
+                try core.carryOut(requestedAt: .seconds(1900)) { try write("b", to: $0) }
             }
             #expect(timeout.now() == .seconds(2030))
         }
@@ -150,12 +150,12 @@ import Musl
         try write("a", "b", to: core)
         core.lastTimeout.withLock { $0 = .seconds(1500) }
         try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
-            expectLocked { try core.carryOut(askedAt: .seconds(1000)) { try write("b", "c", to: $0) } }
+            expectLocked { try core.carryOut(requestedAt: .seconds(1000)) { try write("b", "c", to: $0) } }
         }
         #expect(timeout.now() == .seconds(2030))
     }
 
-    @Test("A writer that finishes another's batch waits for readers no longer than its limit, all together")
+    @Test("A writer that finishes another writer's batch waits for readers no longer than its own limit in total")
     func finishingBatch() throws {
         let folder = TemporaryFolder()
         let time = Locked(Duration.seconds(1000))
@@ -164,7 +164,7 @@ import Musl
         let core = DiskFolder(url: folder.url, durability: .relaxed, lockTimeout: timeout)
         try write("a", "b", to: core)
         try DiskFolder(url: folder.url, durability: .relaxed).readingMany { _ throws in
-            // As a process leaves it that ends while it waits for readers.
+            // The state after a process has ended while waiting for readers.
             let batch = folder.file(".emporium/commit")
             try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
             try Data("E".utf8).write(to: batch.appendingPathComponent("list"))

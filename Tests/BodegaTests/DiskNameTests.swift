@@ -11,13 +11,13 @@ import Glibc
 import Musl
 #endif
 
-/// What names of files get wrong if nobody looks.
+/// Tests of file names with pitfalls: equal on some volumes, renamed, from odd clocks.
 @Suite struct DiskNameTests {
 
     private static let composed = CacheKey(verbatim: "\u{E9}")
     private static let decomposed = CacheKey(verbatim: "e\u{301}")
 
-    @Test("Names that only look alike are two files, also in one batch", arguments: [false, true])
+    @Test("Names that only look alike are two files, even in one batch", arguments: [false, true])
     func alike(inOneBatch: Bool) async throws {
         let folder = TemporaryFolder()
         let engine = DiskStorageEngine(directory: folder.directory)
@@ -37,7 +37,7 @@ import Musl
         #expect(try await engine.fetchCount() == 0)
     }
 
-    @Test("Where the volume takes names for one, the items of one batch are two all the same")
+    @Test("On a volume that treats two names as equal, the items of one batch stay separate")
     func ignoringCase() throws {
         let folder = TemporaryFolder()
         let core = DiskFolder(url: folder.url, durability: .relaxed, ignoresCase: true)
@@ -45,12 +45,12 @@ import Musl
         try core.apply(keys.map { .write(key: $0, data: Data($0.rawValue.utf8)) }, at: Date())
         #expect(try core.allItems().map(\.key) == keys)
         #expect(try core.allItems().map(\.data) == keys.map { Data($0.rawValue.utf8) })
-        // No two files have names that such a volume would take for one.
+        // No two files have names that such a volume treats as equal.
         let names = try folder.names().map { $0.lowercased().decomposedStringWithCanonicalMapping }
         #expect(Set(names).count == names.count)
     }
 
-    @Test("A renamed file is the item of its name, and a copied one an item of its own")
+    @Test("A renamed file is the item of its new name")
     func renamed() async throws {
         let folder = TemporaryFolder()
         let engine = DiskStorageEngine(directory: folder.directory)
@@ -72,7 +72,7 @@ import Musl
         #expect(try await DiskStorageEngine(directory: folder.directory).fetchAllData() == [Data("1".utf8)])
     }
 
-    @Test("New items come last, also after the clock was set back")
+    @Test("New items come last, even after the clock was set back")
     func clockSetBack() throws {
         let folder = TemporaryFolder()
         for (name, time) in [("c", 3_000), ("b", 1_000), ("a", 2_000)] {

@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Engines that only read a folder.
+/// Tests of read-only engines on a folder.
 @Suite struct DiskReadingTests {
 
     private func code(of error: any Error) -> StorageError.Code? { (error as? StorageError)?.code }
 
-    @Test("A folder that is only read stays as it is, what a crash has left there included")
-    func staysAsItIs() async throws {
+    @Test("A read-only engine changes nothing in its folder, not even the leftovers of a crash")
+    func staysUnchanged() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.copyItem(at: Fixtures.file("emporium-1-disk"), to: folder.file("items"))
         let directory = FileManager.Directory(url: folder.file("items"))
@@ -29,7 +29,7 @@ import Testing
         #expect(try Listing(of: folder.url) == before)
     }
 
-    @Test("A folder that is not there is not created")
+    @Test("A missing folder is not created")
     func absent() throws {
         let folder = TemporaryFolder()
         let absent = FileManager.Directory(url: folder.file("absent"))
@@ -37,7 +37,7 @@ import Testing
         #expect(try folder.names() == [])
     }
 
-    @Test("A batch whose process is gone is not read before it is finished")
+    @Test("A folder with an interrupted batch is not read before the batch is finished")
     func interruptedBatch() async throws {
         let folder = TemporaryFolder()
         try await DiskStorageEngine(opening: folder.directory).write(Data("a".utf8), key: CacheKey(verbatim: "a"))
@@ -54,7 +54,7 @@ import Testing
         #expect(try await engine.fetchAllData() == [Data("2".utf8)])
     }
 
-    @Test("A folder that can't be written to is read")
+    @Test("A folder without write permission can be read")
     func permissions() async throws {
         let folder = TemporaryFolder()
         try await DiskStorageEngine(opening: folder.directory).write(Data("a".utf8), key: CacheKey("a"))

@@ -9,13 +9,14 @@ import Testing
 
     private let folder = TemporaryFolder()
 
-    /// A file with a record, on a volume that keeps attributes.
+    /// Creates a file with a record, on a volume with attributes.
     private func withFile(_ body: (Int32, stat) throws -> Void) throws {
         let descriptor = open(folder.file("file").path, O_RDWR | O_CREAT, 0o600)
         defer { close(descriptor) }
         let record = DiskRecord(key: CacheKey(verbatim: "file"), order: 1, createdAt: 2, updatedAt: 3)
         try #require(
-            DiskAttribute.set(record.bytes, of: descriptor), "The volume for temporary files keeps no attributes.")
+            DiskAttribute.set(record.bytes, of: descriptor),
+            "The volume for temporary files has no extended attributes. Use another one.")
         var status = stat()
         #expect(fstat(descriptor, &status) == 0)
         try body(descriptor, status)
@@ -24,7 +25,7 @@ import Testing
     private func now() -> Int64 { DiskFolder.nanoseconds() }
     private let minute: Int64 = 60_000_000_000
 
-    @Test("The record of a file that has not changed for long is read once")
+    @Test("The record of a file that has not changed for a long time is read once")
     func old() throws {
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
@@ -57,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("Of very many files nothing is remembered")
+    @Test("The records of very many files are not cached")
     func tooMany() throws {
         try withFile { descriptor, status in
             let cache = DiskRecordCache()
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "What was remembered is forgotten when the files have become very many, or hardly any are left",
+        "The cache is emptied when there are very many files, or hardly any left",
         arguments: [1_000_000, 0])
     func forgetting(count: Int) throws {
         try withFile { descriptor, status in
@@ -86,9 +87,9 @@ import Testing
         }
     }
 
-    @Test("Between readings of a folder, items may be overwritten, removed and written anew")
+    @Test("Items can be overwritten, removed and written again between readings of a folder")
     func changes() throws {
-        // So that all files look as if they had not changed for long.
+        // A clock with which no file seems to have changed recently.
         let core = DiskFolder(
             url: folder.url, durability: .relaxed, clock: { DiskFolder.nanoseconds() + 60_000_000_000 })
         func write(_ names: String...) throws {

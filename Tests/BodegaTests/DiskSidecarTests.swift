@@ -11,11 +11,11 @@ import Glibc
 import Musl
 #endif
 
-/// What lies where the disk engine keeps records beside items, and is no record.
+/// Tests of entries that are not records, in the folder where the disk engine keeps records.
 @Suite(.timeLimit(.minutes(1))) struct DiskSidecarTests {
 
-    @Test("A pipe, a link or a folder in place of a record is no record, and reading does not wait for it")
-    func strangers() async throws {
+    @Test("A pipe, a link or a folder in place of a record is ignored, and reading does not block")
+    func nonRecords() async throws {
         let folder = TemporaryFolder()
         let keys = folder.file(".emporium/keys")
         try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)

@@ -12,9 +12,9 @@ enum Engines {
 
     static let all = [
         memory, sqlite, relaxedSQLite, restoredSQLite, sqliteCollection, disk, relaxedDisk, restoredDisk,
-    ].map(inGoodTime)
+    ].map(withBatchLimit)
 
-    private static func inGoodTime(_ configuration: Configuration) -> Configuration {
+    private static func withBatchLimit(_ configuration: Configuration) -> Configuration {
         var configuration = configuration
         if ThreadSanitizer.isThere { configuration.largestBatch = 5_000 }
         return configuration
@@ -28,7 +28,7 @@ enum Engines {
     static let relaxedSQLite = sqlite("SQLite, relaxed", durability: .relaxed)
     static let restoredSQLite = restored(sqlite("SQLite, a copy of files in use", durability: .relaxed))
 
-    /// A collection between two others, whose items it must not see.
+    /// A collection beside two others, whose items it must not return.
     static let sqliteCollection = {
         var configuration = Configuration("SQLite collection") { workspace in
             let engine = try SQLiteStorageEngine(opening: workspace.directory, now: workspace.clock.now)
@@ -68,20 +68,20 @@ enum Engines {
         return configuration
     }
 
-    /// An engine whose files are copies of another's, taken while that was open and had a history.
+    /// An engine on copies of another engine's files, taken while that engine was open and kept a log.
     private static func restored(_ configuration: Configuration) -> Configuration {
         var restored = configuration
         restored.makeEngine = { workspace in
             let files = FileManager.default
             let place = workspace.directory.url
-            let isThere = files.fileExists(atPath: place.path)
-            if try !isThere || files.contentsOfDirectory(atPath: place.path).isEmpty {
+            let exists = files.fileExists(atPath: place.path)
+            if try !exists || files.contentsOfDirectory(atPath: place.path).isEmpty {
                 let source = StorageEngineConformance.Workspace()
                 let engine = try await configuration.makeEngine(source)
                 _ = try await (engine as? any ObservableStorageEngine)?.fetchCursor()
                 try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
                 try await engine.apply([.removeAll])
-                if isThere { try files.removeItem(at: place) }
+                if exists { try files.removeItem(at: place) }
                 try files.copyItem(at: source.directory.url, to: place)
                 withExtendedLifetime(engine) {}
                 try files.removeItem(at: source.directory.url)
@@ -91,7 +91,7 @@ enum Engines {
         return restored
     }
 
-    /// Changes the file of an engine behind its back.
+    /// Changes the file of an engine through another connection.
     private static func change(
         _ workspace: StorageEngineConformance.Workspace,
         _ change: @escaping @Sendable (Database) throws -> Void
@@ -105,7 +105,7 @@ enum Engines {
             try DiskStorageEngine(opening: workspace.directory, durability: durability, now: workspace.clock.now)
         }
         configuration.refuseOperation = { _, workspace in
-            // No file can take the place of a folder that holds something.
+            // A file cannot replace a folder that is not empty.
             let key = CacheKey("refused")
             let folder = workspace.directory.url.appendingPathComponent(key.value)
             try FileManager.default.createDirectory(

@@ -6,11 +6,12 @@ import TestProcesses
 import TestSupport
 import Testing
 
-/// Another process writes and says each key when its call has returned; it is killed at random moments.
+/// Tests with another process that writes items, prints each key when its write has returned, and is killed at random
+/// moments.
 @Suite struct KillTests {
 
     @Test(
-        "What was acknowledged before a kill is there, whole; batches are there all or not at all",
+        "Items acknowledged before a kill are complete; batches are stored all or nothing",
         arguments: ["sqlite", "disk"], [StorageDurability.full, .relaxed]
     )
     func kill(engine kind: String, durability: StorageDurability) async throws {
@@ -21,16 +22,16 @@ import Testing
         var acknowledged: [String] = []
         for round in 0..<50 {
             let child = try Child("write", kind, folder.path, "\(durability)", "r\(round)", "100000")
-            var said: [String] = []
+            var printed: [String] = []
             for _ in 0..<Int.random(in: 1...60, using: &random) {
-                said.append(try #require(await child.nextLine()))
+                printed.append(try #require(await child.nextLine()))
             }
             child.kill()
-            // What it had said before it died counts too.
-            said += await child.lines()
+            // Lines that it printed before it ended count, too.
+            printed += await child.lines()
             let engine = try openEngine(kind, at: folder, durability)
-            try await verify(said, writtenWith: "r\(round)", in: engine)
-            acknowledged += said.filter { !$0.hasPrefix("batch ") }
+            try await verify(printed, writtenWith: "r\(round)", in: engine)
+            acknowledged += printed.filter { !$0.hasPrefix("batch ") }
         }
         let engine = try openEngine(kind, at: folder, durability)
         let keys = acknowledged.map { CacheKey($0) }
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "The same holds for processes that are stopped in between, and for one that writes beside them",
+        "The same holds for processes that are suspended in between, and for one that writes concurrently",
         .timeLimit(.minutes(5)), arguments: ["sqlite", "disk"]
     )
     func stall(engine kind: String) async throws {
@@ -72,7 +73,7 @@ import Testing
         let faults = writers.flatMap { writer in
             [
                 .stopped("a writer") { [writer.process] }, Fault("a writer killed") { try writer.replace() },
-                // A lock that a stopped process holds goes with the process.
+                // A lock that a suspended process holds is released when the process ends.
                 Fault("a writer stopped, then killed") {
                     ProcessSignal.stop.send(to: writer.process)
                 } end: {
@@ -88,7 +89,9 @@ import Testing
         isOver.withLock { $0 = true }
         await here.value
         for writer in writers {
-            for (prefix, said) in await writer.finish() { try await verify(said, writtenWith: prefix, in: engine) }
+            for (prefix, printed) in await writer.finish() {
+                try await verify(printed, writtenWith: prefix, in: engine)
+            }
         }
         for key in 0..<3 {
             await history.read("here \(key)") { try await engine.fetch(key: CacheKey("here \(key)"))?.text }
@@ -97,7 +100,7 @@ import Testing
         if let engine = engine as? SQLiteStorageEngine { #expect(try await engine.integrityCheck() == []) }
     }
 
-    private func verify(_ said: [String], writtenWith prefix: String, in engine: any StorageEngine) async throws {
+    private func verify(_ printed: [String], writtenWith prefix: String, in engine: any StorageEngine) async throws {
         var batches: [String: Set<String>] = [:]
         var found: Set<String> = []
         for (key, data) in try await engine.fetchAll() where key.rawValue.hasPrefix(prefix + "-") {
@@ -110,23 +113,23 @@ import Testing
         for (batch, items) in batches {
             #expect(items.count == 5, "half a batch: \(batch)")
         }
-        for line in said {
+        for line in printed {
             guard line.hasPrefix("batch ") else {
                 #expect(found.contains(line), "lost: \(line)")
                 continue
             }
-            // The batch is there, or the next one of the same writer has replaced it.
+            // The batch is stored, or the next batch of the same writer has replaced it.
             let name = String(line.dropFirst(6))
             let parts = name.split(separator: "-")
             let next = "\(parts[0])-\(parts[1])-\((Int(parts[2]) ?? 0) + 1)"
-            let isThere = batches[name] != nil
-            #expect(isThere || said.contains("batch " + next) || batches[next] != nil, "lost: \(line)")
-            #expect(!(isThere && batches[next] != nil), "both a batch and the one that replaces it: \(line)")
+            let isStored = batches[name] != nil
+            #expect(isStored || printed.contains("batch " + next) || batches[next] != nil, "lost: \(line)")
+            #expect(!(isStored && batches[next] != nil), "both a batch and the one that replaces it: \(line)")
         }
     }
 }
 
-/// Another process that writes, and that another one takes the place of when it is killed.
+/// Another process that writes and can be killed and replaced by a new one.
 private final class ReplaceableWriter: Sendable {
     private struct State {
         var children: [Child] = []
@@ -144,7 +147,7 @@ private final class ReplaceableWriter: Sendable {
         try start()
     }
 
-    /// The process that writes now.
+    /// The current process.
     var process: Int32 { state.withLock { $0.children.last?.processIdentifier ?? 0 } }
 
     /// The number of writes that were acknowledged.
@@ -162,20 +165,20 @@ private final class ReplaceableWriter: Sendable {
             state.children.append(child)
             state.readers.append(
                 Task {
-                    var said: [String] = []
+                    var printed: [String] = []
                     while let line = await child.nextLine() {
-                        said.append(line)
+                        printed.append(line)
                         self.state.withLock { $0.count += 1 }
                     }
-                    return said
+                    return printed
                 })
         }
     }
 
     /// Ends the process.
     ///
-    /// - Returns: What all of them had said, by the prefix of their keys.
-    func finish() async -> [(prefix: String, said: [String])] {
+    /// - Returns: The lines that all of the processes printed, by the prefix of their keys.
+    func finish() async -> [(prefix: String, printed: [String])] {
         state.withLock { $0.children.last }?.kill()
         var all: [(String, [String])] = []
         for (number, reader) in state.withLock(\.readers).enumerated() {

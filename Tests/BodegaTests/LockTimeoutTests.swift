@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-/// Waits for locks, by a clock that only pauses move.
+/// Tests of waiting for locks, with a clock that only pauses advance.
 @Suite struct LockTimeoutTests {
     private let folder = TemporaryFolder()
     private let time = Locked((now: Duration.seconds(1000), pauses: 0))
@@ -31,7 +31,7 @@ import Musl
         )
     }
 
-    /// Opens the folder as another process would.
+    /// Opens the folder like another process.
     private func opened() throws -> Int32 {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(descriptor >= 0)
@@ -39,7 +39,7 @@ import Musl
     }
 
     @Test(
-        "A lock that stays with another process ends in an error, after as long as was said and few attempts",
+        "A lock that another process keeps ends in an error, exactly at the limit and after few attempts",
         arguments: [0, .max])
     func stuck(threads: Int) throws {
         let (other, own) = (try opened(), try opened())
@@ -54,13 +54,13 @@ import Musl
         #expect(error?.file?.path == folder.path)
         #expect(time.withLock { $0.now } == .seconds(1030))
         #expect(time.withLock { $0.pauses } < 2000)
-        // The time is over for the operation, not only for that lock.
+        // The limit applies to the whole operation, not only to that lock.
         #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_EX, folder.path) }
         #expect(time.withLock { $0.now } == .seconds(1030))
     }
 
-    @Test("A lock that is given back is taken, and one that is free also after the deadline")
-    func givenBack() throws {
+    @Test("A released lock is taken, and a free lock is taken even after the deadline")
+    func released() throws {
         let (other, own) = (try opened(), try opened())
         defer {
             close(other)
@@ -77,7 +77,7 @@ import Musl
         try timeout(.zero).deadline(from: .zero).lock(own, LOCK_SH, folder.path)
     }
 
-    @Test("The system grants a lock that is given back, also just before the caller would abandon it")
+    @Test("The system grants a released lock even just before the caller would abandon the request")
     func granted() throws {
         let (other, own) = (try opened(), try opened())
         defer {
@@ -91,13 +91,13 @@ import Musl
         }.deadline()
         try deadline.lock(own, LOCK_EX, folder.path)
         #expect(time.withLock { $0.pauses } == 1)
-        #expect(deadline.rest == .zero)
+        #expect(deadline.remaining == .zero)
         #expect(flock(other, LOCK_SH | LOCK_NB) != 0)
         flock(own, LOCK_UN)
         #expect(flock(other, LOCK_SH | LOCK_NB) == 0)
     }
 
-    @Test("A lock that is granted after its caller has abandoned it is given back")
+    @Test("A lock that is granted after its caller has abandoned the request is released")
     func grantedLate() throws {
         let (other, own) = (try opened(), try opened())
         defer { close(other) }
@@ -105,7 +105,7 @@ import Musl
         let answer = Locked<DispatchSemaphore?>(nil)
         let deadline = timeout(.seconds(30)) { semaphore in answer.withLock { $0 = semaphore } }.deadline()
         #expect(throws: StorageError.self) { try deadline.lock(own, LOCK_EX, folder.path) }
-        // As a child process has it that was forked and has not closed it yet.
+        // Like the copy of a forked child process that has not closed it yet.
         let copy = dup(own)
         defer { close(copy) }
         FileSystem.closeLocked(own)
@@ -124,7 +124,7 @@ import Musl
         #expect(try TurnLock().withLock(deadline, folder.path) { true })
     }
 
-    @Test("A thread may take its turn again; others get an error when their time is over")
+    @Test("A thread can take a turn recursively; other threads get an error after their deadline")
     func turns() async throws {
         let turn = TurnLock()
         let (folder, never) = (folder, timeout(.zero))

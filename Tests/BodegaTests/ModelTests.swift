@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests with one seed for all engines. Set `EMPORIUM_SEED` to repeat a run that failed.
+/// Model tests of all engines with one seed. Set `EMPORIUM_SEED` to repeat a failed run.
 private let modelTests: [StorageEngineModelTest] = {
     print("model test: EMPORIUM_SEED=\(Seed.current)")
     return Engines.all.map { StorageEngineModelTest($0, seed: Seed.current, steps: 3_000) }

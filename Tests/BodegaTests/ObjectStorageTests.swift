@@ -23,14 +23,14 @@ private struct Quote: Codable, Equatable {
         try await storage.store(dolly, forKey: key)
         try await storage.store([(CacheKey(zora.id), zora)])
         #expect(await storage.object(forKey: key) == dolly)
-        #expect(await storage.objects(forKeys: [CacheKey(zora.id), CacheKey("nobody"), key]) == [zora, dolly])
+        #expect(await storage.objects(forKeys: [CacheKey(zora.id), CacheKey("absent"), key]) == [zora, dolly])
         #expect(await storage.objectsAndKeys(keys: [key]).map(\.key) == [key])
         #expect(await storage.allObjects() == [dolly, zora])
         #expect(await storage.allObjectsAndKeys().map(\.key) == [key, CacheKey(zora.id)])
         #expect(await storage.keyCount() == 2)
         #expect(await storage.allKeys() == [key, CacheKey(zora.id)])
         #expect(await storage.createdAt(forKey: key) != nil)
-        #expect(await storage.updatedAt(forKey: CacheKey("nobody")) == nil)
+        #expect(await storage.updatedAt(forKey: CacheKey("absent")) == nil)
         try await storage.removeObject(forKey: key)
         #expect(try await storage.fetchObject(forKey: key) == nil)
         try await storage.removeObject(forKeys: [CacheKey(zora.id), key])
@@ -40,7 +40,7 @@ private struct Quote: Codable, Equatable {
         #expect(try await storage.fetchKeys() == [])
     }
 
-    @Test("A storage made with a folder keeps an object a file")
+    @Test("A storage on a folder keeps each object in a file")
     func directory() async throws {
         let folder = TemporaryFolder()
         try await ObjectStorage(directory: folder.directory).store(dolly, forKey: CacheKey(verbatim: "dolly.json"))
@@ -48,7 +48,7 @@ private struct Quote: Codable, Equatable {
         #expect(try JSONDecoder().decode(Quote.self, from: data) == dolly)
     }
 
-    @Test("A record that cannot be decoded is reported with its key, hides no other, and stays")
+    @Test("A record that cannot be decoded is reported with its key, does not hide others, and stays stored")
     func undecodable() async throws {
         let engine = MemoryStorageEngine()
         let storage = ObjectStorage<Quote>(storage: engine)
@@ -81,7 +81,7 @@ private struct Quote: Codable, Equatable {
         #expect(try await storage.fetchCount() == 0)
     }
 
-    @Test("Coders with strategies of their own are used as they are")
+    @Test("Coders with custom strategies are used unchanged")
     func coder() async throws {
         let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
         encoder.dateEncodingStrategy = .iso8601
@@ -94,7 +94,7 @@ private struct Quote: Codable, Equatable {
         #expect(await storage.object(forKey: CacheKey("1")) == dolly)
     }
 
-    @Test("Forms for several objects are one call to the engine")
+    @Test("Methods for several objects make one call to the engine")
     func oneCall() async throws {
         let engine = RecordingStorageEngine(MemoryStorageEngine())
         let storage = ObjectStorage<Quote>(storage: engine)

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-/// Who may read what engines create.
+/// Tests of the permissions of files that engines create.
 @Suite struct PermissionTests {
 
     private let folder = TemporaryFolder()
@@ -36,7 +36,7 @@ import Musl
         let copy = folder.file("copy.sqlite3")
         try await engine.backup(to: copy)
         #expect(try permissions(copy) == mode)
-        // The draft, too, from its beginning, and whatever it takes the place of.
+        // This also holds for the draft, from its creation, whatever file it replaces.
         try set(0o600, copy)
         let size = try status(copy).st_size
         try await engine.backup(to: copy, replacing: true)
@@ -45,7 +45,7 @@ import Musl
         #expect(try folder.names() == ["copy.sqlite3", "data.sqlite3", "data.sqlite3-shm", "data.sqlite3-wal"])
     }
 
-    @Test("What lies beside a database is no more readable than the database")
+    @Test("The files beside a database are no more readable than the database")
     func besideDatabase() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         try await engine.close()
@@ -59,7 +59,7 @@ import Musl
         #expect(try permissions(engine.file) == 0o600)
     }
 
-    @Test("A disk item keeps its permissions when it is written again, alone or in a batch")
+    @Test("A disk item keeps its permissions when it is overwritten, alone or in a batch")
     func diskItems() async throws {
         let engine = try DiskStorageEngine(opening: folder.directory)
         let keys = ["a", "b"].map { CacheKey(verbatim: $0) }
@@ -74,9 +74,9 @@ import Musl
         #expect(try await engine.fetchAllData() == [Data("3".utf8), Data("3".utf8)])
     }
 
-    @Test("An item that has to make room for another takes its permissions along")
+    @Test("An item that moves to another file keeps its permissions")
     func movedItem() async throws {
-        // Two keys that want the same file: a verbatim one, and the one whose hash has its name.
+        // Two keys with the same file name: a verbatim key, and a hashed key whose hash is that name.
         let core = DiskFolder(url: folder.url, durability: .relaxed)
         let hashed = CacheKey("a")
         let verbatim = CacheKey(verbatim: hashed.value)
@@ -90,7 +90,7 @@ import Musl
         #expect(try core.data(of: hashed) == Data("h".utf8))
     }
 
-    @Test("What only a group may read stays hidden from another group")
+    @Test("A file that only a group may read is not readable by another group")
     func otherGroup() throws {
         var original = stat()
         original.st_gid = gid_t.max - 7
@@ -107,7 +107,7 @@ import Musl
         #expect(try created(0o640) == 0o640)
     }
 
-    @Test("Root leaves items to their owners", .enabled(if: geteuid() == 0))
+    @Test("Items that root overwrites keep their owners", .enabled(if: geteuid() == 0))
     func owner() async throws {
         let engine = try DiskStorageEngine(opening: folder.directory)
         let key = CacheKey(verbatim: "a")

@@ -11,11 +11,11 @@ import Glibc
 import Musl
 #endif
 
-/// What needs another process to happen.
+/// Tests that need another process.
 @Suite struct ProcessTests {
 
     @Test(
-        "Two processes and two engines in this one write to one store at once, and all of it is there",
+        "Two processes and two engines of this process write to one store concurrently, and no item is lost",
         arguments: ["sqlite", "disk"])
     func twoProcesses(kind: String) async throws {
         let folder = TemporaryFolder()
@@ -37,12 +37,12 @@ import Musl
             }
             try await group.waitForAll()
         }
-        // Of each child four writers, each with 100 items and the 5 of its last batch.
+        // Each child has four writers, each with 100 items and the 5 items of its last batch.
         #expect(try await engines[0].fetchCount() == 2 * 4 * 105 + 2 * 200)
     }
 
-    @Test("Many processes create one new store at the same moment", arguments: ["sqlite", "disk"])
-    func creatingAtOnce(kind: String) async throws {
+    @Test("Many processes create the same store simultaneously", arguments: ["sqlite", "disk"])
+    func simultaneousCreation(kind: String) async throws {
         for _ in 0..<5 {
             let folder = TemporaryFolder()
             let children = try (0..<6).map { try Child("write", kind, folder.path, "full", "p\($0)", "1") }
@@ -52,7 +52,7 @@ import Musl
     }
 
     @Test(
-        "Reaching a limit on the size of files is a full storage, loses nothing, and passes",
+        "Reaching a limit on the size of files is reported as a full volume, loses nothing, and is recovered from",
         arguments: ["sqlite", "disk"])
     func fileSizeLimit(kind: String) async throws {
         let folder = TemporaryFolder()
@@ -69,7 +69,7 @@ import Musl
     }
 
     @Test(
-        "A full volume is reported, loses nothing, and passes", .enabled(if: Volume.canMount),
+        "A full volume is reported, loses nothing, and is recovered from", .enabled(if: Volume.canMount),
         arguments: ["sqlite", "disk"])
     func fullVolume(kind: String) async throws {
         let folder = TemporaryFolder()
@@ -90,11 +90,11 @@ import Musl
         #expect((failure as? StorageError)?.code == .storageFull, "\(String(describing: failure))")
         #expect(written > 5)
         #expect(try await engine.fetchAll().map(\.key) == (0..<written).map { CacheKey("\($0)") })
-        // A batch that doesn't fit leaves nothing of itself.
+        // A batch that doesn't fit leaves nothing behind.
         let batch = (0..<50).map { (key: CacheKey("batch \($0)"), data: Data(count: 50_000)) }
         await #expect(throws: StorageError.self) { try await engine.write(batch) }
         #expect(try await engine.fetchCount() == written)
-        // Room for a removal must be had even now, on disk at least.
+        // Removals must succeed even on a full volume, at least with the disk engine.
         if kind == "disk" {
             try await engine.remove(key: CacheKey("0"))
             try await engine.write(Data(count: 1000), key: CacheKey("again"))
@@ -102,7 +102,7 @@ import Musl
         }
     }
 
-    @Test("A folder that cannot be written to is reported; what is in it stays", arguments: ["sqlite", "disk"])
+    @Test("A folder without write permission is reported, and its items stay", arguments: ["sqlite", "disk"])
     func readOnlyFolder(kind: String) async throws {
         let folder = TemporaryFolder()
         try await openEngine(kind, at: folder).write(Data("a".utf8), key: CacheKey("a"))
@@ -115,7 +115,7 @@ import Musl
         #expect(try await openEngine(kind, at: folder).fetchCount() == 1)
     }
 
-    @Test("Except on Apple platforms, data and caches are where the XDG variables point", .enabled(if: usesXDG))
+    @Test("Except on Apple platforms, data and caches are in the folders of the XDG variables", .enabled(if: usesXDG))
     func directories() async throws {
         let folder = TemporaryFolder()
         let environment = [
@@ -132,7 +132,7 @@ import Musl
     }
 
     @Test(
-        "An XDG variable that is empty or relative does not count", .enabled(if: usesXDG),
+        "An XDG variable that is empty or relative is ignored", .enabled(if: usesXDG),
         arguments: ["", "here"])
     func invalidDirectories(value: String) async throws {
         let folder = TemporaryFolder()

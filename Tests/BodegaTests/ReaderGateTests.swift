@@ -8,7 +8,7 @@ import Testing
 @Suite struct ReaderGateTests {
     private let queue = DispatchQueue(label: "readers", attributes: .concurrent)
 
-    @Test("Readers that wait on their thread and those that don't hold one share the places, and all get in")
+    @Test("Readers that block their threads and readers without threads share the places, and all of them enter")
     func sharing() async {
         let gate = ReaderGate(count: 2, queue: queue)
         let inside = Locked((now: 0, most: 0, all: 0))
@@ -45,8 +45,8 @@ import Testing
         #expect(gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
     }
 
-    @Test("Who keeps readers out is alone, whoever else does")
-    func keepingOut() async {
+    @Test("A closure that excludes readers runs alone, even if several callers exclude readers")
+    func exclusion() async {
         let gate = ReaderGate(count: 3, queue: queue)
         let state = Locked((inside: 0, isAlone: false, meetings: 0))
         await withCheckedContinuation { continuation in
@@ -77,13 +77,13 @@ import Testing
         #expect(gate.tryEnter() && gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
     }
 
-    /// Runs the first part of a task, and what follows only when it is let go.
+    /// An executor that runs the first part of a task, and the following parts only after they are released.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private final class HoldingExecutor: TaskExecutor {
         private enum State {
             case new
             case holds([UnownedJob])
-            case letGo
+            case released
         }
 
         private let queue = DispatchQueue(label: "held")
@@ -103,15 +103,15 @@ import Testing
                 case .holds(let jobs):
                     state = .holds(jobs + [job])
                     return true
-                case .letGo: return false
+                case .released: return false
                 }
             }
             if isHeld { held() } else { run(job) }
         }
 
-        func letGo() {
+        func release() {
             let jobs = state.withLock { state in
-                defer { state = .letGo }
+                defer { state = .released }
                 guard case .holds(let jobs) = state else { return [UnownedJob]() }
                 return jobs
             }
@@ -123,15 +123,15 @@ import Testing
         }
     }
 
-    @Test("A reader whose task can't go on keeps nobody outside", .timeLimit(.minutes(10)))
+    @Test("A reader whose task can't continue does not block other readers", .timeLimit(.minutes(10)))
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func suspendedTask() async throws {
         let folder = TemporaryFolder()
         try await SQLiteStorageEngine(opening: folder.directory).write(Data([1]), key: CacheKey("a"))
-        // It has one place for readers.
+        // This engine has one place for readers.
         let engine = try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3"))
         var wasHeld = false
-        // A read that is over before its task begins to wait for it is not held.
+        // A read that ends before its task waits for it is not held.
         while !wasHeld {
             let (held, continuation) = AsyncStream.makeStream(of: Void.self)
             let executor = HoldingExecutor { continuation.yield() }
@@ -141,7 +141,7 @@ import Testing
             }
             wasHeld = await held.first { true } != nil
             if wasHeld { #expect(try SQLiteCollection(of: engine).allItems().count == 1) }
-            executor.letGo()
+            executor.release()
             #expect(try await reading.value == 1)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 /// The snippets of the README, compiled and run.
 @Suite struct ReadmeTests {
 
-    /// What stands in the README must stand in one of these, line by line.
+    /// The files that must contain the README's snippets, line by line.
     private static let sources = [
         "Tests/ReadmeProgram/Program.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
@@ -23,13 +23,13 @@ import Testing
             lines(of: $0.components(separatedBy: "```")[0])
         }
         #expect(snippets.count > 6)
-        // What goes into a manifest begins with a dot.
+        // Snippets for a manifest begin with a dot.
         for snippet in snippets where !snippet[0].hasPrefix(".") {
             #expect(sources.contains { contains($0, snippet) }, "not compiled:\n\(snippet.joined(separator: "\n"))")
         }
     }
 
-    @Test("The program at the head of the README is one, and keeps its notes")
+    @Test("The program at the head of the README runs and keeps its notes")
     func program() async throws {
         let home = TemporaryFolder()
         let environment = Self.environment(in: home)
@@ -38,7 +38,7 @@ import Testing
             #expect(lines == ["\(Array(repeating: "Buy milk", count: count))"])
         }
         #if !canImport(Darwin)
-        // Where the README says that the file is.
+        // The location that the README documents.
         #expect(try SQLiteStorageEngine(readingFile: home.file("XDG_DATA_HOME/Notes/data.sqlite3")).file.isFileURL)
         #endif
     }
@@ -49,7 +49,7 @@ import Testing
         let child = try Child("readme", home.path + "/backup.sqlite3", environment: Self.environment(in: home))
         let lines = await child.lines()
         #expect(lines.prefix(4) == [#"0 ["Quotes", "Drafts"]"#, #"["milk", "bread"]"#, "1 Buy coffee", "there are 1"])
-        // The rest comes from tasks that run at once, in no particular order.
+        // The rest comes from concurrent tasks, in no particular order.
         #expect(lines.contains("something of this will change") && lines.contains("there are 0"))
         #expect(lines.last == "done")
         #expect(
@@ -67,13 +67,13 @@ import Testing
             ])
     }
 
-    /// What makes a folder the user's. On Apple platforms the user's folders follow the last variable.
+    /// The variables that determine the user's folders. On Apple platforms only the last one does.
     private static func environment(in home: TemporaryFolder) -> [String: String] {
         let variables = ["HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CFFIXED_USER_HOME"]
         return Dictionary(uniqueKeysWithValues: variables.map { ($0, home.path + "/" + $0) })
     }
 
-    @Test("The snippet of the errors catches a full storage")
+    @Test("The snippet about errors catches a full volume")
     func errors() async throws {
         let engine = FaultInjectingStorageEngine(
             MemoryStorageEngine(),
@@ -88,18 +88,18 @@ import Testing
         }
     }
 
-    @Test("The snippet that follows changes tells what is there, and then what changes")
+    @Test("The snippet that follows changes receives a snapshot, and then the changes")
     func following() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         try await engine.write(Data(), key: CacheKey("a"))
-        let (told, last) = try await Task { try await follow(engine) }.value
-        #expect(told == ["all: a", "b"])
-        // From the cursor on, nothing is left to tell.
+        let (updates, last) = try await Task { try await follow(engine) }.value
+        #expect(updates == ["all: a", "b"])
+        // No change follows the cursor.
         #expect(try await engine.fetchCursor() == last)
     }
 
-    private func follow(_ engine: SQLiteStorageEngine) async throws -> (told: [String], last: StorageCursor?) {
+    private func follow(_ engine: SQLiteStorageEngine) async throws -> (updates: [String], last: StorageCursor?) {
         var cursor: StorageCursor?
         let index = Index(changing: engine)
 
@@ -111,10 +111,10 @@ import Testing
             cursor = update.cursor  // keep it, and go on from there after a restart
         }
 
-        return (index.told, cursor)
+        return (index.updates, cursor)
     }
 
-    @Test("The snippets of the coders bring an object back, and use the coders that are given")
+    @Test("The snippets about coders decode an object and use the given coders")
     func coders() async throws {
         let quote = Quote(text: "Find out who you are.", date: Date(timeIntervalSince1970: 1_655_922_600))
         let engine = MemoryStorageEngine()
@@ -136,7 +136,7 @@ import Testing
         #expect(String(decoding: stored, as: UTF8.self).contains("2022-06-22T18:30:00Z"))
     }
 
-    /// Whether a source has the snippet's imports, and the rest of it in one piece.
+    /// Whether a source contains the snippet's imports and, contiguously, the rest of it.
     private func contains(_ source: [String], _ snippet: [String]) -> Bool {
         let imports = snippet.filter { $0.hasPrefix("import ") }
         let body = snippet.filter { !$0.hasPrefix("import ") }
@@ -159,20 +159,20 @@ private struct Quote: Codable, Equatable {
     var date: Date
 }
 
-/// Notes what it is told, changes the engine the first time, and ends what it follows the second time.
+/// Records the updates, changes the engine after the first one, and cancels its task after the second one.
 private final class Index {
-    private(set) var told: [String] = []
+    private(set) var updates: [String] = []
     private let engine: SQLiteStorageEngine
 
     init(changing engine: SQLiteStorageEngine) { self.engine = engine }
 
     func replaceAll(_ keys: [CacheKey]) {
-        told.append("all: " + keys.map(\.rawValue).joined(separator: " "))
+        updates.append("all: " + keys.map(\.rawValue).joined(separator: " "))
         Task { [engine] in try await engine.write(Data(), key: CacheKey("b")) }
     }
 
     func refresh(_ keys: [CacheKey]) {
-        told.append(keys.map(\.rawValue).joined(separator: " "))
+        updates.append(keys.map(\.rawValue).joined(separator: " "))
         withUnsafeCurrentTask { $0?.cancel() }
     }
 }

@@ -5,7 +5,7 @@ import GRDB
 import TestSupport
 import Testing
 
-/// What is under way when an engine is closed comes to its end, and odd times are no end.
+/// Operations in progress finish when an engine is closed, and unusual times don't crash it.
 @Suite struct SQLiteClosingTests {
 
     private let folder = TemporaryFolder()
@@ -35,7 +35,7 @@ import Testing
             let isFirst = closing.withLock { $0 == nil }
             if isFirst {
                 closing.withLock { $0 = self.close(core) }
-                // Until it waits for this one only.
+                // Until closing waits for this read only.
                 while core.readers.tryEnter() { core.readers.leave() }
                 throw DatabaseError(resultCode: .SQLITE_BUSY)
             }
@@ -64,7 +64,7 @@ import Testing
         let second = Task { try await engine.write(Data("a".utf8), key: CacheKey("a")) }
         while commits.waitingCount == 0 { await Task.yield() }
         let errors = close(core)
-        // Until it waits for the writers only.
+        // Until closing waits for the writers only.
         while core.readers.tryEnter() {
             core.readers.leave()
             await Task.yield()
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "Times that are not numbers, endless or negative end no process",
+        "Times that are NaN, infinite or negative crash no process",
         arguments: [Double.nan, .infinity, -.infinity, -1])
     func oddTimes(seconds: TimeInterval) async throws {
         let date = Date(timeIntervalSince1970: seconds)

@@ -5,10 +5,10 @@ import GRDBSQLite
 import TestSupport
 import Testing
 
-/// What it costs to create collections, in rows that SQLite reads.
+/// The cost of creating collections, in rows that SQLite reads.
 @Suite struct SQLiteCollectionCostTests {
 
-    /// Counts the rows that connections read, those of the schema included.
+    /// Counts the rows that connections read, including those of the schema.
     private final class RowCounter {
         private(set) var rows = 0
 
@@ -22,7 +22,7 @@ import Testing
                 }, counter)
         }
 
-        /// The number of rows that are read meanwhile.
+        /// The number of rows that a closure reads.
         func count(_ body: () throws -> Void) rethrows -> Int {
             let before = rows
             try body()
@@ -38,7 +38,7 @@ import Testing
         try withExtendedLifetime((engine, counter)) {
             let pool = try engine.core.writable().pool
             pool.writeWithoutTransaction { counter.watch($0) }
-            // One after the other, reads use the same connection.
+            // Successive reads use the same connection.
             try pool.unsafeRead { counter.watch($0) }
             func create(_ numbers: Range<Int>) throws {
                 for number in numbers { _ = try engine.collection(named: "\(number)") }
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("A collection that is there is opened beside a writer that does not end")
+    @Test("An existing collection can be opened during an endless write")
     func openingBesideWriter() throws {
         let folder = TemporaryFolder()
         _ = try SQLiteStorageEngine(opening: folder.directory, collection: "a")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bodega
 
-/// What those who write and follow at once are spared.
+/// What followers that also write need not read.
 @Suite(.timeLimit(.minutes(5))) struct SQLiteCommitTests {
 
     private let folder = TemporaryFolder()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A commit tells the places before and behind it, whoever else commits")
+    @Test("A commit returns the positions before and after it, whatever others commit")
     func places() async throws {
         let engine = try open()
         #expect(try await write("early", to: engine, by: own) == nil)
@@ -48,7 +48,7 @@ import Testing
         #expect(try await engine.commit([]) == nil)
     }
 
-    @Test("Commits at once tell places that follow one another")
+    @Test("Concurrent commits return consecutive positions")
     func manyAtOnce() async throws {
         let engine = try open()
         let start = try await engine.fetchCursor()
@@ -66,16 +66,16 @@ import Testing
         #expect(try await engine.fetchCursor() == place)
     }
 
-    @Test("Who writes is not woken up for it, unless something was before it that he has not been told of")
+    @Test("A follower is not woken up by its own writes, unless an earlier change was not signalled")
     func signals() async throws {
         let engine = try open()
         _ = try await engine.fetchCursor()
-        // No events of the system, and no time.
+        // No file events and no timer.
         engine.core.watch.begin(on: engine.core, in: .silent)
         var ownSignals = engine.changeSignals(excluding: own).makeAsyncIterator()
         var otherSignals = engine.changeSignals(excluding: other).makeAsyncIterator()
         for _ in 0..<2 {
-            // One at once, and then one for the first commit: nobody knows what was before that.
+            // One immediately, and one for the first commit: the changes before it are unknown.
             _ = await (ownSignals.next(), otherSignals.next())
             _ = try await write("a", to: engine, by: own)
         }
@@ -86,7 +86,7 @@ import Testing
         _ = try await write("d", to: engine, by: own)
         #expect(await ownSignals.next() != nil)
         #expect(await otherSignals.next() != nil)
-        // Nothing is left of the commits of one's own.
+        // None for its own commits.
         _ = try await write("e", to: engine, by: own)
         try await engine.close()
         #expect(await ownSignals.next() == nil)
@@ -95,7 +95,7 @@ import Testing
 }
 
 extension FileWatch.Surroundings {
-    /// Nothing ever happens.
+    /// No events.
     fileprivate static var silent: FileWatch.Surroundings {
         struct Nothing: FileEvents, FileWatchTimer {
             func schedule(after milliseconds: Int?) {}

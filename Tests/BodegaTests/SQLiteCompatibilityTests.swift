@@ -4,10 +4,10 @@ import GRDB
 import TestSupport
 import Testing
 
-/// Files go back and forth between the first Bodega and ours. Its side is plain SQL on its table here.
+/// Files that Bodega 2 and this package take turns to use. Here Bodega 2 is plain SQL on its table.
 @Suite struct SQLiteCompatibilityTests {
 
-    /// What Bodega creates, with a rollback journal.
+    /// A file as Bodega 2 creates it, with a rollback journal.
     private static let referenceSchema = """
         CREATE TABLE data (
             key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, createdAt TEXT NOT NULL, updatedAt TEXT NOT NULL
@@ -31,7 +31,7 @@ import Testing
         return queue
     }
 
-    @Test("A file of Bodega opens with all rows, keys and dates, in insertion order")
+    @Test("A file of Bodega 2 opens with all rows, keys and dates, in insertion order")
     func opensReferenceFile() async throws {
         let folder = TemporaryFolder()
         try Self.referenceFile(in: folder).close()
@@ -43,7 +43,7 @@ import Testing
         #expect(dates.updatedAt == Date(timeIntervalSince1970: 1_656_676_800))
     }
 
-    @Test("A row of Bodega answers to keys of every kind, and takes the kind of who writes to it")
+    @Test("A row of Bodega 2 matches keys of every kind, and a write sets its kind")
     func rowsOfReferenceAnswerToEveryKind() async throws {
         let folder = TemporaryFolder()
         try Self.referenceFile(in: folder).close()
@@ -59,7 +59,7 @@ import Testing
         #expect(try await engine.fetchCount() == 2)
     }
 
-    @Test("The statements of Bodega work on a file that we wrote, at the same time")
+    @Test("The statements of Bodega 2 work on a file of this package while it is open")
     func referenceReadsOurFile() async throws {
         let folder = TemporaryFolder()
         let date = Date(timeIntervalSince1970: 1_655_922_600.123)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "A table of another program is left alone",
+        "A table of another program stays unchanged",
         arguments: ["CREATE TABLE data (id INTEGER)", "CREATE VIEW data AS SELECT 1"])
     func otherTable(sql: String) throws {
         let folder = TemporaryFolder()
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "A frozen file of each format opens with everything in it",
+        "A frozen file of each format opens with all its items",
         arguments: ["bodega-2.sqlite3", "emporium-1.sqlite3"])
     func fixture(name: String) async throws {
         let folder = TemporaryFolder()
@@ -129,7 +129,7 @@ import Testing
 
 extension SQLiteCompatibilityTests {
 
-    @Test("An engine whose file must exist creates nothing, and leaves databases of others as they are")
+    @Test("An engine whose file must exist creates nothing, and doesn't change databases of other programs")
     func mustExist() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -153,14 +153,14 @@ extension SQLiteCompatibilityTests {
         #expect(throws: StorageError.self) { try open("b") }
     }
 
-    @Test("A file with a log of changes is one that Bodega opens, reads and writes, and what it writes is told")
+    @Test("Bodega 2 opens, reads and writes a file with a change log, and its changes are reported")
     func referenceWritesToALog() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
         let cursor = try await engine.fetchCursor()
         try await engine.close()
-        // Bodega does not ask for WAL mode.
+        // Bodega 2 does not enable WAL mode.
         let reference = try DatabaseQueue(path: engine.file.path)
         try await reference.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
         try await reference.write { db in
@@ -186,27 +186,36 @@ extension SQLiteCompatibilityTests {
         #expect(try await again.integrityCheck() == [])
     }
 
-    @Test("A cursor of a frozen log is known to it")
-    func frozenLog() async throws {
+    @Test(
+        "A frozen log of each form knows its cursors",
+        arguments: [
+            ("changes", "0/-1731128985385291230", "3/5662388857036314045", nil),
+            (
+                "origins", "0/-8941859862848001748", "3/3072788282800462161",
+                UUID(uuidString: "7E0F9B0C-5D5B-4B57-9C5F-0C6F6E4C1A11")
+            ),
+        ] as [(String, String, String, UUID?)])
+    func frozenLog(form: String, beginning: String, end: String, id: UUID?) async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
-        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-changes.sqlite3"), to: file)
-        let cursor = StorageCursor(rawValue: "0/-1731128985385291230")
+        try FileManager.default.copyItem(at: Fixtures.file("emporium-1-\(form).sqlite3"), to: file)
         let (gone, there) = (CacheKey(verbatim: "n 0"), CacheKey(verbatim: "n 1"))
+        let origin = id.map(StorageOrigin.init)
         let expected = [
-            StorageChange(key: gone, kind: .written), StorageChange(key: there, kind: .written),
-            StorageChange(key: gone, kind: .removed),
+            StorageChange(key: gone, kind: .written, origin: origin),
+            StorageChange(key: there, kind: .written, origin: origin), StorageChange(key: gone, kind: .removed),
         ]
         for engine in [
             try SQLiteStorageEngine(readingFile: file), try SQLiteStorageEngine(opening: folder.directory),
         ] {
+            let cursor = StorageCursor(rawValue: beginning)
             let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
             #expect(delta.changes == expected)
-            #expect(delta.cursor.rawValue == "3/5662388857036314045")
+            #expect(delta.cursor.rawValue == end)
         }
     }
 
-    @Test("A file of Bodega is one that exists")
+    @Test("A file of Bodega 2 counts as existing")
     func referenceFileExists() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Bodega
 
-/// What happens when the file is not what it should be.
+/// Files that are damaged, locked or not databases.
 @Suite struct SQLiteFaultTests {
 
     private func code(of error: any Error) -> StorageError.Code? { (error as? StorageError)?.code }
 
-    @Test("A file that is no database is reported and stays as it is")
+    @Test("A file that is not a database is reported and stays unchanged")
     func noDatabase() throws {
         let folder = TemporaryFolder()
         let bytes = Data("These are not the bytes you are looking for. ".utf8 + Array(repeating: 7, count: 5000))
@@ -21,20 +21,20 @@ import Testing
         #expect(try Data(contentsOf: folder.file("data.sqlite3")) == bytes)
     }
 
-    @Test("A folder in the file's place is reported")
+    @Test("A folder at the file's path is reported")
     func folderInPlace() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.file("data.sqlite3"), withIntermediateDirectories: false)
         #expect { try SQLiteStorageEngine(opening: folder.directory) } throws: { code(of: $0) == .cannotOpen }
     }
 
-    @Test("A file that is gone when one more connection is needed is said to be removed")
+    @Test("A file that is gone when another connection is needed is reported as removed")
     func gone() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         try await engine.write(Data("a".utf8), key: CacheKey("a"))
         guard case .pool(let pool, _) = engine.core.connections else {
-            Issue.record("It has no pool, so nothing was tested.")
+            Issue.record("The engine has no pool, so nothing was tested.")
             return
         }
         pool.invalidateReadOnlyConnections()
@@ -43,7 +43,7 @@ import Testing
         await #expect { try await engine.fetch(key: CacheKey("a")) } throws: { code(of: $0) == .placeRemoved }
     }
 
-    @Test("A file in the folder's place is reported")
+    @Test("A file at the folder's path is reported")
     func fileInPlaceOfFolder() throws {
         let folder = TemporaryFolder()
         try Data().write(to: folder.file("a"))
@@ -83,7 +83,7 @@ import Testing
         for round in 0..<150 {
             var bytes = original
             let page = Int.random(in: 0..<bytes.count / 4096, using: &random)
-            // The head of a page says how to read the rest of it, so that is where damage does most.
+            // The header of a page describes the rest of it, so that damage there has the most effect.
             let end = round.isMultiple(of: 2) ? 16 : 4096
             for _ in 0..<8 {
                 bytes[page * 4096 + Int.random(in: 0..<end, using: &random)] = .random(in: 0...255, using: &random)
@@ -113,7 +113,7 @@ import Testing
         #expect(error.code == .cannotOpen)
     }
 
-    @Test("A database that another program keeps locked can be read, and writing says that it is locked")
+    @Test("A database that another program keeps locked can be read, and writing throws that it is locked")
     func locked() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 0.05)
@@ -126,14 +126,14 @@ import Testing
         }
         #expect(try await engine.fetch(key: CacheKey("a")) == Data("a".utf8))
         await #expect { try await engine.write(Data(), key: CacheKey("b")) } throws: { code(of: $0) == .locked }
-        // Opening needs no lock either, once the table is there.
+        // Opening needs no lock either, once the table exists.
         #expect(try await SQLiteStorageEngine(opening: folder.directory, lockTimeout: 0.05).fetchCount() == 1)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
         try await engine.write(Data(), key: CacheKey("b"))
         #expect(try await engine.fetchCount() == 2)
     }
 
-    @Test("A batch with a value that is too large changes nothing, also not for those that share its commit")
+    @Test("A batch with a value that is too large changes nothing, and doesn't affect writes that share its commit")
     func failingWriteInGroup() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)

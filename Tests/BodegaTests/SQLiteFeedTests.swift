@@ -27,69 +27,69 @@ import Musl
         withoutPolling(try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3")))
     }
 
-    /// So that what is told is told because of an event.
+    /// Disables polling, so that events cause all reports.
     private func withoutPolling(_ engine: SQLiteStorageEngine) -> SQLiteStorageEngine {
         engine.core.watch.begin(on: engine.core, in: FileWatch.Surroundings(longestPause: nil))
         return engine
     }
 
-    /// What is told after a cursor until so many changes.
-    private func told(
+    /// The first changes after a cursor, and snapshots.
+    private func reported(
         _ count: Int,
         by engine: SQLiteStorageEngine,
         since cursor: StorageCursor
     ) async throws -> [String] {
-        var told: [String] = []
+        var reported: [String] = []
         for try await update in engine.changes(since: cursor) {
             switch update {
-            case .snapshot: told.append("snapshot")
-            case .changes(let delta): told += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
+            case .snapshot: reported.append("snapshot")
+            case .changes(let delta): reported += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
             }
-            if told.count >= count { break }
+            if reported.count >= count { break }
         }
-        return told
+        return reported
     }
 
-    @Test("What another process writes is told, each change once and in order")
+    @Test("Changes of another process are reported once and in order")
     func anotherProcess() async throws {
         let engine = try open()
         let cursor = try await engine.fetchCursor()
-        async let told = told(200, by: engine, since: cursor)
+        async let reported = reported(200, by: engine, since: cursor)
         let child = try Child("write-numbers", folder.path, "n", "200")
-        #expect(try await told == (0..<200).map { "written n \($0)" })
+        #expect(try await reported == (0..<200).map { "written n \($0)" })
         #expect(await child.lines().count == 201)
     }
 
-    @Test("What a program writes that knows nothing of us is told")
+    @Test("Changes of a program that does not use this package are reported")
     func anotherProgram() async throws {
         let engine = try open()
         let cursor = try await engine.fetchCursor()
-        async let told = told(100, by: engine, since: cursor)
+        async let reported = reported(100, by: engine, since: cursor)
         let child = try Child("write-rows", folder.path, "wal", "r", "100")
-        #expect(try await told == (0..<100).map { "written r \($0)" })
+        #expect(try await reported == (0..<100).map { "written r \($0)" })
         #expect(await child.lines().count == 100)
     }
 
     @Test(
-        "A file is followed in whatever mode others write to it, by who may not write",
+        "An engine that may not write follows a file in each mode in which other programs write to it",
         arguments: ["wal", "delete", "truncate", "persist"])
     func modes(mode: String) async throws {
         let engine = try open()
         let cursor = try await engine.fetchCursor()
         try await engine.close()
-        // Changes the mode, alone.
+        // Changing the mode requires that no other program has the file open.
         _ = await (try Child("write-rows", folder.path, mode, "a", "1")).lines()
         let names = try folder.names()
         let reader = try openToRead()
-        async let told = told(51, by: reader, since: cursor)
+        async let reported = reported(51, by: reader, since: cursor)
         let child = try Child("write-rows", folder.path, mode, "b", "50")
-        #expect(try await told == ["written a 0"] + (0..<50).map { "written b \($0)" })
+        #expect(try await reported == ["written a 0"] + (0..<50).map { "written b \($0)" })
         _ = await child.lines()
         try await reader.close()
         if mode != "wal" { #expect(try folder.names() == names) }
     }
 
-    @Test("Who is killed goes on where he was, and so does who follows", .timeLimit(.minutes(5)))
+    @Test("Writers and followers that were killed continue where they were", .timeLimit(.minutes(5)))
     func killed() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
         let file = folder.file("told.json").path
@@ -100,7 +100,7 @@ import Musl
         for round in 0..<6 {
             let writer = try Child("write-numbers", folder.path, "\(round)", "0")
             for _ in 0..<40 { if let line = await writer.nextLine(), line != "opened" { written.append(line) } }
-            // In the midst of whatever they do.
+            // At an arbitrary moment.
             if round.isMultiple(of: 2) { current.kill() }
             writer.kill()
             for line in await writer.lines() where line != "opened" { written.append(line) }
@@ -112,14 +112,14 @@ import Musl
         try await engine.write(data, key: CacheKey("end"))
         _ = await current.lines()
         let state = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: file)))
-        let told = ((state as? [String: Any])?["changes"] as? [String]) ?? []
-        // What was committed, but not said before the end, is told as well.
+        let reported = ((state as? [String: Any])?["changes"] as? [String]) ?? []
+        // Committed changes that the writer had not printed are reported, too.
         let stored = try await engine.fetchKeys().map { "written \($0.rawValue)" }
-        #expect(told == stored)
-        #expect(Set(written.map { "written \($0)" }).isSubset(of: told) && written.count > 200)
+        #expect(reported == stored)
+        #expect(Set(written.map { "written \($0)" }).isSubset(of: reported) && written.count > 200)
     }
 
-    @Test("Many processes begin one history at the same moment")
+    @Test("Many processes that create a log simultaneously create one")
     func beginningAtOnce() async throws {
         for _ in 0..<3 {
             let folder = TemporaryFolder()
@@ -130,7 +130,7 @@ import Musl
         }
     }
 
-    @Test("A file that stays locked is said to be")
+    @Test("A file that stays locked is reported")
     func locked() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 0.01)
         var configuration = Configuration()
@@ -143,7 +143,7 @@ import Musl
         _ = try await engine.fetchCursor()
     }
 
-    @Test("Who may not write says that he can't begin a history, and leaves no trace when he follows one")
+    @Test("An engine that may not write throws if there is no log, and leaves no trace when it follows one")
     func readingOnly() async throws {
         let engine = try open()
         try await engine.write(data, key: CacheKey("a"))
@@ -159,14 +159,14 @@ import Musl
         #expect(try await second.fetchSnapshot().cursor == cursor)
         #expect(try await second.fetchChanges(since: cursor, excluding: nil)?.changes == [])
         #expect(try folder.names() == names)
-        // A file event wakes it up also without a look at the log.
+        // A file event wakes it up even if it has not read the log.
         var signals = second.changeSignals().makeAsyncIterator()
         _ = await signals.next()
         _ = await (try Child("write-numbers", folder.path, "n", "1")).lines()
         _ = await signals.next()
     }
 
-    @Test("Who follows a file that is removed or replaced is told so", arguments: [false, true])
+    @Test("Following a file that is removed or replaced throws", arguments: [false, true])
     func removed(isReplaced: Bool) async throws {
         let engine = try open()
         var feed = engine.changes(since: try await engine.fetchCursor()).makeAsyncIterator()
@@ -185,7 +185,7 @@ import Musl
         #expect(error?.code == .placeRemoved)
     }
 
-    @Test("Who may only read is told of a file that takes the place of his by a snapshot, and of none by an error")
+    @Test("An engine that may not write gets a snapshot of a file that replaces its own, and an error if there is none")
     func removedBeforeReader() async throws {
         let engine = try open()
         try await engine.write(data, key: CacheKey("a"))
@@ -213,20 +213,20 @@ import Musl
         #expect(error?.code == .placeRemoved)
     }
 
-    @Test("Where the system tells nothing, the file is looked at")
+    @Test("Where the system reports no events, the file is polled")
     func polling() async throws {
         let engine = try open()
         var surroundings = FileWatch.Surroundings(longestPause: nil)
         surroundings.makeEvents = { _, _, _, _ in throw StorageError(.inputOutput, "No events.") }
         engine.core.watch.begin(on: engine.core, in: surroundings)
         let cursor = try await engine.fetchCursor()
-        async let told = told(50, by: engine, since: cursor)
+        async let reported = reported(50, by: engine, since: cursor)
         let child = try Child("write-numbers", folder.path, "n", "50")
-        #expect(try await told == (0..<50).map { "written n \($0)" })
+        #expect(try await reported == (0..<50).map { "written n \($0)" })
         _ = await child.lines()
     }
 
-    @Test("Engines in one process that have opened the file each for itself hear each other, and know who it was")
+    @Test("Engines in one process with connections of their own are signalled, and know the origins")
     func twoFiles() async throws {
         let (one, other, mine) = (try open(), try open(), StorageOrigin())
         let cursor = try await one.fetchCursor()
@@ -236,7 +236,7 @@ import Musl
         #expect(delta.changes == [StorageChange(key: CacheKey("a"), kind: .written, origin: mine)])
     }
 
-    @Test("One listens to the system for all files, as long as somebody listens to him", .enabled(if: hasProc))
+    @Test("One descriptor watches all files, as long as there are followers", .enabled(if: hasProc))
     func descriptors() async throws {
         #expect(await (try Child("count-descriptors", folder.path)).lines() == ["1", "1", "1", "done"])
     }
@@ -250,7 +250,7 @@ import Musl
         for await _ in engine.changeSignals() { Issue.record("A closed engine signals.") }
     }
 
-    @Test("A closed engine ends a feed, also one that has not told all yet")
+    @Test("A closed engine ends a feed, also one with unread changes")
     func closedBeforeTelling() async throws {
         let engine = try open()
         var feeds = [engine.changes(since: try await engine.fetchCursor()), engine.changes()].map {
@@ -260,13 +260,13 @@ import Musl
         try await engine.close()
         for index in feeds.indices {
             guard try await feeds[index].next() == nil else {
-                Issue.record("A closed engine tells news.")
+                Issue.record("A closed engine reports changes.")
                 return
             }
         }
     }
 
-    @Test("An engine that can't be closed goes on telling")
+    @Test("An engine that can't be closed continues to signal")
     func notClosed() async throws {
         let engine = try open()
         var signals = engine.changeSignals().makeAsyncIterator()
@@ -284,7 +284,7 @@ import Musl
         #expect(await later.next() == nil)
     }
 
-    @Test("The cursor of a feed moves over what it leaves out")
+    @Test("The cursor of a feed moves past omitted changes")
     func cursorBesides() async throws {
         let (engine, mine) = (try open(), StorageOrigin())
         let start = try await engine.fetchCursor()

@@ -10,7 +10,7 @@ import Testing
 
     private let folder = TemporaryFolder()
     private let key = CacheKey("key")
-    private let told = Locked<[String]>([])
+    private let reported = Locked<[String]>([])
 
     private func tell(_ effects: [SQLiteEffect]) {
         for effect in effects {
@@ -19,11 +19,11 @@ import Testing
                 case .written(_, let data): "written \(String(decoding: data, as: UTF8.self))"
                 case .removed(_, let data): "removed \(String(decoding: data, as: UTF8.self))"
                 }
-            told.withLock { $0.append(text) }
+            reported.withLock { $0.append(text) }
         }
     }
 
-    @Test("What a collection removes is told with its data")
+    @Test("Removed items are reported with their data")
     func removal() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
@@ -32,10 +32,10 @@ import Testing
         try one.update(at: Date(), { [key] _ in [.remove(key: key)] }, committed: {})
         end()
         try one.update(at: Date(), { [key] _ in [.write(key: key, data: Data("b".utf8))] }, committed: {})
-        #expect(told.withLock { $0 } == ["written a", "removed a"])
+        #expect(reported.withLock { $0 } == ["written a", "removed a"])
     }
 
-    @Test("Who begins to follow while a change waits for its turn is told all that it comes to")
+    @Test("An observer that registers while a change waits receives all its effects")
     func late() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
@@ -45,11 +45,11 @@ import Testing
             return [.remove(key: key)]
         }
         try one.update(at: Date(), body, committed: {})
-        #expect(told.withLock { $0 } == ["removed a"])
+        #expect(reported.withLock { $0 } == ["removed a"])
     }
 
     @Test("A collection knows which changes in the log were reported, whatever their origins are")
-    func reported() throws {
+    func knownChanges() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let foreign = SQLiteCollection(of: try SQLiteStorageEngine(opening: folder.directory))
         let (one, other) = (SQLiteCollection(of: engine), SQLiteCollection(of: engine))
@@ -88,5 +88,22 @@ import Testing
         end()
         try write("k", to: one)
         #expect(try update() == ["k new"])
+    }
+
+    @Test("A collection whose log was removed creates it again, and knows the changes after that")
+    func removedLog() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let (collection, key) = (SQLiteCollection(of: engine), key)
+        var cursor = try collection.cursor()
+        try await engine.endHistory()
+        try await engine.write(Data("a".utf8), key: key)
+        try collection.readUpdate(since: cursor) { update in
+            #expect(update.changes == nil && update.items.map(\.key) == [key])
+            cursor = update.cursor
+        }
+        try await engine.remove(key: key)
+        try collection.readUpdate(since: cursor) { update in
+            #expect(update.changes?.map(\.key) == [key] && update.items.isEmpty)
+        }
     }
 }

@@ -16,7 +16,7 @@ import Testing
 
     private func open() throws -> SQLiteStorageEngine { try SQLiteStorageEngine(opening: folder.directory) }
 
-    /// Uses the file as a program does that knows nothing of us.
+    /// Uses the file like a program that does not use this package.
     private func foreign(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try DatabaseQueue(path: folder.file("data.sqlite3").path).write {
             try $0.execute(sql: sql, arguments: arguments)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("Who asks for no history pays nothing: the schema is as it was")
+    @Test("Without a request for changes, the schema stays unchanged")
     func nothingForNothing() async throws {
         let engine = try open()
         try await engine.write(data, key: a)
@@ -53,7 +53,7 @@ import Testing
         try await engine.endHistory()
     }
 
-    @Test("A history that was ended begins anew when somebody asks")
+    @Test("A removed log is created again by the next request for changes")
     func ended() async throws {
         let (engine, other) = (try open(), try open())
         let cursor = try await engine.fetchCursor()
@@ -68,7 +68,7 @@ import Testing
         #expect(delta.changes.map(\.key) == [b] && delta.changes[0].origin != nil)
     }
 
-    @Test("A cursor tells each change after it once, in order, and by whom")
+    @Test("Each change after a cursor is reported once, in order, with its origin")
     func order() async throws {
         let (engine, mine) = (try open(), StorageOrigin())
         try await engine.write(data, key: a)
@@ -99,7 +99,7 @@ import Testing
         #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
     }
 
-    @Test("What a program writes that knows nothing of us is told, with the keys as we know them")
+    @Test("Changes of a program that does not use this package are reported with the keys of this package")
     func foreignWrites() async throws {
         let engine = try open()
         try await engine.write(data, key: a)
@@ -111,13 +111,13 @@ import Testing
         try foreign("UPDATE data SET key = 'c' WHERE key = 'b'")
         try foreign("DELETE FROM data")
         let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
-        let told = delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
+        let reported = delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
         #expect(
-            told == ["written a", "written b", "written b", "removed b", "written c", "removed a", "removed c"])
+            reported == ["written a", "written b", "written b", "removed b", "written c", "removed a", "removed c"])
         #expect(delta.changes.allSatisfy { $0.origin == nil && $0.key.kind == .hashed })
     }
 
-    @Test("Keys of each kind are told, and an item that only moves to another row is not")
+    @Test("Changes of keys of each kind are reported, and moves of an item to another row are not")
     func kinds() async throws {
         let engine = try open()
         let (hashed, verbatim) = (CacheKey("k"), CacheKey(verbatim: "k"))
@@ -136,7 +136,7 @@ import Testing
     private static let values = "VALUES ('k', x'00', '', '')"
 
     @Test(
-        "An item that another program replaces by one of another key or kind is told as removed, once",
+        "An item that another program replaces by one of another key or kind is reported as removed, once",
         arguments: [
             ("REPLACE INTO data (key, value, createdAt, updatedAt) \(values)", ["verbatim k", "hashed k"]),
             ("INSERT INTO data (key, value, createdAt, updatedAt) \(values) ON CONFLICT DO NOTHING", []),
@@ -164,18 +164,18 @@ import Testing
             try db.execute(sql: change.sql)
         }
         let delta = try #require(await engine.fetchChanges(since: cursor, excluding: nil))
-        let told = delta.changes.map { "\($0.key.kind.rawValue) \($0.key.rawValue)" }
-        #expect(told.sorted() == change.expected.sorted())
-        #expect(delta.changes.filter { $0.kind == .written }.count == min(1, told.count))
+        let reported = delta.changes.map { "\($0.key.kind.rawValue) \($0.key.rawValue)" }
+        #expect(reported.sorted() == change.expected.sorted())
+        #expect(delta.changes.filter { $0.kind == .written }.count == min(1, reported.count))
         #expect(delta.changes.last?.kind != .removed)
-        // What gave way leaves nothing behind that is told later.
+        // A statement that yields leaves nothing behind that is reported later.
         let now = try await engine.fetchCursor()
         try await engine.write(data, key: CacheKey("k"))
         let next = try #require(await engine.fetchChanges(since: now, excluding: nil))
         #expect(next.changes.map(\.kind) == [.written])
     }
 
-    @Test("A table that another program made anew as Bodega knows it gets what it lacks before the triggers")
+    @Test("A table that another program recreated as in Bodega 2 gets the missing column before the triggers")
     func tableOfBodega() async throws {
         let engine = try open()
         _ = try await engine.fetchCursor()
@@ -228,7 +228,7 @@ import Testing
         #expect(delta.changes == [StorageChange(key: CacheKey("x"), kind: .written)])
     }
 
-    @Test("A log that was missing only in a transaction that was rolled back is not taken for missing later")
+    @Test("A log that was missing only in a transaction that was rolled back is not considered missing later")
     func missingInTransaction() async throws {
         struct Refusal: Error {}
         let (engine, mine) = (try open(), StorageOrigin())

@@ -4,7 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
-/// The log of an SQLite file's changes, when something happens to it.
+/// Change logs that other programs damage, replace or copy.
 @Suite(.timeLimit(.minutes(30))) struct SQLiteLogTests {
 
     private let folder = TemporaryFolder()
@@ -19,7 +19,7 @@ import Testing
 
     private func keys(_ delta: StorageDelta?) -> [String]? { delta?.changes.map(\.key.rawValue) }
 
-    @Test("The log is bounded, whoever writes, and a cursor that is too old is not known")
+    @Test("The log is bounded for all writers, and does not know a cursor that is too old")
     func bounded() async throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
         let old = try await engine.fetchCursor()
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "Who has taken the log's triggers, its rows or the table away is noticed, and the history begins anew",
+        "A log whose triggers, rows or table were removed is detected and created again",
         arguments: [
             ["DROP TRIGGER emporium_changes_data_updated"],
             ["DROP TABLE emporium_changes_data", "DROP TRIGGER emporium_changes_data_inserted"],
@@ -69,7 +69,7 @@ import Testing
         #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
     }
 
-    @Test("A table that was made anew with its triggers is noticed")
+    @Test("A table that was recreated with its triggers is detected")
     func twelveSteps() async throws {
         let engine = try open()
         try await engine.write(data, key: CacheKey("a"))
@@ -88,7 +88,7 @@ import Testing
         #expect(try await engine.fetchSnapshot().items.map(\.key) == [CacheKey("b")])
     }
 
-    @Test("Rows of others under numbers that this process knew as its own are told as theirs")
+    @Test("Rows of another program under numbers of earlier own changes have no origin")
     func emptiedLog() async throws {
         let (engine, mine) = (try open(), StorageOrigin())
         _ = try await engine.fetchCursor()
@@ -103,7 +103,7 @@ import Testing
         #expect(keys(delta) == ["y", "z"] && delta.changes.allSatisfy { $0.origin == nil })
     }
 
-    @Test("A backup that was copied into the file takes nothing from what others write then")
+    @Test("After a backup was copied into the file, changes of other programs are reported")
     func copiedInPlace() async throws {
         let mine = StorageOrigin()
         var engine = try open()
@@ -126,7 +126,7 @@ import Testing
         #expect(keys(try await reader.fetchChanges(since: cursor, excluding: mine)) == ["c"])
     }
 
-    @Test("A table that was made anew has a history of its own")
+    @Test("A table that was recreated has a log of its own")
     func newTable() async throws {
         let engine = try open()
         let cursor = try await engine.fetchCursor()
@@ -142,7 +142,7 @@ import Testing
         #expect(keys(try await second.fetchChanges(since: now, excluding: nil)) == ["b"])
     }
 
-    @Test("A restored backup is another history from where the two part", arguments: [false, true])
+    @Test("A restored backup has another log after the moment of the backup", arguments: [false, true])
     func restored(isReplaced: Bool) async throws {
         let (backup, mine) = (folder.file("backup.sqlite3"), StorageOrigin())
         var engine = try open()
@@ -159,17 +159,17 @@ import Testing
             try FileManager.default.copyItem(at: backup, to: file)
             engine = try open()
         } else {
-            // Into the file that is open.
+            // Into the open file.
             try DatabaseQueue(path: backup.path).backup(to: DatabaseQueue(path: file.path))
         }
         #expect(try await engine.fetchChanges(since: late, excluding: nil) == nil)
         try foreign("INSERT INTO data (key, value, createdAt, updatedAt) VALUES ('c', x'00', '', '')")
         #expect(try await engine.fetchChanges(since: late, excluding: nil) == nil)
-        // Not taken for what this process wrote under the same number.
+        // Not confused with this process's change of the same number.
         #expect(keys(try await engine.fetchChanges(since: early, excluding: mine)) == ["a", "c"])
     }
 
-    @Test("Compacting and copying the file keep the history")
+    @Test("Compacting and copying the file keep the log")
     func maintenance() async throws {
         let (engine, backup) = (try open(), folder.file("backup.sqlite3"))
         let cursor = try await engine.fetchCursor()
@@ -185,7 +185,7 @@ import Testing
         #expect(try await engine.examine().map(\.severity) == [.remark])
     }
 
-    @Test("Collections have histories of their own")
+    @Test("Each collection has a log of its own")
     func collections() async throws {
         let engine = try open()
         let (one, other) = (try engine.collection(named: "one"), try engine.collection(named: "other"))
@@ -199,7 +199,7 @@ import Testing
         #expect(try await engine.examine().isEmpty)
     }
 
-    @Test("Own changes stay known when a history of another collection begins, or several are written at once")
+    @Test("Origins stay known when another collection gets a log, and in concurrent writes")
     func origins() async throws {
         let (engine, mine) = (try open(), StorageOrigin())
         let other = try engine.collection(named: "other")

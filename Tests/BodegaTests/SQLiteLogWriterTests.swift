@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bodega
 
-/// The log of an SQLite file's changes where batches write it themselves, in the place of the triggers.
+/// The change log of an SQLite file where batches bypass the triggers.
 @Suite(.timeLimit(.minutes(30))) struct SQLiteLogWriterTests {
 
     /// A collection, and its file as another program sees it.
@@ -29,7 +29,7 @@ import Testing
             try DatabaseQueue(path: engine.file.path).read { try Int.fetchOne($0, sql: sql) ?? 0 }
         }
 
-        /// What is in the log after a number, without the nonces.
+        /// The log's rows after a number, without the nonces.
         func log(_ table: String = "data", after number: Int = -1) throws -> [Row] {
             let sql = """
                 SELECT number, change, hex(key), kind, origin IS NULL FROM emporium_changes_\(table)
@@ -74,7 +74,7 @@ import Testing
         #expect(try await !other.isLogOnlyEffect)
         var last = -1
         for step in 0..<steps {
-            // Items as Bodega writes them, and one of a kind that only a later version knows.
+            // Items as Bodega 2 writes them, and one of a kind that only a later version knows.
             let change = [
                 "UPDATE data SET kind = NULL WHERE rowid % 3 = \(Int.random(in: 0..<3, using: &random.generator))",
                 "UPDATE data SET kind = 7 WHERE key = ?",
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "Triggers of others run, also if they come while the file is open, and until they go",
+        "Triggers of other programs run, also if they are created and dropped while the file is open",
         arguments: ["data", "DATA", "emporium_changes_data"])
     func foreignTriggers(table: String) async throws {
         let place = try Place("CREATE TABLE seen (number INTEGER PRIMARY KEY)")
@@ -132,7 +132,7 @@ import Testing
         #expect(try await place.isLogOnlyEffect)
     }
 
-    @Test("What SQLite removes because it referred to a removed item is logged")
+    @Test("Cascading removals of SQLite are logged")
     func references() async throws {
         let place = try Place()
         let named = try place.engine.collection(named: "named")
@@ -152,7 +152,7 @@ import Testing
         #expect(try place.log("1").count == 1 + 300 + 300)
     }
 
-    @Test("What other programs write between batches is logged beside them, without a gap")
+    @Test("Changes of other programs between batches are logged without a gap")
     func amongOthers() async throws {
         let place = try Place()
         let cursor = try await place.engine.fetchCursor()
@@ -180,7 +180,7 @@ import Testing
         #expect(Set(keys) == expected)
     }
 
-    @Test("A log that is begun or ended meanwhile, by whomever, gets what it should", arguments: [false, true])
+    @Test("A log that any connection creates or removes between batches is complete", arguments: [false, true])
     func begunAndEnded(byAnother: Bool) async throws {
         let place = try Place()
         let other =
@@ -203,7 +203,7 @@ import Testing
         #expect(try place.count("SELECT count(*) FROM sqlite_master WHERE name LIKE 'emporium_changes_%'") == 0)
     }
 
-    @Test("What begins and ends a log in a transaction counts in the rest of it")
+    @Test("Creating or removing a log in a transaction affects the rest of the transaction")
     func inOneTransaction() async throws {
         let place = try Place()
         let (table, date, items) = (place.engine.table, Date(), items(300))
@@ -226,7 +226,7 @@ import Testing
         struct Refusal: Error {}
         let place = try Place()
         let (core, table, date, items) = (place.engine.core, place.engine.table, Date(), items(300))
-        // A log that never was, and one that was never removed.
+        // The creation of a log and its removal are rolled back.
         await #expect(throws: StorageError.self) {
             try await core.writeUnreported { db in
                 try table.log.begin(in: db)
@@ -245,7 +245,7 @@ import Testing
         }
         try await place.engine.write(items)
         #expect(try place.log().count == 301)
-        // A batch that fails in its midst: the item's row and its detour are of a kind that is not known.
+        // A batch that fails halfway: the item's row and its detour have an unknown kind.
         let key = CacheKey(verbatim: "x")
         for _ in 0..<2 {
             try await place.engine.write(items.prefix(1) + [(key, Data()), (CacheKey("x"), Data())])
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test("The log of batches is bounded, and stays so when more is removed at once than it keeps")
+    @Test("Batches keep the log bounded, also when they remove more items than it keeps")
     func bounded() async throws {
         let place = try Place()
         _ = try await place.engine.fetchCursor()
@@ -272,14 +272,14 @@ import Testing
         let cursor = try await place.engine.fetchCursor()
         try await place.engine.removeAllData()
         #expect(try place.count("SELECT count(*) FROM emporium_changes_data WHERE change = 0") == 100_000)
-        // What would be too old at once was not even written.
+        // Rows that would be too old immediately were not written.
         #expect(try place.count("SELECT max(number) FROM emporium_changes_data") == 200_300)
         #expect(try place.count("SELECT \(span)") == 100_000)
         #expect(try await place.engine.fetchChanges(since: cursor, excluding: nil) == nil)
     }
 }
 
-/// Operations on few keys that stand in each other's way.
+/// Operations on few keys, which conflict with each other.
 private struct Choices {
     var generator: SeededGenerator
 

@@ -10,7 +10,7 @@ import Testing
     func collections() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
-        // Names that SQLite itself would take for the same, or for something else.
+        // Names that SQLite itself would confuse, or interpret.
         let names = ["users", "Users", "data", "\"; DROP TABLE data; --", "ünïcödé", "u\u{308}", "\u{FC}"]
         for name in names {
             try await engine.collection(named: name).write(Data(name.utf8), key: CacheKey("key"))
@@ -26,7 +26,7 @@ import Testing
         #expect(throws: StorageError.self) { try engine.collection(named: "") }
     }
 
-    @Test("Vacuuming gives back the space of removed items")
+    @Test("Vacuuming releases the space of removed items")
     func vacuum() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -38,7 +38,7 @@ import Testing
         #expect(try await engine.fetchKeys() == (0..<10).map { CacheKey("\($0)") })
     }
 
-    @Test("Removing all items gives their space back, also while others read, unless much else is in the file")
+    @Test("Removing all items releases their space, also during reads, unless much else is in the file")
     func removingAll() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
@@ -53,7 +53,7 @@ import Testing
         #expect(try await other.fetchAllData() == [Data("other".utf8)])
         #expect(try await other.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
 
-        // A reader in the middle of a transaction sees what was there, and doesn't keep the others waiting.
+        // A reader in the middle of a transaction sees its snapshot, and doesn't block the others.
         try await engine.write(items)
         let reader = try DatabaseQueue(path: engine.file.path)
         try await reader.read { db in
@@ -72,7 +72,7 @@ import Testing
         #expect(try await engine.integrityCheck() == [])
     }
 
-    @Test("A writer that holds the lock keeps no removal waiting for the space", .timeLimit(.minutes(1)))
+    @Test("A removal does not wait to release its space while another writer holds the lock", .timeLimit(.minutes(1)))
     func removingAllBesideWriter() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, lockTimeout: 1_000)
@@ -89,7 +89,7 @@ import Testing
         #expect(try Data(contentsOf: engine.file).count < 100_000)
     }
 
-    @Test("An integrity check finds an index that does not agree with its table, or no sense at all")
+    @Test("An integrity check finds an index that contradicts its table, and damaged pages")
     func integrityCheck() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("A backup taken while others write is one moment of the store, with all collections")
+    @Test("A backup during writes is a snapshot of the store, with all collections")
     func backup() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
@@ -142,7 +142,7 @@ import Testing
                 == [])
     }
 
-    @Test("A closed engine leaves one file that can be moved, and says that it is closed")
+    @Test("A closed engine leaves one file that can be moved, and throws that it is closed")
     func close() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -159,7 +159,7 @@ import Testing
         #expect(try await moved.fetch(key: CacheKey("a")) == Data("a".utf8))
     }
 
-    @Test("Who reads while the engine is closed is told that it is closed")
+    @Test("Reads during closing throw that the engine is closed")
     func closingBesideReaders() async throws {
         let folder = TemporaryFolder()
         for _ in 0..<200 {
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("A backup does not replace what is there")
+    @Test("A backup does not replace an existing file")
     func backupDoesNotReplace() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "Dates are written as Bodega writes them and come back to the millisecond",
+        "Dates are written as Bodega 2 writes them and are read to the millisecond",
         arguments: [
             (0, "1970-01-01T00:00:00.000"),
             (951_782_399.999, "2000-02-28T23:59:59.999"),
@@ -227,7 +227,7 @@ import Testing
         #expect(abs(date.timeIntervalSince1970 - seconds) < 0.000_5)
     }
 
-    @Test("A date that is none is reported")
+    @Test("An invalid date is reported")
     func noDate() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)

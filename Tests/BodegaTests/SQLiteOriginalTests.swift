@@ -4,11 +4,11 @@ import GRDB
 import TestSupport
 import Testing
 
-/// Bodega 2, as far as an SQLite file is concerned: the statements that it runs, word for word.
+/// The statements that Bodega 2 runs on an SQLite file, word for word.
 private struct Original {
     let queue: DatabaseQueue
 
-    /// Opens a file as it does, creating the table if there is none.
+    /// Opens a file like Bodega 2, creating the table if there is none.
     init(_ file: URL) throws {
         queue = try DatabaseQueue(path: file.path)
         try queue.writeWithoutTransaction { db in
@@ -173,7 +173,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
 
 @Suite struct `A database that Bodega goes on with` {
 
-    /// How the file came to be.
+    /// How the file was created.
     enum File: String, CaseIterable {
         case new, newWithLog, earlier, earlierWithLog, earlierWhileInUse
 
@@ -193,7 +193,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
     func `takes what it inserts, and tells when`(_ file: File) async throws {
         let folder = TemporaryFolder()
         try await file.put(in: folder)
-        // A program that has the file open since before, as another version of ours may.
+        // A program that had opened the file before, like another version of this package.
         let other = file == .earlierWhileInUse ? try DatabaseQueue(path: folder.file("data.sqlite3").path) : nil
         try await other?.write { db in try db.execute(sql: "UPDATE data SET value = value") }
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -224,7 +224,7 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
             }
             #expect(try await engine.fetchDates(key: CacheKey("late")) != nil)
         }
-        // What we write is as before.
+        // Writes of this package are unchanged.
         try await engine.write(Data("ours".utf8), key: CacheKey("one"))
         #expect(try original.read("one") == "ours")
     }
@@ -252,13 +252,13 @@ private func key(_ url: String) throws -> CacheKey { CacheKey(url: try #require(
     func `opens without waiting for a writer, and is completed by the next opening`() async throws {
         let folder = TemporaryFolder()
         try await File.earlier.put(in: folder)
-        // WAL mode, so that a writer doesn't keep readers out.
+        // WAL mode, so that a writer doesn't block readers.
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let queue = try DatabaseQueue(path: folder.file("data.sqlite3").path, configuration: configuration)
         try await queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA journal_mode = WAL")
-            // GRDB waits for a writer where there is no log yet.
+            // GRDB waits for a writer where there is no WAL yet.
             try db.execute(sql: "CREATE TABLE other (a)")
         }
         func hasDefault() throws -> Bool {

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Bodega
 
-/// A file that readers of this process use while somebody in it wants to write.
+/// A file that readers of this process use while a writer in it waits.
 @Suite(.timeLimit(.minutes(3))) struct SQLiteReadRegistryTests {
 
     private let folder = TemporaryFolder()
     private var file: URL { folder.file("data.sqlite3") }
 
-    /// Makes a file with one item that nobody has open.
+    /// Creates a file with one item, and closes it.
     private func makeFile() async throws {
         let engine = try SQLiteStorageEngine(openingFile: file)
         try await engine.write(Data("a".utf8), key: CacheKey("a"))
@@ -21,7 +21,7 @@ import Testing
 
     private func count(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "SELECT count(*) FROM data") }
 
-    /// A read that has begun and waits in its midst.
+    /// A read that is blocked halfway.
     private struct SlowRead: Sendable {
         let goOn = DispatchSemaphore(value: 0)
         let runs = Locked(0)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Lets a reader open the file again and again, until it may not because somebody waits to write.
+    /// Lets a reader open the file repeatedly, until it may not because a writer waits.
     private func expectRefusal(of reader: SQLiteReader) async throws {
         let isRefused = try await onThread { [count] in
             let deadline = DispatchTime.now() + 60
@@ -74,7 +74,7 @@ import Testing
         #expect(isRefused)
     }
 
-    @Test("While somebody waits to write, no other reader opens the file, so that the wait has an end")
+    @Test("While a writer waits, no other reader opens the file, so that the wait ends")
     func others() async throws {
         try await makeFile()
         let slow = await SlowRead(SQLiteReader(path: file.path, lockTimeout: 60), count)
@@ -88,14 +88,14 @@ import Testing
         try other.close()
     }
 
-    @Test("A reader that is waited for may open the file anew to end its read")
+    @Test("A reader that a writer waits for may open the file again to finish its read")
     func awaited() async throws {
         try await makeFile()
         let slow = await SlowRead(SQLiteReader(path: file.path, lockTimeout: 20), count)
         let other = SQLiteReader(path: file.path, lockTimeout: 0)
         let writing = writing()
         try await expectRefusal(of: other)
-        // With a log, the file must be read in another way.
+        // With a WAL, the file must be read in another way.
         try Data().write(to: folder.file("data.sqlite3-wal"))
         slow.goOn.signal()
         #expect(try await slow.end.value == 1)
@@ -105,7 +105,7 @@ import Testing
         try other.close()
     }
 
-    @Test("Many who read all the time don't keep somebody from writing")
+    @Test("Many permanent readers don't prevent a write")
     func busy() async throws {
         try await makeFile()
         let isOver = Locked(false)
@@ -121,7 +121,7 @@ import Testing
         try await withTaskCancellationHandler {
             for _ in 0..<3 { try await writing().value }
         } onCancel: {
-            // The test has taken too long; what waits goes on.
+            // The test has taken too long, so the waiting writer continues.
             isOver.withLock { $0 = true }
         }
         isOver.withLock { $0 = true }
@@ -129,7 +129,7 @@ import Testing
     }
 }
 
-/// Does something that takes a thread.
+/// Runs a blocking closure.
 private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }

@@ -4,10 +4,10 @@ import GRDB
 import TestSupport
 import Testing
 
-/// Engines that only read a file that others write to, or have left in the midst of that.
+/// Engines that only read a file, while others write to it or after they were stopped during a write.
 @Suite struct SQLiteReadingBesideWritersTests {
 
-    /// A process that writes what it is told.
+    /// A process that writes on request.
     private struct Writer {
         private let input = Pipe()
         private let child: Child
@@ -36,7 +36,7 @@ import Testing
 
     private func keys(_ names: String...) -> [CacheKey] { names.map(CacheKey.init(verbatim:)) }
 
-    @Test("What another process writes is seen at once, and nothing is changed by looking")
+    @Test("Changes of another process are visible immediately, and reading changes nothing")
     func live() async throws {
         let folder = TemporaryFolder()
         let writer = try await Writer(at: folder)
@@ -52,7 +52,7 @@ import Testing
         try await engine.close()
     }
 
-    @Test("Who comes while a file is read writes to it, and what it writes is read, also when it has gone")
+    @Test("A process can begin to write to a file that is read, and its changes are read, also after it has exited")
     func writerComes() async throws {
         let folder = TemporaryFolder()
         let first = try await Writer(at: folder)
@@ -70,7 +70,7 @@ import Testing
             #expect(try await engine.fetchKeys().last == CacheKey(verbatim: name))
         }
         try await engine.close()
-        // What the writers had to leave is put in order by the next one.
+        // The next writer removes the WAL that the writers had to leave.
         let last = try await Writer(at: folder)
         try await last.write("d")
         try await last.end()
@@ -80,7 +80,7 @@ import Testing
                 == keys("a", "b", "c", "d"))
     }
 
-    @Test("A file of Bodega that another process takes over while it is read goes on being read")
+    @Test("A file of Bodega 2 remains readable while another process migrates it")
     func takenOver() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.copyItem(at: Fixtures.file("bodega-2.sqlite3"), to: folder.file("data.sqlite3"))
@@ -94,12 +94,12 @@ import Testing
         #expect(try await engine.fetchKeys().last == CacheKey(verbatim: "a"))
     }
 
-    /// What a process leaves whose end comes suddenly.
+    /// The files that a killed process leaves.
     enum Remains: CaseIterable {
         case all, withoutIndex, emptyIndex
     }
 
-    @Test("What a process has left in the log that was killed is read, and stays there", arguments: Remains.allCases)
+    @Test("The WAL of a killed process is read and stays unchanged", arguments: Remains.allCases)
     func killed(remains: Remains) async throws {
         let folder = TemporaryFolder()
         let writer = try await Writer(at: folder)
@@ -124,7 +124,7 @@ import Testing
         #expect(try folder.names() == ["data.sqlite3"])
     }
 
-    @Test("A log with nothing in it, or with nonsense, stays as it is", arguments: [0, 1, 32, 5000])
+    @Test("An empty or invalid WAL stays unchanged", arguments: [0, 1, 32, 5000])
     func emptyLog(size: Int) async throws {
         let folder = TemporaryFolder()
         try FileManager.default.copyItem(at: Fixtures.file("emporium-1.sqlite3"), to: folder.file("data.sqlite3"))
@@ -155,7 +155,7 @@ import Testing
         try await checkBatches(in: reader)
     }
 
-    @Test("Each read sees whole batches while processes come, write and go")
+    @Test("Each read sees whole batches while processes start, write and exit")
     func comingAndGoing() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -183,7 +183,7 @@ import Testing
 
 extension SQLiteReadingBesideWritersTests {
 
-    @Test("What Bodega writes meanwhile, with a journal, is seen")
+    @Test("Changes that Bodega 2 writes with a journal are visible")
     func journal() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -201,7 +201,7 @@ extension SQLiteReadingBesideWritersTests {
     }
 
     @Test(
-        "A file that was left in the midst of a write with a journal is not read before opening it for writing undoes that"
+        "A file whose journal has an unfinished write can be read after opening it for writing rolls that back"
     )
     func hotJournal() async throws {
         let folder = TemporaryFolder()
@@ -210,7 +210,7 @@ extension SQLiteReadingBesideWritersTests {
         let remains = folder.file("remains")
         try FileManager.default.createDirectory(at: remains, withIntermediateDirectories: false)
         let file = remains.appendingPathComponent("data.sqlite3")
-        // Pages go to the file before the transaction ends, because the cache holds next to none.
+        // The cache is tiny, so pages are written to the file before the transaction ends.
         let reference = try DatabaseQueue(path: source.path)
         try await reference.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA cache_size = 1")
@@ -232,11 +232,11 @@ extension SQLiteReadingBesideWritersTests {
     }
 }
 
-/// What writes and what only reads, in one process.
+/// Writers and readers in one process.
 @Suite struct SQLiteReadingInOneProcessTests {
 
     @Test(
-        "A file that is read can be opened for writing in the same process, whatever was there",
+        "A file that is read can be opened for writing in the same process, in each state",
         arguments: ["closed", "left by a crash", "left without an index"])
     func writingAfterReading(state: String) async throws {
         let folder = TemporaryFolder()
@@ -255,7 +255,7 @@ extension SQLiteReadingBesideWritersTests {
             try await writer.write(Data("new".utf8), key: CacheKey("new \(number)"))
             for reader in readers { #expect(try await reader.fetchCount() == before + number) }
         }
-        // Another process must not take the file for closed, because a reader has let go of it.
+        // Another process must not consider the file closed because a reader has released it.
         let lines = await (try Child("count", "sqlite", folder.path)).lines()
         #expect(lines == ["\(before + 3)"])
         try await writer.write(Data("new".utf8), key: CacheKey("new 4"))
@@ -266,7 +266,7 @@ extension SQLiteReadingBesideWritersTests {
         #expect(try folder.names() == ["data.sqlite3"])
     }
 
-    @Test("Telling what is at a path, and reading it, leaves the process the locks of its writers")
+    @Test("Recognising the kind of a store, and reading it, keep the locks of the process's writers")
     func locksStay() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -274,14 +274,14 @@ extension SQLiteReadingBesideWritersTests {
         try await writer.write(Data("1".utf8), key: CacheKey("1"))
         #expect(try StorageAddress(parsing: file.path) == .sqlite(file.path))
         try await SQLiteStorageEngine(readingFile: file).close()
-        // The last process that closes the file removes the log, and this one has it open.
+        // The last process to close the file removes the WAL, and this process has the file open.
         let lines = await (try Child("count", "sqlite", folder.path)).lines()
         #expect(lines == ["1"])
         #expect(try folder.names().contains("data.sqlite3-wal"))
         try await writer.close()
     }
 
-    @Test("Writers that come and go while others in the process read leave nothing out")
+    @Test("No change is lost when writers open and close a file that others in the process read")
     func manyWriters() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")

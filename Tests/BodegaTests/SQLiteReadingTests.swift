@@ -10,7 +10,7 @@ import Testing
     private func code(of error: any Error) -> StorageError.Code? { (error as? StorageError)?.code }
 
     @Test(
-        "A file of each format is read as it is, and stays as it is",
+        "A file of each format is read in its own layout, and stays unchanged",
         arguments: ["bodega-2.sqlite3", "emporium-1.sqlite3"])
     func fixtures(name: String) async throws {
         let folder = TemporaryFolder()
@@ -33,7 +33,7 @@ import Testing
             #expect(try await engine.collectionNames() == ["Quotes"])
             #expect(try await engine.collection(named: "Quotes").fetchKeys() == [CacheKey("dolly")])
         } else {
-            // A row of Bodega answers to keys of every kind.
+            // A row of Bodega 2 matches keys of every kind.
             #expect(try await engine.fetch(key: CacheKey(verbatim: "first")) == engine.fetch(key: CacheKey("first")))
         }
         #expect(try await engine.integrityCheck() == [])
@@ -42,7 +42,7 @@ import Testing
         #expect(try Listing(of: folder.url) == before)
     }
 
-    @Test("What only reads can't write, and creates nothing")
+    @Test("An engine that only reads can't write, and creates nothing")
     func readOnly() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -65,7 +65,7 @@ import Testing
         #expect(try Listing(of: folder.url) == before)
     }
 
-    @Test("A file that is no database, or another program's, is refused and stays as it is")
+    @Test("A file that is not a database, or another program's, is rejected and stays unchanged")
     func others() async throws {
         let folder = TemporaryFolder()
         try Data(repeating: 7, count: 5000).write(to: folder.file("noise"))
@@ -80,7 +80,7 @@ import Testing
         #expect(try Listing(of: folder.url) == before)
     }
 
-    @Test("A file with named collections only has an unnamed one that is empty")
+    @Test("A file with named collections only has an empty unnamed one")
     func namedOnly() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -94,7 +94,7 @@ import Testing
         #expect(try await engine.collection(named: "a").fetchKeys() == [CacheKey("1")])
     }
 
-    @Test("A file that can't be written to, in a folder that can't, is read", arguments: ["bodega-2", "emporium-1"])
+    @Test("A read-only file in a read-only folder is read", arguments: ["bodega-2", "emporium-1"])
     func permissions(name: String) async throws {
         let folder = TemporaryFolder()
         let file = folder.file("data.sqlite3")
@@ -106,7 +106,7 @@ import Testing
         #expect(lines == ["opened", name == "bodega-2" ? "count 3" : "count 5", "error readOnly"])
     }
 
-    @Test("A file on a volume that can't be written to is read", .enabled(if: Volume.canMount))
+    @Test("A file on a read-only volume is read", .enabled(if: Volume.canMount))
     func readOnlyVolume() async throws {
         let folder = TemporaryFolder()
         let volume = try Volume(at: folder, size: "4m")
@@ -121,7 +121,7 @@ import Testing
         try await engine.close()
     }
 
-    @Test("A backup can be taken of what is only read")
+    @Test("An engine that only reads can back up its file")
     func backup() async throws {
         let folder = TemporaryFolder()
         let file = folder.file("source/data.sqlite3")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bodega
 
-/// When who follows an SQLite file is woken up, with events and time in the test's hand.
+/// When followers of an SQLite file are woken up, with events and time under the test's control.
 @Suite(.timeLimit(.minutes(5))) struct SQLiteWakingTests {
 
     private let folder = TemporaryFolder()
@@ -23,7 +23,7 @@ import Testing
         try db.execute(sql: "INSERT INTO \(table) (key, value, createdAt, updatedAt) VALUES ('a', x'00', '', '')")
     }
 
-    @Test("A commit that can be seen only after its last event is told")
+    @Test("A commit that becomes visible only after its last event is signalled")
     func visibleLater() async throws {
         let (engine, hand, other) = (try open(), Hand(), try foreignQueue())
         _ = try await engine.fetchCursor()
@@ -35,7 +35,7 @@ import Testing
             try db.execute(sql: "BEGIN IMMEDIATE")
             try Self.insert(db)
         }
-        // The system tells of the frames in the log.
+        // The system reports the frames in the WAL.
         hand.tell()
         #expect(await hand.nextPause() == 1)
         hand.fire()
@@ -46,7 +46,7 @@ import Testing
         #expect(await hand.nextPause() == 4)
     }
 
-    @Test("Who begins to listen while the file is looked at misses nothing")
+    @Test("A follower that registers while the file is checked misses nothing")
     func secondCollection() async throws {
         let (engine, hand, other) = (try open(), Hand(), try foreignQueue())
         let second = try engine.collection(named: "second")
@@ -56,7 +56,7 @@ import Testing
         _ = await signals.next()
         _ = await hand.nextPause()
         guard case .pool(let pool, _) = engine.core.connections else { return }
-        // Nobody can read, so the look waits.
+        // No connection is free for reading, so the check waits.
         let release = DispatchSemaphore(value: 0)
         let (entered, continuation) = AsyncStream.makeStream(of: Void.self)
         let readers = (0..<pool.configuration.maximumReaderCount).map { _ in
@@ -82,7 +82,7 @@ import Testing
         _ = await later.next()
     }
 
-    @Test("Pauses grow from a millisecond, and begin anew with an event")
+    @Test("Pauses grow from a millisecond, and are reset by an event")
     func pauses() {
         func pauses(_ longest: Int?, _ count: Int) -> [Int?] {
             var pauses = FileWatch.Pauses(longest: longest)
@@ -97,7 +97,7 @@ import Testing
         #expect(growing.next() == 1 && growing.next() == 2)
     }
 
-    @Test("Many files are heard at a time, each its followers")
+    @Test("Many files are watched simultaneously, each for its own followers")
     func manyFiles() async throws {
         var kept: [(TemporaryFolder, SQLiteStorageEngine, AsyncStream<Void>)] = []
         for _ in 0..<20 {
@@ -107,7 +107,7 @@ import Testing
             _ = try await engine.fetchCursor()
             kept.append((folder, engine, engine.changeSignals()))
         }
-        // Else a commit could be seen only a long time after the last event, when a busy medium has it.
+        // Otherwise a commit could become visible a long time after its last event, if the disk is busy.
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         for (folder, engine, stream) in kept {
@@ -121,7 +121,7 @@ import Testing
     }
 }
 
-/// Events and time as a test wants them.
+/// Events and time under the control of a test.
 private final class Hand: Sendable {
 
     private struct State: Sendable {
@@ -149,7 +149,7 @@ private final class Hand: Sendable {
         return surroundings
     }
 
-    /// What is waited after the next look.
+    /// The pause after the next check.
     func nextPause() async -> Int? {
         var iterator = pauses.makeAsyncIterator()
         return await iterator.next() ?? nil
@@ -163,7 +163,7 @@ private final class Hand: Sendable {
         if let action = action(state) { state.queue?.async(execute: action) }
     }
 
-    /// Gives a look the time to begin, after which it waits for a connection.
+    /// Gives a check the time to begin; then it waits for a connection.
     func drain() async {
         for _ in 0..<10_000 { await Task.yield() }
     }

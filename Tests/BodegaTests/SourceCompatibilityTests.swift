@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls as code for the first Bodega writes them. That they compile is most of the test.
+/// Calls written for the first Bodega. That they compile is most of the test.
 @Suite struct SourceCompatibilityTests {
 
     private struct Note: Codable, Equatable {
@@ -67,7 +67,7 @@ import Testing
         try await storage.removeAllObjects()
     }
 
-    @Test("Folders are named as with Bodega 2, and lie where the platform keeps such things")
+    @Test("Folders are named as with Bodega 2, in the platform's locations")
     func directories() {
         let directories: [FileManager.Directory] = [
             .documents(appendingPath: "A"), .caches(appendingPath: "A"), .temporary(appendingPath: "A"),

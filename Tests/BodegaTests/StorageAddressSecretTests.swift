@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StorageAddressSecretTests {
 
-    @Test func `No part of a password is shown, whatever is wrong with the address`() throws {
+    @Test func `No part of a password is shown, regardless of what is wrong with the address`() throws {
         var generator = SeededGenerator(seed: Seed.current)
         for _ in 0..<2_000 {
             let secret = HostileAddress(using: &generator)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["app:secret@x.db", "a:b@c#d", "x password=1.db"])
-    func `A file of such a name is a file`(name: String) throws {
+    func `An existing file whose name looks like a secret is opened`(name: String) throws {
         let folder = TemporaryFolder()
         let file = folder.file(name).path
         #expect(throws: StorageError.self) { try StorageAddress(parsing: file) }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct StorageAddressTests {
 
     @Test(
-        "An address with a scheme means what it says",
+        "An address with a scheme is parsed without looking at its path",
         arguments: [
             ("sqlite:a.txt", .sqlite("a.txt")),
             ("sqlite:/x/y.db#drafts", .sqlite("/x/y.db", collection: "drafts")),
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "The description of an address is read as the same address",
+        "The description of an address is parsed as the same address",
         arguments: [
             .sqlite("a"), .sqlite("a#b"), .sqlite("a#"), .sqlite("a", collection: "b"),
             .sqlite("a%25", collection: "%25#"),
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "The description of an odd path names the same place",
+        "The description of an odd path leads to the same location",
         arguments: [("~/a", "./~/a"), ("//a", "/.//a")]
     )
     func oddPaths(path: String, shown: String) throws {
@@ -50,7 +50,7 @@ import Testing
         #expect(try StorageAddress(parsing: StorageAddress.disk(path).description) == .disk(shown))
     }
 
-    @Test("An address of any texts is read from its description as the same address, byte for byte")
+    @Test("The description of an address with any text is parsed as the same address, byte for byte")
     func hostileTexts() throws {
         for text in HostileTexts.all {
             var addresses: [StorageAddress] = HostileTexts.all.map { .sqlite("x\(text)", collection: $0) }
@@ -59,13 +59,13 @@ import Testing
                 addresses += [.sqlite(text), .disk(text), .sqlite(text, collection: text)]
             }
             addresses.append(.postgres("postgres://h/d", collection: text))
-            // What is before an @ can be a password, which a description leaves out.
+            // The text before an @ can be a password, which a description omits.
             if !text.utf8.contains(UInt8(ascii: "@")) {
                 addresses.append(.postgres("postgres://h/\(text)", collection: text))
             }
             for address in addresses {
                 let read = try StorageAddress(parsing: address.description)
-                // An empty name is none.
+                // An empty name stands for the unnamed collection.
                 let collection = address.collection == "" ? nil : address.collection
                 #expect(read.engine == address.engine && bytes(read.path) == bytes(address.path))
                 #expect(bytes(read.collection) == bytes(collection))
@@ -85,7 +85,7 @@ import Testing
         #expect(StorageAddress.sqlite("caf\u{e9}", collection: "a") == .sqlite("caf\u{e9}", collection: "a"))
     }
 
-    @Test("What belongs to an address's form is found also before a combining character")
+    @Test("Separators of an address are recognized even before a combining character")
     func combiningCharacters() throws {
         #expect(try StorageAddress(parsing: "sqlite:\u{301}a").path.utf8.elementsEqual("\u{301}a".utf8))
         let address = try StorageAddress(parsing: "sqlite:a#\u{301}")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A path with a NUL is refused, because the system would cut it there")
+    @Test("A path with a NUL is rejected, because the system would truncate it")
     func pathsWithNUL() throws {
         let folder = TemporaryFolder()
         for address in [StorageAddress.sqlite(folder.path + "/a\0b"), .disk(folder.path + "\0b")] {
@@ -106,14 +106,14 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("A tilde at the beginning is the home folder")
+    @Test("A leading tilde stands for the home folder")
     func home() throws {
         #expect(try StorageAddress(parsing: "sqlite:~/a").path == NSHomeDirectory() + "/a")
         #expect(try StorageAddress(parsing: "disk:~/a").path == NSHomeDirectory() + "/a")
         #expect(try StorageAddress(parsing: "~/no-such-file.db#c").path == NSHomeDirectory() + "/no-such-file.db")
     }
 
-    @Test("Without a scheme, what is there tells, and where nothing is yet, the extension")
+    @Test("Without a scheme, the file or folder at the path determines the engine, or the extension if there is none")
     func inspection() throws {
         let folder = TemporaryFolder()
         func path(_ name: String, _ content: String) throws -> String {
@@ -143,10 +143,10 @@ import Testing
     }
 
     @Test(
-        "What is no address is refused, with what to write instead",
+        "An invalid address is rejected with an error that says what to write instead",
         arguments: [
             ("", "sqlite:PATH"), ("sqlite:", "lacks a path"), ("disk:", "lacks a path"), ("sqlite:#a", "lacks a path"),
-            ("memory:a", "write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
+            ("memory:a", "Write memory:"), ("sqlite:///a", "sqlite:PATH"), ("disk://a", "disk:PATH"),
             ("sqlite:a#%2", "%25"), ("sqlite:a#%ff", "%25"), ("sqlite:a#50%", "%25"), ("no-such-thing", "disk:PATH"),
             ("ftp:x", "\"ftp\""), ("postgres:host/db", "postgres://"), ("postgres://h/d#%2", "%25"),
         ]
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "A password is shown nowhere, however the address is written",
+        "A password is never shown, in any form of the address",
         arguments: [
             ("postgres://u:secret@h/d", "postgres://u@h/d"),
             ("postgres://u:se?secret@h:5/d#c", "postgres://u@h:5/d#c"),
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(
-        "What is no address keeps its password to itself",
+        "The error about an invalid address does not contain its password",
         arguments: [
             "postgres:u:secret@h/d", "postgress://u:secret@h/d", "postgres://u:secret@h/d#%zz",
             "postgres://u:secret#secret@h/d", "postgres://u:se/secret#%secret@h/d",
@@ -224,7 +224,7 @@ import Testing
         #expect(try StorageAddress.memory.open() is MemoryStorageEngine)
     }
 
-    @Test("A store that must exist is not created, and what can't be a store stays as it is")
+    @Test("A store that must exist is not created, and files that can't be a store are not changed")
     func mustExist() throws {
         let folder = TemporaryFolder()
         try Data("text".utf8).write(to: folder.file("text"))

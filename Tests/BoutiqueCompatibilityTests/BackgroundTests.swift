@@ -2,8 +2,8 @@ import Boutique
 import Foundation
 import Testing
 
-/// A store that is used off the main actor, with an `await` wherever Boutique needs one. None of them is superfluous here,
-/// or the compiler would warn.
+/// A store that is used off the main actor, with an `await` wherever Boutique needs one. The compiler warns if one of
+/// them is superfluous.
 @Suite struct BackgroundTests {
     let milk = Note(id: "milk")
     let tea = Note(id: "tea")

@@ -12,7 +12,7 @@ import OpenCombine
 /// The controller of version 2.
 final class NotesController: ObservableObject {
     #if !canImport(Combine)
-    // OpenCombine keeps no publisher for a class without @Published properties.
+    // OpenCombine creates a new publisher for each access of a class without @Published properties.
     let objectWillChange = ObservableObjectPublisher()
     #endif
 
@@ -34,7 +34,7 @@ final class NotesController: ObservableObject {
     }
 }
 
-/// The controller of version 2 that a store is handed to.
+/// The controller of version 2 with an injected store.
 final class InjectedController: ObservableObject {
     @Stored var notes: [Note]
     @Published var query = ""
@@ -89,7 +89,7 @@ final class ObservableController {
         subscription.cancel()
     }
 
-    @Test func `A controller of version 2 that a store is handed to`() async throws {
+    @Test func `A controller of version 2 with an injected store`() async throws {
         let store = Store.previewStore(items: [milk])
         let controller = InjectedController(store: store)
         #expect(controller.texts == ["Buy milk"])

@@ -2,12 +2,12 @@ import Boutique
 import Foundation
 import Testing
 
-/// Events of version 3, which are values that can be stored.
+/// Events of version 3, which can be encoded and stored.
 @MainActor
 @Suite struct EventTests {
     let milk = Note(id: "milk")
 
-    @Test func `An event that was encoded comes back`() async throws {
+    @Test func `An encoded event can be decoded`() async throws {
         let store = Store<Note>.previewStore(items: [])
         var events = store.events.makeAsyncIterator()
         _ = await events.next()
@@ -19,7 +19,7 @@ import Testing
         #expect(copy.inserted == ["milk"])
     }
 
-    @Test func `An event that Boutique has encoded is read`() throws {
+    @Test func `An event that Boutique has encoded can be decoded`() throws {
         let data = Data(#"{"operation":{"remove":{}},"items":[{"id":"milk","text":""}]}"#.utf8)
         let event = try JSONDecoder().decode(StoreEvent<Note>.self, from: data)
         #expect(event.operation == .remove)
@@ -27,14 +27,14 @@ import Testing
         #expect(event.removed.isEmpty)
     }
 
-    @Test func `An event can be kept like any item`() {
+    @Test func `An event can be stored like any item`() {
         func keep<Item: StorableItem>(_ item: Item) -> Bool { true }
         #expect(keep(StoreEvent<Note>.Operation.loaded))
     }
 
-    // MARK: Operations that are held
+    // MARK: Retained operations
 
-    @Test func `An operation is one object, and runs once`() async throws {
+    @Test func `An operation is an object and runs once`() async throws {
         let store = Store<Note>.previewStore(items: [])
         let operation: Store<Note>.Operation = try await store.insert(milk)
         _ = try await operation.insert([Note(id: "tea")])

@@ -17,15 +17,15 @@ struct Link: Codable, Sendable, Equatable {
 }
 
 extension Link {
-    /// A link to a page of an example.
+    /// Creates a link to an example page.
     init(page: String) {
         url = URL(fileURLWithPath: "/pages/\(page)")
         title = page
     }
 }
 
-// Where 2.x code keeps its stores: in an extension, in an enum, and globally. Each is used by one test, because tests run
-// at the same time.
+// Stores as code for version 2 declares them: in an extension, in an enum, and globally. Each is used by one test only,
+// because tests run concurrently.
 
 extension Store where Item == Note {
     static let notesStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
@@ -47,7 +47,7 @@ enum Stores {
 
 let globalStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
 
-// Stores for previews, in the same places.
+// Stores for previews, declared in the same ways.
 
 enum Previews {
     static let notes = Store.previewStore(items: [Note(id: "milk")])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension KeychainError {
-    /// A program's own words for each case, without a default one.
+    /// A program's text for each case, by an exhaustive switch.
     fileprivate var explanation: String {
         switch self {
         case .couldNotAccessKeychain: return "no access"
@@ -22,12 +22,12 @@ extension KeychainGroup {
     fileprivate static let apps = KeychainGroup(value: "apps")
 }
 
-/// Errors of secrets as programs for Boutique use them.
+/// Errors of secrets, used as in programs for Boutique.
 @Suite struct SecretTests {
     private let token = SecurelyStoredValue<Bool>(
         key: "token", service: .mail, group: .apps, storage: MemorySecretStorage())
 
-    @Test func `The cases of an error are Boutique's`() {
+    @Test func `The cases of an error are those of Boutique`() {
         let errors: [KeychainError] = [
             .couldNotAccessKeychain, .itemNotFound, .missingEntitlement, .errorWithStatus(status: -50),
         ]
@@ -60,10 +60,10 @@ extension KeychainGroup {
         #expect(throws: KeychainError.self) { try result.get() }
     }
 
-    @Test func `A value that is not there can't be toggled`() throws {
+    @Test func `An absent value can't be toggled`() throws {
         do {
             try token.toggle()
-            Issue.record("It was toggled.")
+            Issue.record("toggle() did not throw.")
         } catch KeychainError.couldNotAccessKeychain {
             #expect(token.wrappedValue == nil)
         }

@@ -11,7 +11,7 @@ import Testing
 
     // MARK: Operations
 
-    @Test func `Version 2 names for one item`() async throws {
+    @Test func `Names of version 2 for one item`() async throws {
         try await store.add(milk)
         try await store.add(tea)
         try await store.remove(milk)
@@ -20,13 +20,13 @@ import Testing
         #expect(store.items.isEmpty)
     }
 
-    @Test func `Version 2 names for several items`() async throws {
+    @Test func `Names of version 2 for several items`() async throws {
         try await store.add([milk, tea, rice])
         try await store.remove([milk, rice])
         #expect(store.items == [tea])
     }
 
-    @Test func `Version 3 names for one item and for several`() async throws {
+    @Test func `Names of version 3 for one item and for several`() async throws {
         try await store.insert(milk)
         try await store.insert([tea, rice])
         try await store.remove(tea)
@@ -65,14 +65,14 @@ import Testing
 
     // MARK: Stores
 
-    @Test func `A store whose items are loaded when it is there`() async throws {
+    @Test func `The asynchronous initializer returns a loaded store`() async throws {
         let engine = MemoryStorageEngine()
         try await Store<Note>(storage: engine, cacheIdentifier: \.id).add([milk, tea])
         #expect(try await Store<Note>(storage: engine, cacheIdentifier: \.id).items == [milk, tea])
         #expect(try await Store<Note>(storage: engine).items == [milk, tea])
     }
 
-    @Test func `A store whose items are awaited`() async throws {
+    @Test func `The items of the synchronous initializer can be awaited`() async throws {
         let engine = MemoryStorageEngine()
         try await Store<Note>(storage: engine).add(milk)
         let store = makeStore(engine)
@@ -80,7 +80,7 @@ import Testing
         #expect(store.items == [milk])
     }
 
-    /// Makes it where nothing can be awaited, so by the initializer that loads in the background.
+    /// Calls the synchronous initializer, which loads in the background.
     private func makeStore(_ engine: StorageEngine) -> Store<Note> {
         Store(storage: engine)
     }
@@ -101,7 +101,7 @@ import Testing
         #expect(Store.choresStore.items == [sweep, dust])
     }
 
-    @Test func `Items that a property of a property identifies`() async throws {
+    @Test func `Items with a nested property as identifier`() async throws {
         var home = Link(page: "home")
         try await Store.linksStore.removeAll().add([home, Link(page: "about")]).run()
         home.title = "Start"

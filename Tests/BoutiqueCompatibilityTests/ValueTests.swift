@@ -2,10 +2,10 @@ import Boutique
 import Foundation
 import Testing
 
-/// Values of both versions, with calls that only compile if the helpers have Boutique's signatures.
+/// Values of both versions, with calls that compile only if the helpers have Boutique's signatures.
 @MainActor
 @Suite struct ValueTests {
-    @Test func `Replacing says whether there was something to replace`() throws {
+    @Test func `replace returns whether an element was replaced`() throws {
         let names = SecurelyStoredValue<[String]>(key: "names", storage: MemorySecretStorage())
         let before: Bool = try names.replace("a", with: "b")
         #expect(!before)
@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-/// What need not run, because it would use the user defaults of the user that runs the tests.
+/// Code that is only compiled, because it would change the user defaults of the user who runs the tests.
 private final class Names {
     @StoredValue(key: "names") var names = ["a"]
     @StoredValue(key: "text") var text = ""

@@ -13,8 +13,9 @@ let store = Store<Animal>(
     cacheIdentifier: \.id
 )
 
-/// The section "Store". The store is not made in here, because where something can be awaited, the same expression means
-/// the initializer that has to be awaited, as it does in Boutique. The README makes `Item`s with names and forgets `try await` before `removeAll()`.
+/// The section "Store". The store is created outside this function, because in an asynchronous function the same
+/// expression calls the asynchronous initializer, as in Boutique. The README creates `Item`s with names and omits `try
+/// await` before `removeAll()`.
 @MainActor
 func keepAnimals() async throws {
     // Add an item to the Store

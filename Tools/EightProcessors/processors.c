@@ -1,4 +1,4 @@
-// Lets a process that it is preloaded into see eight processors, however many the machine has.
+// Makes the system report eight processors to a process that preloads this library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

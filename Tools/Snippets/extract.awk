@@ -1,20 +1,22 @@
-# Turns the Swift snippets of a document into source files, whose lines the compiler calls by the document's name and line.
+# Extracts the Swift snippets of a document into source files. The compiler reports their lines with the document's name
+# and line.
 #
 # Variables: `document`, the path of the document as errors show it; `output`, the folder for the files.
-# It prints the path of each file, and fails if a snippet has no imports and none before it has.
+# Prints the path of each file, and fails if a snippet has no imports and no snippet before it has any.
 
 function fail(number, text) {
     printf "%s:%d: error: %s\n", document, number, text > "/dev/stderr"
     hasFailed = 1
 }
 
-# Whether a line at the left margin begins a declaration that can't or shouldn't be local: a type, an extension, a function.
+# Whether a line at the left margin begins a declaration that can't or shouldn't be local: a type, an extension or a
+# function.
 function beginsDeclaration(line) {
     return line ~ /^(@[A-Za-z]+(\([^)]*\))? )*((public|final|indirect) )*(struct|class|actor|enum|extension|protocol|func|typealias) /
 }
 
-# Writes a snippet: its imports, its declarations as they are, and its statements in a function. A snippet of nothing but
-# declarations stays in one piece, with its constants.
+# Writes a snippet: its imports, its declarations, and its statements in a function. A snippet without statements that
+# execute stays in one piece, including its constants.
 function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, hasDeclarations, kinds) {
     if (lines[1] ~ /^\./) return  # goes into a manifest
     file = sprintf("%s/snippet%d.swift", output, start)
@@ -28,7 +30,7 @@ function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, ha
         } else if (isInside || beginsDeclaration(line)) {
             hasDeclarations = 1
             kinds[i] = "declaration"
-            # It ends with a brace at the left margin, or with its only line.
+            # The declaration ends with a brace at the left margin, or with its only line.
             isInside = line != "}" && (isInside || line !~ /}$/) && line !~ /^typealias /
         } else if (line ~ /^@/ && line !~ / (var|let) /) {
             kinds[i] = "attribute"  # of the declaration in the next line
@@ -40,7 +42,7 @@ function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, ha
     if (imports == "") return fail(start, "the snippet has no imports, and no snippet before it has.")
     for (i = count - 1; i >= 1; i--) if (kinds[i] == "attribute") kinds[i] = kinds[i + 1]
 
-    # Constants beside declarations stay with them if nothing is executed.
+    # Constants stay with the declarations if no statement executes.
     if (hasDeclarations && !hasStatements) for (i = 1; i <= count; i++) sub("statement", "declaration", kinds[i])
     print file
     printf "%s", imports > file
@@ -51,7 +53,7 @@ function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, ha
     close(file)
 }
 
-# Writes the lines of a kind. The compiler is told where each piece of them begins.
+# Writes the lines of one kind. A directive tells the compiler the position of each piece.
 function writeLines(file, kinds, kind,    i, last) {
     last = -1
     for (i = 1; i <= count; i++) {

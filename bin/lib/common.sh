@@ -1,4 +1,4 @@
-# What the commands share. Each sources this file first; it moves to the package's root.
+# Shared by the commands. Each command sources this file first, which changes to the package's root.
 
 set -euo pipefail
 
@@ -22,24 +22,24 @@ fail() {
     exit 1
 }
 
-# Ends the command because it was called wrongly.
+# Ends the command after a usage error.
 misused() {
     printf '%s: %s Try --help.\n' "$(basename "$0")" "$*" >&2
     exit 64
 }
 
-# Prints the comment at the head of the command, which is its help, and ends it.
+# Prints the comment at the head of the command as its help, and ends the command.
 show_help() {
     awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"
     exit 0
 }
 
-# $1: the least version, 6.1 if left out
+# $1: the minimum version (default: 6.1)
 require_swift() {
     local least=${1:-6.1} version
-    command -v swift >/dev/null || fail "There is no Swift toolchain in PATH. Install Swift 6.2 or later: https://www.swift.org/install/"
+    command -v swift >/dev/null || fail "PATH contains no Swift toolchain. Install Swift 6.2 or later: https://www.swift.org/install/"
     version=$(swift --version 2>/dev/null | grep -oE 'Swift version [0-9]+\.[0-9]+' | grep -oE '[0-9.]+$' || true)
     if [[ -n $version && $(printf '%s\n' "$least" "$version" | sort -V | head -n 1) != "$least" ]]; then
-        fail "This is Swift $version, and $least or later is needed: https://www.swift.org/install/"
+        fail "This is Swift $version, but $least or later is required: https://www.swift.org/install/"
     fi
 }

@@ -1,13 +1,13 @@
-# The Swift sources that are ours, nested packages included.
+# The Swift sources of this repository, including nested packages.
 
-# Ends the command, with git's own reason, unless git can list the files of this clone.
+# Ends the command with git's error message if git can't list the files of this clone.
 require_clone() {
     local reason
-    command -v git >/dev/null || fail "git is not installed, and only git knows which sources are ours. Install git."
+    command -v git >/dev/null || fail "git is not installed, but is needed to list the sources. Install git."
     reason=$(git ls-files -- Package.swift 2>&1 >/dev/null) || fail "git cannot list the sources of $root: $reason"
 }
 
-# Sets `swift_sources` to the files that git knows or would add, so that no build folder is searched.
+# Sets `swift_sources` to the files that git tracks or would add, which excludes build folders.
 find_swift_sources() {
     local file
     require_clone

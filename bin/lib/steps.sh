@@ -1,6 +1,6 @@
-# Steps that print a line each. What a step's command prints goes to a log, and is shown only if the step fails.
+# Steps that print a line each. The output of a step goes to a log, and is shown only if the step fails.
 
-# Opens a log of this run's own and prints where it is. Logs older than a week are removed.
+# Opens a log for this run and prints its path. Logs older than a week are removed.
 #
 # $1: the folder of the logs  $2: the beginning of the log's name  $3: not empty to show all output as well
 open_log() {
@@ -13,9 +13,9 @@ open_log() {
     printf 'All output goes to %s\n' "$step_log"
 }
 
-# Runs a step and prints its name, its result, its time, and how many tests ran. If it fails, prints the reason, and ends the
-# command with the step's status. It must not stand in a condition: there, bash ignores `set -e`, and a function goes on
-# after a command of it has failed.
+# Runs a step and prints its name, its result, its time, and the number of tests that ran. If the step fails, prints the
+# reason and ends the command with the step's status. This function must not be called in a condition: there, bash
+# ignores `set -e`, and a function continues after a failed command.
 #
 # $1: the step's name  the rest: a command, or a function, which ends with its first command that fails
 run_step() {
@@ -51,14 +51,14 @@ run_step() {
     printf '\n'
 }
 
-# Prints how many steps and tests have passed, and in which time.
+# Prints the number of passed steps and tests, and the total time.
 summarize_steps() {
     printf '%sAll %d steps passed, with %s, in %s. All output: %s%s\n' "$bold" "$step_number" \
         "$(describe_tests "$step_tests")" "$(describe_time "$SECONDS")" "$step_log" "$plain"
 }
 
-# Reads a step's output and prints the lines that can be the reason for its failure: not the progress and the warnings of
-# builds, and not the tests that passed. If the process of the tests ended early, names those that it was running.
+# Reads a step's output and prints the lines that may explain its failure. Leaves out the progress and the warnings of
+# builds, and the tests that passed. If the test process ended early, names the tests that were running.
 show_failure() {
     awk '
         function test(line) {
@@ -71,7 +71,7 @@ show_failure() {
         /^◇ Test .* started\.$/ { running[test($0)]++ }
         /^(✔|✘) Test .* (passed|failed) after / { running[test($0)]-- }
         /^(◇|✔|➜) / || /^\[[0-9]+\/[0-9]+\] / { isWarning = 0; next }
-        # What the runner of another testing library says, which has no tests here, and the head of ours.
+        # The output of XCTest, which has no tests here, and the first lines of Swift Testing.
         /^Test Suite \x27/ || /^\t Executed 0 tests/ || /^↳ (Testing Library Version|Target Platform): / { next }
         /(^|: )warning: / { isWarning = 1; next }
         isWarning && (/: note: / || /^ *[0-9]* *[|`]/) { next }
@@ -79,7 +79,7 @@ show_failure() {
         END { if (isRunning) for (name in running) if (running[name] > 0) print "was running: " name }'
 }
 
-# Reads a step's output and prints how many tests ran.
+# Reads a step's output and prints the number of tests that ran.
 count_tests() {
     awk '/Test run with [0-9]+ tests? / { sub(/^.*Test run with /, ""); count += $1 } END { print count + 0 }'
 }
@@ -101,11 +101,11 @@ describe_time() {
 
 # On a terminal, shows the time and the last line of the log behind the step's name, until `stop_watching`.
 #
-# $1: the step's name  $2: when it started
+# $1: the step's name  $2: its start time
 watch_log() {
     if [[ ! -t 1 || ${TERM:-dumb} == dumb ]]; then return; fi
     {
-        # It ends with this script, even if that is killed.
+        # The loop ends with this script, even if the script is killed.
         while sleep 1 && kill -0 $$ 2>/dev/null; do
             width=$(stty size <&1 2>/dev/null | cut -d ' ' -f 2)
             line=$(tail -c 1000 "$step_log" | tr -d '\000-\011\013-\037\177' | tail -n 1)
@@ -116,7 +116,7 @@ watch_log() {
     step_watcher=$!
 }
 
-# Clears the line of `watch_log`, or fails if there is none.
+# Clears the line of `watch_log`, or fails if the log is not watched.
 stop_watching() {
     [[ -n $step_watcher ]] || return 1
     kill "$step_watcher" 2>/dev/null
@@ -125,7 +125,7 @@ stop_watching() {
     printf '\r\e[K'
 }
 
-# Ends the command after Ctrl-C. Bash runs it when the step's command, which got the signal too, has ended.
+# Ends the command after Ctrl-C. Bash runs this function when the step's command, which also got the signal, has ended.
 report_interruption() {
     printf '\n%s: interrupted. All output: %s\n' "$(basename "$0")" "$step_log" >&2
     exit 130

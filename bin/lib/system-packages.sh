@@ -1,4 +1,4 @@
-# Installs what the system lacks, with apt-get where that is possible.
+# Installs missing system packages, with apt-get where possible.
 
 # Runs a command as root, or fails without asking for a password.
 as_root() {
@@ -11,7 +11,7 @@ as_root() {
     fi
 }
 
-# Tells whether apt-get is there and may be used.
+# Succeeds if apt-get exists and may be used.
 can_install() {
     command -v apt-get >/dev/null && as_root true
 }
@@ -20,10 +20,10 @@ apt_install() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
 }
 
-# Installs Debian packages. On a fresh machine apt has no package lists, or old ones, so they are fetched if need be.
+# Installs Debian packages. The package lists of a fresh machine are missing or old, so they are updated if necessary.
 install_packages() {
     if ! can_install; then
-        fail "The system lacks: $*. On Debian and Ubuntu: sudo apt-get install $*. Elsewhere, install what matches them."
+        fail "The system lacks: $*. On Debian and Ubuntu: sudo apt-get install $*. On other systems, install the corresponding packages."
     fi
     step "Installing $*"
     if ! apt_install "$@" >&2; then
@@ -32,7 +32,7 @@ install_packages() {
     fi
 }
 
-# Tells whether a C header can be included.
+# Succeeds if a C header can be included.
 has_header() {
     if command -v clang >/dev/null; then
         printf '#include <%s>\n' "$1" | clang -x c -fsyntax-only - 2>/dev/null
@@ -41,19 +41,19 @@ has_header() {
     fi
 }
 
-# Installs what the package needs to build.
+# Installs the packages that the build needs.
 require_build_packages() {
     local missing=()
     has_header sqlite3.h || missing+=(libsqlite3-dev)
-    # The demo's server is linked with it.
+    # The demo's server is linked with zlib.
     has_header zlib.h || missing+=(zlib1g-dev)
     command -v git >/dev/null || missing+=(git)
-    # Debian's git only recommends them, but without them it can clone nothing over HTTPS.
+    # Debian's git only recommends the certificates, but can't clone over HTTPS without them.
     if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then missing+=(ca-certificates); fi
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
 
-# Tells whether the programs of a PostgreSQL server are where the tests look for them.
+# Succeeds if the programs of a PostgreSQL server are where the tests look for them.
 has_postgres_server() {
     local folder
     for folder in $(pg_config --bindir 2>/dev/null) ${PATH//:/ } /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
@@ -65,13 +65,14 @@ has_postgres_server() {
     return 1
 }
 
-# Tells whether the header of PostgreSQL's client library is where the package manager looks for it.
+# Succeeds if the header of PostgreSQL's client library is where the package manager looks for it.
 has_postgres_client() {
     has_header libpq-fe.h || has_header postgresql/libpq-fe.h || compgen -G '/*/*/opt/libpq/include/libpq-fe.h' >/dev/null ||
         compgen -G '/*/opt/libpq/include/libpq-fe.h' >/dev/null
 }
 
-# Installs what the engine for PostgreSQL needs to build. With `--server`, also the server that its tests and benchmarks start.
+# Installs the packages that the engine for PostgreSQL needs to build. With `--server`, also installs the server for its
+# tests and benchmarks.
 require_postgres() {
     local missing=()
     has_postgres_client || missing+=(libpq-dev)
@@ -85,8 +86,8 @@ require_postgres() {
     fi
 }
 
-# Runs a command that installs PostgreSQL. Debian's package would create a server of the system's own and start it; for the
-# time of the command it is told not to.
+# Runs a command that installs PostgreSQL. Debian's package would create and start a server for the system; its
+# configuration is changed during the command to prevent that.
 without_main_cluster() {
     local settings=/etc/postgresql-common/createcluster.conf status=0 is_changed=''
     install_packages postgresql-common
@@ -101,7 +102,7 @@ without_main_cluster() {
     [[ $status -eq 0 ]] || exit "$status"
 }
 
-# Installs what runs servers of PostgreSQL in production: Patroni, etcd and PgBouncer.
+# Installs a production setup of PostgreSQL: Patroni, etcd and PgBouncer.
 require_postgres_cluster() {
     local missing=()
     [[ -x /usr/bin/patroni ]] || missing+=(patroni)
@@ -112,7 +113,7 @@ require_postgres_cluster() {
     without_services "${missing[@]}"
 }
 
-# Installs packages whose services are neither started now nor at the next start of the system.
+# Installs packages without starting their services, now or at the next start of the system.
 without_services() {
     local policy=/usr/sbin/policy-rc.d status=0 is_changed='' service
     if can_install && [[ ! -e $policy ]]; then
@@ -124,12 +125,12 @@ without_services() {
     if [[ -n $is_changed ]]; then as_root rm -f "$policy"; fi
     [[ $status -eq 0 ]] || exit "$status"
     if command -v systemctl >/dev/null; then
-        # The service of etcd-server is called etcd. A container may have no services at all.
+        # The service of etcd-server is called etcd. A container may have no services.
         for service in "${@%-server}"; do as_root systemctl disable "$service" >/dev/null 2>&1 || true; done
     fi
 }
 
-# Tells whether this is Ubuntu, or made of it.
+# Succeeds on Ubuntu and its derivatives.
 is_ubuntu() {
     [[ -r /etc/os-release ]] && (
         source /etc/os-release
@@ -137,15 +138,16 @@ is_ubuntu() {
     )
 }
 
-# Installs the browser that the demo's tests need, and sets `browser` to its name. They look for these names in this order.
+# Installs the browser for the demo's tests, and sets `browser` to its name. The tests look for these names in this
+# order.
 require_browser() {
     for browser in chromium google-chrome google-chrome-stable chromium-browser; do
-        # On Ubuntu there can be a command that only says that the browser isn't there.
+        # On Ubuntu this can be a command that only says that the browser is not installed.
         if command -v "$browser" >/dev/null && "$browser" --version >/dev/null 2>&1; then return; fi
     done
     if is_ubuntu; then
-        fail "There is no browser. Ubuntu's Chromium is a snap (sudo snap install chromium), which containers can't install." \
-            "There, install Google Chrome:" \
+        fail "No browser is installed. Ubuntu's Chromium is a snap (sudo snap install chromium), which containers can't install." \
+            "In containers, install Google Chrome:" \
             "curl -fLO https://dl.google.com/linux/direct/google-chrome-stable_current_amd64.deb &&" \
             "sudo apt-get install ./google-chrome-stable_current_amd64.deb"
     fi
@@ -153,7 +155,7 @@ require_browser() {
     browser=chromium
 }
 
-# Installs the shells whose completion scripts are tested.
+# Installs the shells for the tests of completion scripts.
 require_shells() {
     local missing=()
     for shell in zsh fish; do

@@ -1,7 +1,7 @@
-# What the package manager knows about the package, in a form that scripts can read.
+# The package manager's description of the package, for scripts.
 
-# Prints one line for each target in Sources/ or Tests/ that is written in Swift: name, type, path and the targets that it depends
-# on, separated by tabs, the latter by spaces.
+# Prints one line for each Swift target in Sources/ or Tests/: name, type, path and the targets that it depends on. The
+# fields are separated by tabs, the targets by spaces.
 describe_targets() {
     swift package --package-path "$root" describe --type text | awk '
         function flush() {
@@ -20,20 +20,21 @@ describe_targets() {
         END { flush() }'
 }
 
-# Sets `import_flags` to what lets the compiler find the modules of a finished build, C modules of dependencies and the headers
-# of system libraries included.
+# Sets `import_flags` to the options with which the compiler finds the modules of a finished build, including C modules
+# of dependencies and headers of system libraries.
 #
 # $1: the build's folder, such as `.build`
 find_import_flags() {
     local build=$1 map
-    [[ -f $build/debug.yaml && -d $build/debug/Modules ]] || fail "There is no finished build in $build. Run: swift build"
+    [[ -f $build/debug.yaml && -d $build/debug/Modules ]] || fail "$build contains no finished build. Run: swift build"
     import_flags=(-I "$build/debug/Modules")
     while IFS= read -r map; do
         import_flags+=(-Xcc "$map")
     done < <(grep -oE '"(-fmodule-map-file=|-I)[^"]+"' "$build/debug.yaml" | tr -d '"' | sort -u)
 }
 
-# Sets `target_settings` to the language mode and the language features with which a finished build has compiled a target.
+# Sets `target_settings` to the language mode and the language features with which a finished build has compiled a
+# target.
 #
 # $1: the build's folder, such as `.build`  $2: the target
 find_target_settings() {
@@ -44,5 +45,5 @@ find_target_settings() {
             isValue { print; isValue = 0 }
             /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
     [[ ${#target_settings[@]} -gt 0 ]] ||
-        fail "The build in $1 does not know $2. Run: swift build --build-tests --traits CommandLineTool,Postgres"
+        fail "The build in $1 has no target $2. Run: swift build --build-tests --traits CommandLineTool,Postgres"
 }

@@ -8,41 +8,41 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: """
-            Measures Bodega's engines and objects, Boutique's store and the record coder against the same work done by hand, \
-            in the same process.
+            Measures Bodega's engines and objects, Boutique's store and the record coder against hand-written code \
+            that does the same work, in the same process.
             """,
         discussion: """
             Examples:
-              bench                          everything, as a table
-              bench --filter sqlite.read     the metrics whose names contain that
-              bench --json > result.ndjson   one JSON object a line
-              bench --quick                  tiny sizes: does everything still work?
+              bench                          all metrics, as a table
+              bench --filter sqlite.read     the metrics whose names contain this text
+              bench --json > result.ndjson   one JSON object per line
+              bench --quick                  tiny sizes: only checks that everything works
               bench --postgres               the engine for PostgreSQL, against psql and pgbench
 
-            The exit code is 0 if everything was measured, 1 if something failed, 2 with --check if a ratio is above \
-            its maximum, 64 for a wrong command line.
+            The exit status is 0 after success, 1 after a failure, 2 with --check if a ratio is above its maximum, and \
+            64 for an invalid command line.
             """
     )
 
-    @Flag(help: "Print one JSON object a line instead of the table.")
+    @Flag(help: "Print one JSON object per line instead of a table.")
     var json = false
 
-    @Option(help: ArgumentHelp("Measure only metrics whose name contains this.", valueName: "name"))
+    @Option(help: ArgumentHelp("Measure only the metrics whose names contain this text.", valueName: "name"))
     var filter: String?
 
-    @Option(help: ArgumentHelp("How often each side runs; the medians are compared.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of runs of each side, whose medians are compared.", valueName: "count"))
     var runs = 7
 
-    @Flag(help: "Use a hundredth of the sizes and one run. The ratios are then not judged.")
+    @Flag(help: "Use a hundredth of the sizes and one run, without checking the ratios.")
     var quick = false
 
-    @Flag(help: "Exit with 2 if a ratio is above its maximum.")
+    @Flag(help: "Exit with status 2 if a ratio is above its maximum.")
     var check = false
 
-    @Option(help: ArgumentHelp("Where to put the temporary files (default: /var/tmp).", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder for temporary files. (default: /var/tmp)", valueName: "folder"))
     var directory: String?
 
-    @Flag(help: "Measure the engine for PostgreSQL, on a server of its own. Only bin/bench builds that.")
+    @Flag(help: "Measure the engine for PostgreSQL on a temporary server. Only bin/bench builds it.")
     var postgres = false
 
     @Option(help: .hidden)
@@ -59,13 +59,13 @@ struct Bench: AsyncParsableCommand {
 
     func validate() throws {
         if runs < 1 { throw ValidationError("--runs must be at least 1.") }
-        if quick && check { throw ValidationError("--check needs full sizes, so it does not go with --quick.") }
+        if quick && check { throw ValidationError("--check needs full sizes and can't be used with --quick.") }
         if postgres && (PostgresMetrics.areBuilt && postgresServer != nil) == false {
             throw ValidationError("This program can't measure PostgreSQL. Run bin/bench --postgres instead.")
         }
         if selected.isEmpty {
             let names = available.map(\.name).joined(separator: "\n  ")
-            throw ValidationError("No metric's name contains \"\(filter ?? "")\". There are:\n  \(names)")
+            throw ValidationError("No metric's name contains \"\(filter ?? "")\". The names are:\n  \(names)")
         }
     }
 

@@ -7,16 +7,16 @@ import Foundation
 import BodegaPostgres
 #endif
 
-/// A process that follows the changes of a store, and says of each when it heard of it.
+/// A child process that follows the changes of a store and reports when it receives each of them.
 final class FollowingChild {
     private let process = Process()
     private let output = Pipe()
     private var unread = Data()
 
-    /// Starts this program again to follow a store, and waits until it does.
+    /// Starts this program as a child that follows a store, and waits until it does.
     init(_ address: String) throws {
         guard let program = Bundle.main.executableURL else {
-            throw VerificationFailure("the program does not know where it is")
+            throw VerificationFailure("the path of this program is unknown")
         }
         process.executableURL = program
         process.arguments = ["--child-follows", address]
@@ -25,12 +25,12 @@ final class FollowingChild {
         try verify(nextLine(), equals: "following", "the first line of the child")
     }
 
-    /// The moment at which the child heard of a change, which must be the next one that it hears of.
+    /// The time at which the child received a change, which must be its next one.
     func moment(of key: CacheKey) throws -> UInt64 {
         let line = try nextLine()
         let parts = line.split(separator: " ")
         guard parts.count == 2, parts[0] == key.rawValue, let moment = UInt64(parts[1]) else {
-            throw VerificationFailure("the child heard of \(line) instead of \(key.rawValue)")
+            throw VerificationFailure("the child received \(line) instead of \(key.rawValue)")
         }
         return moment
     }
@@ -48,35 +48,35 @@ final class FollowingChild {
                 return String(decoding: unread[..<end], as: UTF8.self)
             }
             let more = output.fileHandleForReading.availableData
-            if more.isEmpty { throw VerificationFailure("the child ended") }
+            if more.isEmpty { throw VerificationFailure("the child has exited") }
             unread += more
         }
     }
 
     // MARK: In the child
 
-    /// A moment on the clock that all processes of the machine share, in nanoseconds.
+    /// The current time on the clock that all processes of the machine share, in nanoseconds.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// Does the child's work until it is ended.
+    /// The child's work, until the process is ended.
     static func follow(_ address: String) async throws {
         let engine = try await openObservable(address)
         let cursor = try await engine.fetchCursor()
         say("following")
         for try await update in engine.changes(since: cursor) {
             let now = now
-            guard case .changes(let delta) = news else {
+            guard case .changes(let delta) = update else {
                 throw VerificationFailure("a snapshot came instead of changes")
             }
             for change in delta.changes { say("\(change.key.rawValue) \(now)") }
         }
     }
 
-    /// Opens an engine that tells of its changes.
+    /// Opens an engine that has a change feed.
     static func openObservable(_ address: String) async throws -> any ObservableStorageEngine {
         let engine: any StorageEngine = try await open(StorageAddress(parsing: address))
         guard let observable = engine as? any ObservableStorageEngine else {
-            throw VerificationFailure("the engine does not tell of changes")
+            throw VerificationFailure("the engine has no change feed")
         }
         return observable
     }

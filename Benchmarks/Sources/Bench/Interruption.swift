@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Cleans up when the program is interrupted or asked to terminate, then ends it as the signal would have.
+/// Cleans up when the program gets a signal, then ends the program by that signal.
 final class Interruption {
     private let sources: [any DispatchSourceSignal]
 
-    /// Watches for both signals until ``cancel()`` is called.
+    /// Handles both signals until ``cancel()`` is called.
     init(cleanUp: @escaping @Sendable () throws -> Void) {
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
@@ -14,10 +14,10 @@ final class Interruption {
                 do {
                     try cleanUp()
                 } catch {
-                    FileHandle.standardError.write(Data("Temporary files are left behind: \(error)\n".utf8))
+                    FileHandle.standardError.write(Data("Temporary files could not be removed: \(error)\n".utf8))
                 }
                 signal(number, SIG_DFL)
-                // To the process, because this thread of Dispatch's blocks the signal.
+                // The signal is sent to the process, because this thread of Dispatch blocks it.
                 kill(getpid(), number)
             }
             source.resume()
@@ -25,7 +25,7 @@ final class Interruption {
         }
     }
 
-    /// Stops watching.
+    /// Stops handling signals.
     func cancel() {
         for source in sources { source.cancel() }
     }

@@ -2,27 +2,27 @@ import BenchHarness
 import Bodega
 import Foundation
 
-/// A process that does nothing but read all items of a database, so that its peak is the peak of that.
+/// A child process that only reads all items of a database, so that its peak memory is that of reading.
 struct ReadAllChild {
     /// The database.
     var file: URL
-    /// Whether to read the keys too.
+    /// Whether to read the keys, too.
     var withKeys: Bool
 
-    /// What the child found out.
+    /// The child's report.
     struct Report: Codable {
-        /// How many items it read.
+        /// The number of items.
         var items: Int
-        /// How many bytes these have.
+        /// The size of the items in bytes.
         var payload: Int
-        /// The most memory it used, in bytes, without what it used before it read.
+        /// The peak memory in bytes, less the memory before reading.
         var growth: Int
     }
 
-    /// Starts this program again and waits for its report.
+    /// Starts this program as a child and waits for its report.
     func run() throws -> Report {
         guard let program = Bundle.main.executableURL else {
-            throw VerificationFailure("the program does not know where it is")
+            throw VerificationFailure("the path of this program is unknown")
         }
         let process = Process()
         process.executableURL = program
@@ -32,14 +32,14 @@ struct ReadAllChild {
         try process.run()
         let report = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        try verify(process.terminationStatus, equals: 0, "the exit code of the child")
+        try verify(process.terminationStatus, equals: 0, "the exit status of the child")
         return try JSONDecoder().decode(Report.self, from: report)
     }
 
-    /// Does the child's work and prints its report.
+    /// The child's work: reads and prints the report.
     func beChild() async throws {
         let engine = try SQLiteStorageEngine(openingFile: file)
-        // Connections and statements belong to the resting size.
+        // Connections and statements count as memory before reading.
         _ = try await engine.fetchCount()
         let resting = try ResidentMemory.now()
         let items: Int

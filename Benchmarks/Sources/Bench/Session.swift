@@ -2,7 +2,7 @@ import BenchHarness
 import Foundation
 import GRDBSQLite
 
-/// Measures metrics one after the other and prints each row as soon as it is known.
+/// Measures metrics in turn and prints each row as soon as it is known.
 struct Session {
     var metrics: [Metric]
     var plan: Plan
@@ -29,19 +29,19 @@ struct Session {
         var lines = [
             "\(Machine.system), \(Machine.processors) processors, SQLite \(String(cString: sqlite3_libversion())), "
                 + "\(Machine.fileSystem(of: plan.scratch.url) ?? "unknown file system")",
-            "medians of \(plan.runs) interleaved runs after a warm-up; ratio = ours / baseline, max = what was promised",
+            "medians of \(plan.runs) interleaved runs after a warm-up; ratio = ours / baseline, max = the promised ratio",
         ]
-        if plan.isQuick { lines.append("quick: sizes are a hundredth, so the ratios are not judged") }
-        if !Machine.isOptimised { lines.append("WARNING: built without optimisation, so the numbers mean nothing") }
+        if plan.isQuick { lines.append("quick: sizes are a hundredth, so the ratios are not checked") }
+        if !Machine.isOptimised { lines.append("WARNING: built without optimisation, so the numbers are meaningless") }
         return lines
     }
 
-    /// Shows a line about the session where it doesn't get among the results.
+    /// Prints a line about the session, separate from the results.
     private func show(_ line: String) {
         write(line, to: asJSON ? .standardError : .standardOutput)
     }
 
-    /// Writes a line at once, also into a pipe, where `print` would hold it back for minutes.
+    /// Writes a line without buffering. In a pipe, `print` would delay it for minutes.
     private func write(_ line: String, to file: FileHandle) {
         file.write(Data("\(line)\n".utf8))
     }

@@ -1,11 +1,10 @@
-/// Runs the sides in turn (A B A B …), so that whatever slows the machine for a while slows all of them.
+/// Runs the sides in turn (A B A B …), so that a temporary slowdown of the machine affects all of them.
 ///
-/// The first turn of each side warms up and does not count. A side times itself, so that what it prepares and verifies
-/// stays out of the number.
+/// The first turn of each side is a warm-up. A side times itself, so preparation and verification are excluded.
 ///
 /// - Parameters:
-///   - runs: How many turns of each side count.
-///   - sides: What to run. Each returns the time that its measured part took.
+///   - runs: The number of measured turns of each side.
+///   - sides: The sides. Each returns the time of its measured part.
 /// - Returns: The median of each side.
 package func interleavedMedians(
     runs: Int,
@@ -22,7 +21,7 @@ package func interleavedMedians(
     return times.map { $0.median }
 }
 
-/// Runs ours and the baseline in turn, see ``interleavedMedians(runs:isolation:_:)``.
+/// Runs our side and the baseline in turn, see ``interleavedMedians(runs:isolation:_:)``.
 package func compare(
     items: Int,
     runs: Int,
@@ -35,14 +34,14 @@ package func compare(
 }
 
 extension [Duration] {
-    /// The smallest value that a part of the values is not above.
+    /// The smallest value that the given share of the values does not exceed.
     ///
     /// - Precondition: The array is not empty.
     package func percentile(_ part: Double) -> Duration {
         sorted()[Swift.max(0, Int((Double(count) * part).rounded(.up)) - 1)]
     }
 
-    /// The middle value; of an even number of values, the mean of the two in the middle.
+    /// The middle value, or the mean of the two middle values of an even number.
     ///
     /// - Precondition: The array is not empty.
     package var median: Duration {

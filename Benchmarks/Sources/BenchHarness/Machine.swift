@@ -1,14 +1,14 @@
 package import Foundation
 
-/// What numbers depend on besides the code.
+/// The machine and build that the results depend on.
 package enum Machine {
-    /// How many processors the process may use.
+    /// The number of processors that the process may use.
     package static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     /// The name of the operating system and its version.
     package static var system: String { ProcessInfo.processInfo.operatingSystemVersionString }
 
-    /// Whether this code was compiled with optimisation; numbers of any other build mean nothing.
+    /// Whether this code was compiled with optimisation. Without it the results are meaningless.
     package static var isOptimised: Bool {
         var isDebug = false
         assert(
@@ -18,7 +18,7 @@ package enum Machine {
         return !isDebug
     }
 
-    /// The type of the file system that a folder is on, such as `ext4`, or `nil` if it can't be found out.
+    /// The type of a folder's file system, such as `ext4`, or `nil` if it is unknown.
     package static func fileSystem(of folder: URL) -> String? {
         #if canImport(Darwin)
         try? folder.resourceValues(forKeys: [.volumeTypeNameKey]).volumeTypeName
@@ -28,11 +28,11 @@ package enum Machine {
         #endif
     }
 
-    /// The type of the innermost mount that a path is in; of several mounts on one point, the last.
+    /// The type of the innermost mount of a path; of several mounts at one point, the last.
     ///
     /// - Parameters:
     ///   - path: An absolute path without symbolic links.
-    ///   - mounts: What `/proc/self/mounts` says.
+    ///   - mounts: The contents of `/proc/self/mounts`.
     package static func fileSystem(of path: String, mounts: String) -> String? {
         var innermost: (point: Substring, type: Substring)?
         for line in mounts.split(separator: "\n") {

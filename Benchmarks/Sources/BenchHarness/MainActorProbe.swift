@@ -1,18 +1,18 @@
 import Foundation
 
-/// Finds out for how long the main actor could not run other work while something happens.
+/// Measures how long the main actor can't run other work during an operation.
 ///
-/// The probe is a chain of tasks on the main actor, of which each does nothing but start the next; what it measures is
-/// how long that takes to get its turn. Turns that come later than ``tolerance`` count in full, whether the main actor
-/// computed or waited meanwhile. Not counted is how long its thread was ready to run and the operating system had no
-/// processor for it: with all processors busy that happens to a main actor that has nothing to do, too. Where the system
-/// does not tell, it counts, so that the result can be too large but not too small.
+/// The probe is a chain of tasks on the main actor. Each task only starts the next one, and the probe measures the time
+/// until the next one runs. Turns later than ``tolerance`` count in full, whether the main actor computed or waited.
+/// The time in which its thread was ready to run but had no processor is subtracted: with all processors busy, an idle
+/// main actor waits, too. Where the system does not report that time, it is included, so the result can be too large
+/// but not too small.
 ///
-/// `Task.yield()` would not do: its turn comes by way of the concurrent executor, and so measures how busy that is.
+/// `Task.yield()` would be resumed through the concurrent executor, and would measure how busy that is.
 @MainActor
 package final class MainActorProbe {
 
-    /// How late a turn may come. It takes some ten microseconds when there is nothing else to do.
+    /// The tolerated delay of a turn. Without other work a turn takes some ten microseconds.
     package nonisolated static let tolerance = Duration.microseconds(200)
 
     private var waits = ProcessorWaits()
@@ -20,7 +20,7 @@ package final class MainActorProbe {
     private var blocked = Duration.zero
     private var stopping: CheckedContinuation<Duration, Never>?
 
-    /// Runs work and returns how long it blocked the main actor, in total.
+    /// Runs work and returns the total time in which it blocked the main actor.
     package static func blockedTime<Result>(
         during work: @MainActor () async throws -> Result
     ) async throws -> (time: Duration, result: Result) {
@@ -56,29 +56,29 @@ package final class MainActorProbe {
         takeNextTurn()
     }
 
-    /// Ends with the next turn, which comes after all that waits for the main actor now.
+    /// Ends with the next turn, which comes after all work that is pending on the main actor.
     private func stop() async -> Duration {
         await withCheckedContinuation { stopping = $0 }
     }
 }
 
-/// How long threads were ready to run and had no processor.
+/// The time in which threads were ready to run but had no processor.
 private struct ProcessorWaits {
     struct Moment {
         var time: ContinuousClock.Instant
         var thread: UInt64
-        /// How long the thread has waited since it began; zero where the system does not tell.
+        /// The time since the thread began; zero where the system does not report it.
         var waited: Duration
     }
 
     private var files: [UInt64: FileHandle] = [:]
 
-    /// This moment on this thread.
+    /// The current time and the waiting time of this thread.
     mutating func now() -> Moment {
         while true {
             let (thread, before) = ofThisThread()
             let time = ContinuousClock.now
-            // If it has just waited, it is not known whether before or after that time.
+            // If the thread has just waited, the order of that wait and this reading is unknown.
             if ofThisThread() == (thread, before) { return Moment(time: time, thread: thread, waited: before) }
         }
     }
@@ -89,7 +89,7 @@ private struct ProcessorWaits {
         #else
         let thread: UInt64 = 0
         #endif
-        // The line is: nanoseconds on a processor, nanoseconds of waiting for one, number of turns.
+        // The fields are: nanoseconds on a processor, nanoseconds of waiting for one, number of turns.
         guard let file = file(thread), (try? file.seek(toOffset: 0)) != nil, let line = try? file.read(upToCount: 100)
         else { return (thread, .zero) }
         let fields = line.split(separator: UInt8(ascii: " "))

@@ -1,15 +1,15 @@
-/// One row of the table: what is measured, against what, and what was promised.
+/// A row of the table: a measurement, its baseline and the promised ratio.
 package struct Metric: Sendable {
     /// The row's name, such as `sqlite.read.all`.
     package let name: String
-    /// What ours is compared with, in a few words.
+    /// A short description of the baseline.
     package let baseline: String
-    /// The largest ratio that was promised, `nil` if nothing was.
+    /// The promised maximum of the ratio, `nil` if there is none.
     package let maximum: Double?
-    /// Measures both sides. It throws if either did not do what it was to do.
+    /// Measures both sides. Throws if either side fails its verification.
     package let measure: @Sendable (Plan) async throws -> Outcome
 
-    /// Describes a row.
+    /// Creates a metric.
     package init(
         _ name: String,
         baseline: String,

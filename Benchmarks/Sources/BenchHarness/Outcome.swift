@@ -1,6 +1,6 @@
-/// What a metric found out.
+/// The outcome of a metric.
 package struct Outcome: Sendable, Equatable {
-    /// What the two amounts count.
+    /// The unit of the two amounts.
     package enum Unit: Sendable, Equatable {
         case milliseconds
         case bytes
@@ -8,14 +8,14 @@ package struct Outcome: Sendable, Equatable {
 
     /// The number of items that each side handled.
     package var items: Int
-    /// Ours.
+    /// The amount of our side.
     package var ours: Double
-    /// What ours is compared with.
+    /// The amount of the baseline.
     package var baseline: Double
-    /// What the two amounts count.
+    /// The unit of the two amounts.
     package var unit: Unit
 
-    /// Ours relative to the baseline; less is better.
+    /// Our amount relative to the baseline; less is better.
     package var ratio: Double { ours / baseline }
 
     /// An outcome in milliseconds.
@@ -36,7 +36,7 @@ package struct Outcome: Sendable, Equatable {
 }
 
 extension Duration {
-    /// The duration in milliseconds, with their fraction.
+    /// The duration in milliseconds, including the fraction.
     package var milliseconds: Double {
         Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15
     }

@@ -1,25 +1,25 @@
-/// How to measure, the same for all metrics of a session.
+/// The settings of a session for all metrics.
 package struct Plan: Sendable {
-    /// How often each side runs, the warm-up not counted.
+    /// The number of runs of each side, without the warm-up.
     package let runs: Int
-    /// Whether sizes are tiny, to find out that everything works rather than how fast.
+    /// Whether sizes are tiny, to check that everything works instead of measuring.
     package let isQuick: Bool
-    /// Where files go.
+    /// The folder for files.
     package let scratch: Scratch
 
-    /// Makes a plan.
+    /// Creates a plan.
     package init(runs: Int, isQuick: Bool, scratch: Scratch) {
         self.runs = runs
         self.isQuick = isQuick
         self.scratch = scratch
     }
 
-    /// The number of items to measure with: the given one, or a hundredth of it when quick.
+    /// The number of items to measure with: the given number, or a hundredth of it in a quick session.
     package func size(_ full: Int) -> Int {
         isQuick ? max(1, full / 100) : full
     }
 
-    /// The same plan with fewer runs, for what takes long.
+    /// The same plan with fewer runs, for slow metrics.
     package func limited(toRuns most: Int) -> Plan {
         Plan(runs: min(runs, most), isQuick: isQuick, scratch: scratch)
     }

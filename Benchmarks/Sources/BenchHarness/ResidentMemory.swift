@@ -4,9 +4,9 @@ import Foundation
 import Darwin
 #endif
 
-/// The memory of this process that is in RAM, in bytes.
+/// The resident memory of this process, in bytes.
 package enum ResidentMemory {
-    /// How much it is now, or on Apple platforms the most so far.
+    /// The current value, or on Apple platforms the peak so far.
     package static func now() throws -> Int {
         #if canImport(Darwin)
         try peak()
@@ -15,14 +15,14 @@ package enum ResidentMemory {
         #endif
     }
 
-    /// The most since the program started.
+    /// The peak since the program started.
     package static func peak() throws -> Int {
         #if canImport(Darwin)
         var usage = rusage()
         guard getrusage(RUSAGE_SELF, &usage) == 0 else { throw VerificationFailure("getrusage failed: \(errno)") }
         return usage.ru_maxrss
         #else
-        // Not getrusage: Linux carries its maximum over from the parent when a program is started.
+        // Not getrusage: on Linux a program inherits the maximum of its parent process.
         try kilobytes(named: "VmHWM") * 1024
         #endif
     }
@@ -37,7 +37,7 @@ package enum ResidentMemory {
                 return kilobytes
             }
         }
-        throw VerificationFailure("/proc/self/status tells no \(name)")
+        throw VerificationFailure("/proc/self/status has no \(name)")
     }
     #endif
 }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// A metric with its outcome, ready to be shown.
+/// A metric with its outcome, for output.
 package struct Row: Sendable {
     /// The metric's name.
     package let name: String
-    /// What ours was compared with.
+    /// A short description of the baseline.
     package let baseline: String
-    /// The largest ratio that was promised, `nil` if nothing was.
+    /// The promised maximum of the ratio, `nil` if there is none.
     package let maximum: Double?
-    /// What was found out.
+    /// The outcome.
     package let outcome: Outcome
-    /// Whether the promise was kept; `nil` if there is none, or sizes were too small to tell.
+    /// Whether the ratio is within the maximum; `nil` if there is none, or if the sizes were too small.
     package let isMet: Bool?
 
-    /// Judges an outcome.
+    /// Creates a row and checks its ratio.
     package init(_ metric: Metric, _ outcome: Outcome, isJudged: Bool) {
         name = metric.name
         baseline = metric.baseline
@@ -22,11 +22,11 @@ package struct Row: Sendable {
         isMet = isJudged ? metric.maximum.map { outcome.ratio <= $0 } : nil
     }
 
-    /// The row as one line of JSON, its members always in the same order.
+    /// The row as one line of JSON with its members in a fixed order.
     ///
-    /// A row about memory has `null` as its milliseconds, and `ours_bytes` and `baseline_bytes` at the end.
+    /// A row about memory has `null` for its milliseconds, and `ours_bytes` and `baseline_bytes` at the end.
     package func json() throws -> String {
-        // An encoder would put the members of an object in any order, so it only encodes the values.
+        // An encoder would not keep the order of members, so it only encodes the values.
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
         let fields = try members.map { name, value in

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// A folder that is removed at the end, with everything in it.
+/// A temporary folder, which is removed at the end.
 package struct Scratch: Sendable {
-    /// Where the folder is.
+    /// The location of the folder.
     package let url: URL
 
     /// Creates a new folder.
     ///
-    /// - Parameter parent: Where to create it. By default `/var/tmp`, which unlike `/tmp` is on a disk almost
-    ///   everywhere, or the user's temporary folder where there is no `/var/tmp`.
+    /// - Parameter parent: The parent folder. The default is `/var/tmp`, which unlike `/tmp` is on a disk almost
+    ///   everywhere, or the user's temporary folder if `/var/tmp` does not exist.
     package init(in parent: URL?) throws {
         let parent = parent ?? Self.defaultParent
         url = parent.appendingPathComponent("bench-\(UUID().uuidString)", isDirectory: true)
@@ -21,21 +21,21 @@ package struct Scratch: Sendable {
             : FileManager.default.temporaryDirectory
     }
 
-    /// Removes the folder, also while a session that was interrupted still writes into it.
+    /// Removes the folder, even while an interrupted session is writing into it.
     package func remove() throws {
         var attempts = 100
         while FileManager.default.fileExists(atPath: url.path) {
             do {
                 try FileManager.default.removeItem(at: url)
             } catch {
-                // What was listed is gone already, or something new has come. Neither lasts.
+                // A listed file has been removed, or a new one has been created. Neither lasts.
                 attempts -= 1
                 if attempts == 0 { throw error }
             }
         }
     }
 
-    /// Hands out an empty folder and removes it when the work is done or has failed.
+    /// Calls a closure with an empty folder, and removes the folder afterwards.
     package func withFolder<Result>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: (URL) async throws -> Result
@@ -53,8 +53,8 @@ package struct Scratch: Sendable {
         return result
     }
 
-    /// Removes a folder in which an engine that is going away may still remove files of its own, so that what was
-    /// listed a moment ago is not there any more.
+    /// Removes a folder while an engine that is being released may remove files of its own from it, so that listed
+    /// files can be missing.
     private static func remove(_ folder: URL) throws {
         while true {
             do {

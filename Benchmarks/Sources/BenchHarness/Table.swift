@@ -1,12 +1,12 @@
 import Foundation
 
-/// The aligned table that people read.
+/// The aligned table of results for people.
 ///
-/// It is written line by line while the session goes on, so its widths follow from what is known before: the metrics.
+/// It is written line by line during the session, so its widths are computed from the metrics.
 package struct Table: Sendable {
     private let nameWidth: Int
 
-    /// Makes a table for the given metrics.
+    /// Creates a table for the given metrics.
     package init(for metrics: [Metric]) {
         nameWidth = max("metric".count, metrics.map(\.name.count).max() ?? 0)
     }

@@ -1,4 +1,4 @@
-/// Times a piece of work and returns its result, to be verified after the clock has stopped.
+/// Times a piece of work and returns its result for verification after the clock has stopped.
 package func timed<Result>(_ work: () throws -> Result) rethrows -> (time: Duration, result: Result) {
     let clock = ContinuousClock()
     let start = clock.now
@@ -6,7 +6,7 @@ package func timed<Result>(_ work: () throws -> Result) rethrows -> (time: Durat
     return (clock.now - start, result)
 }
 
-/// Times a piece of asynchronous work and returns its result, to be verified after the clock has stopped.
+/// Times a piece of asynchronous work and returns its result for verification after the clock has stopped.
 package func timed<Result>(
     isolation: isolated (any Actor)? = #isolation,
     _ work: () async throws -> Result

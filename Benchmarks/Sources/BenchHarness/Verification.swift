@@ -1,17 +1,17 @@
-/// A side did not do what was measured, so its number would mean nothing.
+/// A side did not do its work, so its time would be meaningless.
 package struct VerificationFailure: Error, CustomStringConvertible {
-    /// What was expected and what was found.
+    /// The expected and the found value.
     package let description: String
 
-    /// Describes the failure.
+    /// Creates a failure.
     package init(_ description: String) {
         self.description = description
     }
 }
 
-/// Stops the session if two things that must agree don't.
+/// Throws if two values differ, which ends the session.
 ///
-/// - Throws: A ``VerificationFailure`` that names both.
+/// - Throws: A ``VerificationFailure`` with both values.
 package func verify<Value: Equatable>(
     _ found: Value,
     equals expected: Value,

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// A program may bring its own malloc, and glibc lets it use glibc's under other names:
+// A program may replace malloc, and glibc provides its own under other names:
 // https://www.gnu.org/software/libc/manual/html_node/Replacing-malloc.html
 #if defined(__GLIBC__)
 

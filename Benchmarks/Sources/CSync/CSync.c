@@ -1,4 +1,4 @@
-// syncfs is declared for GNU sources only, so Swift does not see it.
+// syncfs is declared only for GNU sources, so Swift does not see it.
 #define _GNU_SOURCE
 #include "CSync.h"
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 
 int bench_sync_file_system(int folder) {
 #if defined(__APPLE__)
-    // The medium's whole cache is written, that of other files too.
+    // Writes the whole cache of the disk, including other files.
     return fcntl(folder, F_FULLFSYNC);
 #else
     return syncfs(folder);

@@ -3,14 +3,14 @@ import CoderInputs
 import Foundation
 import RecordCoder
 
-// Prints how many allocations it takes to code one record of each shape, the mean of many, in a table. See README.md.
+// Prints a table of the mean number of allocations for coding one record of each shape. See README.md.
 
-/// How many records are coded.
+/// The number of records.
 let count = 1_000
 
-/// Counts the allocations of a piece of work on each record and gives their mean.
+/// Returns the mean number of allocations of a piece of work on each record.
 func meanOfAllocations<Record>(_ records: [Record], _ work: (Record) throws -> Void) rethrows -> Double {
-    // What is allocated once, for all times, does not count.
+    // One-time allocations do not count.
     for record in records { try work(record) }
     let before = bench_allocations()
     for record in records { try work(record) }
@@ -32,7 +32,7 @@ func measure<Value: Shape>(_ type: Value.Type) throws {
     guard try records.map({ try recordDecoder.decode(type, from: $0) }) == values,
         values.map({ $0.copied() }) == values,
         try values.map({ try decoder.decode(type, from: recordEncoder.encode($0)) }) == values
-    else { preconditionFailure("\(Value.name): what was coded is not equal") }
+    else { preconditionFailure("\(Value.name): the coded value is not equal") }
 
     printLine(
         "decode.\(Value.name)",

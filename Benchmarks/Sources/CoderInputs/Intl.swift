@@ -1,7 +1,7 @@
 import BodegaTesting
 import Foundation
 
-/// Text of several scripts with quotation marks, line breaks and emoji, as a chat would keep messages; about 500 bytes of
+/// Text in several scripts with quotation marks, line breaks and emoji, like a message in a chat; about 500 bytes of
 /// JSON.
 package struct Intl: Shape {
     package static let name = "intl"
@@ -24,7 +24,7 @@ package struct Intl: Shape {
         text = (0..<random.next() % 3 + 2)
             .map { _ in sentences[Int(random.next() % UInt64(sentences.count))] }
             .joined(separator: random.next() % 2 == 0 ? " " : "\n")
-        // The whole precision of a date near now.
+        // A date near now in full precision.
         sent = Date(timeIntervalSinceReferenceDate: 700_000_000 + Double(random.next() >> 11) / 0x1p53 * 100_000_000)
         edited = random.next() % 4 == 0 ? sent.addingTimeInterval(Double(random.next() % 10_000) / 7) : nil
         reactions = (0..<random.next() % 4).map { _ in ["👍", "❤️", "😂", "🎉", "👩‍💻"][Int(random.next() % 5)] }
@@ -40,7 +40,7 @@ package struct Intl: Shape {
     }
 }
 
-/// A language, a name and sentences of it.
+/// A language, a name and sentences in the language.
 private let languages: [(String, String, [String])] = [
     (
         "de", "Jürgen Müßig",

@@ -1,7 +1,7 @@
 import BodegaTesting
 import Foundation
 
-/// A struct in a struct, dictionaries and an array of structs, as a shop would keep an order; about 600 bytes of JSON.
+/// A struct in a struct, dictionaries and an array of structs, like an order in a shop; about 600 bytes of JSON.
 package struct Nested: Shape {
     package static let name = "nested"
 

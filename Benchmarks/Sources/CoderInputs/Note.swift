@@ -1,7 +1,7 @@
 import BodegaTesting
 import Foundation
 
-/// Ten fields of the most usual types, as an app for notes would keep them; about 450 bytes of JSON.
+/// Ten fields of the most common types, like a note in an app; about 450 bytes of JSON.
 package struct Note: Shape {
     package static let name = "note"
 
@@ -25,7 +25,7 @@ package struct Note: Shape {
         self.words = count
         rating = Double(random.next() % 51) / 10
         isPinned = random.next() % 10 == 0
-        // A clock tells microseconds.
+        // A clock has microseconds.
         created = Date(timeIntervalSinceReferenceDate: Double(random.next() % 800_000_000_000_000) / 1_000_000)
         source = Self.link(number, &random)
         tags = (0..<random.next() % 5).map { _ in vocabulary.pick(&random) }
@@ -34,7 +34,7 @@ package struct Note: Shape {
 
     private static func link(_ number: Int, _ random: inout SeededGenerator) -> URL {
         let text = "https://www.example.com/\(vocabulary.pick(&random))/\(number)?page=\(random.next() % 100)"
-        guard let link = URL(string: text) else { preconditionFailure("\(text) is no URL") }
+        guard let link = URL(string: text) else { preconditionFailure("\(text) is not a URL") }
         return link
     }
 
@@ -42,7 +42,8 @@ package struct Note: Shape {
         var copy = self
         copy.title = title.copied()
         copy.body = body.copied()
-        // What Foundation allocates for a URL is counted, the string that it is made of is not, unless the URL keeps it.
+        // Foundation's allocations for a URL are counted. The string from which it is made is counted only if the URL
+        // keeps it.
         copy.source = URL(string: source.absoluteString) ?? source
         copy.tags = tags.copied()
         copy.folder = folder?.copied()
@@ -50,7 +51,7 @@ package struct Note: Shape {
     }
 }
 
-/// Words of ordinary length.
+/// Words of common lengths.
 private let vocabulary = [
     "harbour", "light", "morning", "paper", "table", "winter", "green", "river", "mountain", "letter", "coffee",
     "garden",
@@ -59,7 +60,7 @@ private let vocabulary = [
 ]
 
 extension [String] {
-    /// One of the strings.
+    /// A random string.
     fileprivate func pick(_ random: inout SeededGenerator) -> String {
         self[Int(random.next() % UInt64(count))]
     }

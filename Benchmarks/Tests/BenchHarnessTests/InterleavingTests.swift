@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Interleaving")
 struct InterleavingTests {
-    @Test("Sides run in turn, and the first turn does not count")
+    @Test("Sides run in turn, and the first turn is a warm-up")
     func turns() async throws {
         var turns: [String] = []
         var times: [Duration] = [.seconds(100), .milliseconds(3), .milliseconds(1), .milliseconds(2)]
@@ -24,7 +24,7 @@ struct InterleavingTests {
         #expect(medians == [.milliseconds(2), .milliseconds(10)])
     }
 
-    @Test("The median is the middle value, or the mean of the two in the middle")
+    @Test("The median is the middle value, or the mean of the two middle values")
     func median() {
         #expect([Duration.seconds(9), .seconds(1), .seconds(2)].median == .seconds(2))
         #expect([Duration.seconds(9), .seconds(1), .seconds(2), .seconds(4)].median == .seconds(3))
@@ -43,7 +43,7 @@ struct InterleavingTests {
         }
     }
 
-    @Test("A percentile is the smallest value that so many values are not above")
+    @Test("A percentile is the smallest value that the share of the values does not exceed")
     func percentiles() {
         let times = (1...200).reversed().map { Duration.seconds($0) }
         #expect(times.percentile(0.5) == .seconds(100))

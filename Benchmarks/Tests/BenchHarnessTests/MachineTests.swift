@@ -20,7 +20,7 @@ struct MachineTests {
         #expect(Machine.fileSystem(of: path, mounts: mounts) == type)
     }
 
-    @Test("The peak of memory shows an array that was written, and stays when it is gone")
+    @Test("The peak of memory includes an array that was written, and stays after its release")
     func memory() throws {
         let before = try ResidentMemory.peak()
         let size = 64 << 20
@@ -30,7 +30,7 @@ struct MachineTests {
         #expect(try ResidentMemory.peak() >= size)
     }
 
-    @Test("Scratch folders disappear when their work is done and when it fails")
+    @Test("Scratch folders are removed after success and after failure")
     func scratch() async throws {
         let scratch = try Scratch(in: FileManager.default.temporaryDirectory)
         let kept = try await scratch.withFolder { folder in

@@ -37,7 +37,7 @@ struct RowTests {
         #expect(fields["met"] as? Bool == false)
     }
 
-    @Test("The members stand in the documented order")
+    @Test("The members are in the documented order")
     func order() throws {
         let time = Row(metric, Outcome(items: 100, ours: .milliseconds(3), baseline: .milliseconds(2)), isJudged: true)
         #expect(
@@ -55,7 +55,7 @@ struct RowTests {
         )
     }
 
-    @Test("A row of which nothing was promised is not judged")
+    @Test("A row without a maximum is not checked")
     func unpromised() throws {
         let metric = Metric("a.metric", baseline: "by hand", maximum: nil, measure: metric.measure)
         let row = Row(metric, Outcome(items: 1, ours: .seconds(9), baseline: .seconds(1)), isJudged: true)
@@ -65,7 +65,7 @@ struct RowTests {
         #expect(Table(for: [metric]).line(for: row).contains("9.00      -     -"))
     }
 
-    @Test("A row that is not judged says so")
+    @Test("A row that is not checked says so")
     func unjudged() throws {
         let row = Row(metric, Outcome(items: 1, oursBytes: 30, baselineBytes: 10), isJudged: false)
         #expect(row.isMet == nil)
@@ -79,7 +79,7 @@ struct RowTests {
         let line = table.line(for: row)
         #expect(line.contains("12000.00 ms"))
         #expect(line.contains("1.20"))
-        // Both last columns start at the same place.
+        // Both last columns start at the same position.
         let title = table.header.range(of: "compared with")?.lowerBound.utf16Offset(in: table.header)
         let comparison = line.range(of: "by hand")?.lowerBound.utf16Offset(in: line)
         #expect(title != nil)

@@ -7,27 +7,27 @@ import PictureAPI
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs the gallery and the API that it shows pictures of.
+/// The program: the gallery and the picture API.
 @main
 struct GalleryDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gallery-demo",
-        abstract: "A live, offline-first gallery, kept by Emporium.",
+        abstract: "A live, offline-first gallery on Emporium.",
         discussion: """
-            It serves a page on 127.0.0.1 until it gets SIGINT (Ctrl-C) or SIGTERM, and then ends with status 0. Nobody \
-            else can reach it, but everybody who can run programs on this machine.
+            Serves a page on 127.0.0.1 until it gets SIGINT (Ctrl-C) or SIGTERM, and then exits with status 0. Every \
+            user of this machine can open the page; other machines cannot.
 
-            The folder of --data holds the favourites and their pictures in gallery.sqlite3 and the session in secrets/. \
-            The preferences are in the user defaults.
+            The folder of --data contains the favourites and their pictures in gallery.sqlite3 and the session in \
+            secrets/. The preferences are in the user defaults.
             """
     )
 
-    @Option(help: "The port to listen on; if it is taken, the next one that is free. 0 for any.")
+    @Option(help: "The port to listen on. If it is taken, the next free one is used. 0 for any port.")
     var port = 8080
 
     @Option(
         help: ArgumentHelp(
-            "The folder to keep everything in. (default: emporium-gallery in the user's data folder)",
+            "The folder for all data. (default: emporium-gallery in the user's data folder)",
             valueName: "folder"),
         completion: .directory
     )
@@ -36,19 +36,19 @@ struct GalleryDemo: AsyncParsableCommand {
     @Option(help: "Makes the API draw the same pictures in the same order each time.")
     var seed: UInt64?
 
-    // Tests, which may be slow to look, let messages stay.
+    // Tests may be slow, so they let messages stay longer.
     @Option(help: ArgumentHelp("How long a message stays, in seconds.", visibility: .private))
     var noticeSeconds = 8
 
-    @Flag(help: "Tell more about what happens.")
+    @Flag(help: "Log debug messages.")
     var verbose = false
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        guard (0...65_535).contains(port) else { throw ValidationError("The port must be from 0 to 65535.") }
         guard (1...1_000_000).contains(noticeSeconds) else {
-            throw ValidationError("A message stays for 1 to 1000000 seconds.")
+            throw ValidationError("The time of a message must be from 1 to 1000000 seconds.")
         }
-        if let data, data.isEmpty { throw ValidationError("The folder's name is empty.") }
+        if let data, data.isEmpty { throw ValidationError("The folder must have a name.") }
     }
 
     func run() async throws {
@@ -60,7 +60,7 @@ struct GalleryDemo: AsyncParsableCommand {
             storage = try GalleryStorage(directory: directory)
         } catch let error as StorageError where error.code == .locked {
             throw ValidationError(
-                "Another gallery runs on \(directory.url.path). Stop it, or name another folder with --data.")
+                "Another gallery is using \(directory.url.path). Stop it, or choose another folder with --data.")
         }
         let api = try PictureAPIServer(directory: directory.appending("api"), seed: seed, logger: logger)
         try await api.setOnline(true)
@@ -91,10 +91,10 @@ struct GalleryDemo: AsyncParsableCommand {
     }
 }
 
-/// Prints where the gallery is, at once, also into a pipe.
+/// Prints the gallery's address without buffering, so that it also appears in a pipe immediately.
 private func announce(_ port: Int, instead wanted: Int) {
     var text = ""
-    if wanted != 0 && wanted != port { text += "Port \(wanted) is taken, so it is another one.\n" }
+    if wanted != 0 && wanted != port { text += "Port \(wanted) is taken, so the gallery uses another one.\n" }
     text += "The gallery is at http://127.0.0.1:\(port)/ — press Ctrl-C to stop it.\n"
     FileHandle.standardOutput.write(Data(text.utf8))
 }

@@ -1,16 +1,16 @@
 package import Hummingbird
 
-/// Refuses requests for other hosts than this machine.
+/// Refuses requests for hosts other than this machine.
 ///
-/// A web site can let its own name point to 127.0.0.1, and then read our answers as if they were its own: DNS rebinding. But
-/// the browser still says which name it has asked for.
+/// A website can make its own name resolve to 127.0.0.1, and then read the responses as its own: DNS rebinding. But the
+/// browser still sends the requested name.
 package struct HostGuard<Context: RequestContext>: RouterMiddleware {
     /// Creates a guard.
     package init() {}
 
-    /// Lets requests for this machine pass.
+    /// Passes on requests for this machine.
     ///
-    /// - Throws: 421 for others.
+    /// - Throws: 421 for other hosts.
     package func handle(
         _ request: Request,
         context: Context,
@@ -21,7 +21,7 @@ package struct HostGuard<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Tells whether a host, with or without a port, is this machine.
+/// Returns whether a host, with or without a port, is this machine.
 package func isThisMachine(_ authority: String?) -> Bool {
     guard let authority else { return false }
     return ["127.0.0.1", "localhost", "[::1]"].contains { host in

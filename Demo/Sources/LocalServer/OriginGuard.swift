@@ -1,46 +1,38 @@
 import HTTPTypes
 package import Hummingbird
 
-/// Lets no page of others change something.
+/// Refuses changes that the pages of other websites request.
 ///
-/// Another site can send forms to us, and the browser would show nothing of it: cross-site request forgery. Browsers say
-/// where a request comes from: in `Sec-Fetch-Site`, older ones in `Origin`.
+/// Another website can send a form to this server without the user noticing: cross-site request forgery. Browsers state
+/// the origin of a request in `Sec-Fetch-Site`, or, if they are older, in `Origin`.
 package struct OriginGuard<Context: RequestContext>: RouterMiddleware {
 
-    /// Who else may change something.
-    package enum Others: Sendable {
-        /// Nobody: what says neither is refused, too.
-        case nobody
-        /// Programs, which say neither.
-        case programs
-    }
-
-    private let others: Others
+    private let allowsPrograms: Bool
 
     /// Creates a guard.
     ///
-    /// - Parameter others: Who may change something besides our own pages.
-    package init(others: Others) {
-        self.others = others
+    /// - Parameter allowsPrograms: Whether requests without these headers, as programs send them, may make changes.
+    package init(allowsPrograms: Bool) {
+        self.allowsPrograms = allowsPrograms
     }
 
-    /// Lets requests pass that only look, and those that come from where they may.
+    /// Passes on requests that make no changes, and those of an allowed origin.
     ///
-    /// - Throws: 403 for others.
+    /// - Throws: 403 for other requests.
     package func handle(
         _ request: Request,
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let isSafe = [.get, .head].contains(request.method)
-        guard isSafe || isWelcome(request) else { throw HTTPError(.forbidden) }
+        guard isSafe || hasAllowedOrigin(request) else { throw HTTPError(.forbidden) }
         return try await next(request, context)
     }
 
-    private func isWelcome(_ request: Request) -> Bool {
+    private func hasAllowedOrigin(_ request: Request) -> Bool {
         let site = request.headers[.secFetchSite]
         let origin = request.headers[.origin]
-        if site == nil && origin == nil { return others == .programs }
+        if site == nil && origin == nil { return allowsPrograms }
         // Another port of this machine is the same site, but not the same origin.
         if let site, site != "same-origin" { return false }
         if let origin, origin != "http://\(request.head.authority ?? "")" { return false }
@@ -49,9 +41,9 @@ package struct OriginGuard<Context: RequestContext>: RouterMiddleware {
 }
 
 extension HTTPField.Name {
-    /// Where a request comes from, as browsers see it.
+    /// The relation between the origins of the request and of the server, as the browser determines it.
     package static let secFetchSite: Self = {
-        guard let name = Self("Sec-Fetch-Site") else { preconditionFailure("This is a name of a header.") }
+        guard let name = Self("Sec-Fetch-Site") else { preconditionFailure("Sec-Fetch-Site is a valid header name.") }
         return name
     }()
 }

@@ -15,7 +15,7 @@ struct ArtworkTests {
     }
 
     @Test(arguments: ids)
-    func `A picture is the same each time that it is drawn`(_ id: Artwork.ID) throws {
+    func `A picture is the same each time it is drawn`(_ id: Artwork.ID) throws {
         let first = try #require(Artwork(id))
         let second = try #require(Artwork(id))
         #expect(first.canvas.svg == second.canvas.svg)
@@ -29,7 +29,7 @@ struct ArtworkTests {
     }
 
     @Test(arguments: ids)
-    func `A picture is a well-formed document of bounded size that refers to nothing outside`(
+    func `A picture is a well-formed document of bounded size without external references`(
         _ id: Artwork.ID
     ) throws {
         let svg = try #require(Artwork(id)).canvas.svg
@@ -40,7 +40,7 @@ struct ArtworkTests {
     }
 
     @Test(arguments: ids)
-    func `An identifier can be read again`(_ id: Artwork.ID) {
+    func `An identifier can be parsed again`(_ id: Artwork.ID) {
         #expect(Artwork.ID(id.description) == id)
     }
 
@@ -49,7 +49,7 @@ struct ArtworkTests {
         "dunes-+00000000000001",
         "dunes-0000000000000001-", "dunes-00000000000000011", "../dunes-0000000000000001/",
     ])
-    func `What is no identifier is refused`(_ text: String) {
+    func `An invalid identifier is refused`(_ text: String) {
         #expect(Artwork.ID(text).flatMap(Artwork.init) == nil)
     }
 

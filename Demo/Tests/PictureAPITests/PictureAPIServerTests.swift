@@ -9,11 +9,11 @@ import Testing
 
 @testable import PictureAPI
 
-/// The API as it listens.
+/// The API as a listening server.
 @Suite(.timeLimit(.minutes(10)))
 struct PictureAPIServerTests {
 
-    /// Runs a body with a server that is on and a client.
+    /// Runs a body with a running server and a client.
     private func run(
         _ limits: PictureAPIServer.Limits = .init(),
         _ body: (PictureAPIServer, HTTPClient) async throws -> Void
@@ -45,7 +45,7 @@ struct PictureAPIServerTests {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
-        // When the test's time is over, what waits for this connection goes on.
+        // After the time limit of the test, code that waits for this connection continues.
         try await withTaskCancellationHandler {
             try await connection.executeThenClose(body)
         } onCancel: {
@@ -53,7 +53,8 @@ struct PictureAPIServerTests {
         }
     }
 
-    @Test func `It can be switched off and on, is not there in between, and stays where it was`() async throws {
+    @Test func `The server can be switched off and on, is unreachable in between, and keeps its address`() async throws
+    {
         try await run { server, http in
             let address = await server.address
             #expect(try await http.get(url: address + "/v1/status").get().status == .noContent)
@@ -62,7 +63,7 @@ struct PictureAPIServerTests {
             try await server.setOnline(true)
             #expect(await server.address == address)
             #expect(try await http.get(url: address + "/v1/status").get().status == .noContent)
-            // Several at once end as the last one wants it.
+            // Of several concurrent calls, the last one decides.
             async let off: Void = server.setOnline(false)
             async let on: Void = server.setOnline(true)
             _ = try await (off, on)
@@ -71,7 +72,7 @@ struct PictureAPIServerTests {
         }
     }
 
-    @Test func `A name that somebody lets point to this machine gets nothing`() async throws {
+    @Test func `A request under a foreign host name is refused`() async throws {
         try await run { server, http in
             var request = HTTPClientRequest(url: await server.address + "/v1/pictures/random")
             request.headers.replaceOrAdd(name: "Host", value: "evil.example")
@@ -80,7 +81,7 @@ struct PictureAPIServerTests {
         }
     }
 
-    @Test func `A connection that is silent is closed`() async throws {
+    @Test func `An idle connection is closed`() async throws {
         var limits = PictureAPIServer.Limits()
         limits.idle = .milliseconds(100)
         try await run(limits) { server, _ in
@@ -90,12 +91,12 @@ struct PictureAPIServerTests {
         }
     }
 
-    @Test func `A request that does not end does not keep it from being switched off`() async throws {
+    @Test func `A request that does not end does not prevent switching the server off`() async throws {
         var limits = PictureAPIServer.Limits()
         limits.shutdown = .milliseconds(100)
         try await run(limits) { server, _ in
             try await connect(to: server) { inbound, outbound in
-                // The answer to the first request shows that the second one has begun.
+                // The response to the first request shows that the second one has begun.
                 try await outbound.write(
                     ByteBuffer(
                         string: """
@@ -115,7 +116,7 @@ struct PictureAPIServerTests {
 }
 
 extension Result where Failure == any Error {
-    /// What a body returns or throws.
+    /// The result of a body.
     fileprivate init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())

@@ -11,7 +11,7 @@ import Testing
 
 @testable import PictureAPI
 
-/// What the API answers.
+/// The responses of the API.
 struct PictureRouteTests {
 
     private struct Session: Decodable { let name, token: String }
@@ -52,7 +52,7 @@ struct PictureRouteTests {
         }
     }
 
-    @Test func `Only members get what is for members`() async throws {
+    @Test func `Only members get the pictures for members`() async throws {
         let path = "/v1/pictures/aurora-0000000000000001.svg"
         try await run { client in
             for _ in 0..<60 {
@@ -75,7 +75,7 @@ struct PictureRouteTests {
         }
     }
 
-    @Test func `Who does not know the password, or has no name, is not signed in`() async throws {
+    @Test func `Signing in with a wrong password or an invalid name fails`() async throws {
         try await run { client in
             let wrong = try await signIn(client, #"{"name": "Ada", "password": "canvas"}"#)
             #expect(wrong.0 == .unauthorized)
@@ -105,7 +105,7 @@ struct PictureRouteTests {
     }
 
     @Test(arguments: [("Origin", "http://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "same-site")])
-    func `Pages of others can neither sign in nor out`(_ name: String, _ value: String) async throws {
+    func `Pages of websites can neither sign in nor sign out`(_ name: String, _ value: String) async throws {
         try await run { client in
             var headers: HTTPFields = [.contentType: "application/json"]
             headers[try #require(HTTPField.Name(name))] = value
@@ -120,7 +120,7 @@ struct PictureRouteTests {
     @Test(arguments: [
         "dunes-1.svg", "dunes-0000000000000001", "dunes-0000000000000001.png", "cubism-0000000000000001.svg",
     ])
-    func `There are no other pictures`(_ file: String) async throws {
+    func `An unknown picture is not found`(_ file: String) async throws {
         try await run { client in
             try await client.execute(uri: "/v1/pictures/\(file)", method: .get) { #expect($0.status == .notFound) }
         }

@@ -2,7 +2,7 @@ import Bodega
 import EngineProfiler
 import Foundation
 
-/// The engine of somebody who has just begun: a dictionary in an actor.
+/// A minimal engine: a dictionary in an actor.
 actor DictionaryEngine: StorageEngine {
     private var items: [CacheKey: Data] = [:]
 

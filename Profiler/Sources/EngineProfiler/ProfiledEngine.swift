@@ -1,18 +1,18 @@
 public import Bodega
 public import Foundation
 
-/// An engine that a program brings to be profiled.
+/// A custom engine to profile.
 public struct ProfiledEngine: Sendable {
 
-    /// What the command line and the reports call it.
+    /// The name on the command line and in reports.
     public let name: String
 
     let open: @Sendable (URL) async throws -> any StorageEngine
 
-    /// Names an engine and tells how it is opened.
+    /// Creates a description of an engine.
     ///
     /// - Parameters:
-    ///   - name: What the command line and the reports call it.
+    ///   - name: The name on the command line and in reports.
     ///   - open: Opens the engine in a folder, which is empty at first.
     public init(_ name: String, open: @escaping @Sendable (URL) async throws -> any StorageEngine) {
         self.name = name

@@ -1,9 +1,9 @@
 public import Bodega
 public import Foundation
 
-/// The command `profiler`, to be run with the engines of whoever calls it.
+/// The command `profiler`, for programs with engines of their own.
 ///
-/// Who writes an engine makes a program of a few lines:
+/// To profile an engine of your own, write a program of a few lines:
 ///
 /// ```swift
 /// import EngineProfiler
@@ -13,11 +13,11 @@ public import Foundation
 /// }
 /// ```
 ///
-/// It has all the commands of `profiler`. `run` without addresses profiles that engine, and `run mine sqlite` puts it
-/// beside another.
+/// The program has all commands of `profiler`. `run` without addresses profiles that engine, and `run mine sqlite`
+/// compares it with another one.
 public enum Profiler {
 
-    /// The engines that the program brings.
+    /// The engines of the program.
     @TaskLocal static var engines: [ProfiledEngine] = []
 
     /// Runs the command line of the process with the engines of this package, and ends the process.
@@ -28,10 +28,10 @@ public enum Profiler {
     /// Runs the command line of the process with one more engine, and ends the process.
     ///
     /// - Parameters:
-    ///   - name: What the command line and the reports call the engine. The names `sqlite`, `disk` and `memory` are
-    ///     taken.
-    ///   - open: Opens the engine in a folder, which is empty at first. It is called again to see whether the items
-    ///     are still there; an engine that keeps nothing in the folder is taken for one that need not.
+    ///   - name: The name of the engine on the command line and in reports. The names `sqlite`, `disk` and `memory` are
+    ///     reserved.
+    ///   - open: Opens the engine in a folder, which is empty at first. It is called again to check that the items are
+    ///     still there, unless the engine has written nothing into the folder.
     public static func main(
         engine name: String,
         open: @escaping @Sendable (URL) async throws -> any StorageEngine
@@ -41,12 +41,12 @@ public enum Profiler {
 
     /// Runs the command line of the process with more engines, and ends the process.
     ///
-    /// - Parameter engines: The engines. Each needs a name of its own.
+    /// - Parameter engines: The engines. Their names must differ.
     public static func main(engines: [ProfiledEngine]) async {
         let names = engines.map(\.name)
         let taken = Set(names).intersection(BuiltInEngine.allCases.map(\.rawValue))
-        precondition(taken.isEmpty, "These names of engines are taken: \(taken.sorted().joined(separator: ", ")).")
-        precondition(Set(names).count == names.count, "Two engines have one name.")
+        precondition(taken.isEmpty, "These engine names are reserved: \(taken.sorted().joined(separator: ", ")).")
+        precondition(Set(names).count == names.count, "Two engines have the same name.")
         await $engines.withValue(engines) {
             await ProfilerCommand.runProcess()
         }

@@ -18,7 +18,7 @@ import Testing
         #expect(abs(row.throughput - 0.5) < 0.01)
     }
 
-    @Test func `What lies beyond all noise is marked, in either direction`() throws {
+    @Test func `A change beyond noise is marked, in either direction`() throws {
         let fast = Sample.steady(around: 10_000)
         let slow = Sample.steady(around: 20_000)
         #expect(try compare(fast, slow).change == .slower)
@@ -42,23 +42,23 @@ import Testing
         #expect(row.change == .none)
     }
 
-    @Test func `Fewer slices than five tell nothing`() throws {
+    @Test func `Changes with fewer than five slices are not marked`() throws {
         #expect(try compare(Sample.measurement(slices: [[1000]]), Sample.measurement(slices: [[9000]])).change == .none)
     }
 
-    @Test func `Rows with fewer slices than five are counted, and say so in the table`() throws {
+    @Test func `The notes count the rows with fewer than five slices, and the table marks them`() throws {
         let (few, enough) = (Sample.measurement("few", slices: [[1000]]), Sample.steady("enough", around: 500))
         let comparison = try Comparison(
             Sample.profile([Sample.engine("x", [1000: [few, enough]])]),
             Sample.profile([Sample.engine("x", [1000: [few, enough]])]))
         #expect(
-            comparison.notes == ["1 of 2 rows have fewer than 5 slices in A or B, so no change of theirs is marked."])
+            comparison.notes == ["1 of 2 rows have fewer than 5 slices in A or B, so their changes are not marked."])
         let lines = ComparisonTable(comparison: comparison, terminal: FakeTerminal().terminal, changesOnly: false).lines
         #expect(lines.contains { $0.contains("few ") && $0.hasSuffix("too few slices") })
         #expect(lines.count { $0.hasSuffix("too few slices") } == 1)
     }
 
-    @Test func `Sizes and operations that are in one file only are told`() throws {
+    @Test func `The notes name sizes and operations that are only in one file`() throws {
         func measured(_ operations: String...) -> [OperationResult] {
             operations.map { Sample.steady($0, around: 500) }
         }
@@ -85,7 +85,7 @@ import Testing
         #expect(!row.isSlower(than: 1.6))
     }
 
-    @Test func `Engines are matched by name, and what has no match is told`() throws {
+    @Test func `Engines are matched by name, and the notes name those without a match`() throws {
         let read = [1000: [Sample.steady(around: 500)]]
         let comparison = try Comparison(
             Sample.profile([Sample.engine("a", read), Sample.engine("b", read)]),
@@ -95,14 +95,14 @@ import Testing
         #expect(comparison.notes.contains("c is only in B."))
     }
 
-    @Test func `Two single engines are compared whatever their names`() throws {
+    @Test func `Two single engines are compared even if their names differ`() throws {
         let comparison = try Comparison(
             Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])]),
             Sample.profile([Sample.engine("b", [1000: [Sample.steady(around: 500)]])]))
         #expect(comparison.rows.map(\.engine) == ["a → b"])
     }
 
-    @Test func `Nothing in common is an error`() {
+    @Test func `Runs that have nothing in common are an error`() {
         #expect(throws: ProfilerError.self) {
             try Comparison(
                 Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])]),
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `Different settings are told`() throws {
+    @Test func `The notes name different settings`() throws {
         let a = Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])])
         var b = a
         b.settings.durability = .relaxed
@@ -120,7 +120,7 @@ import Testing
         #expect(notes.contains("Value size differs: 256 in A, 1000 in B."))
     }
 
-    @Test func `The table has a line for each row, and can leave out what may be noise`() throws {
+    @Test func `The table has a line for each row, and can leave out rows without a marked change`() throws {
         let comparison = try Comparison(
             Sample.profile([
                 Sample.engine("a", [1000: [Sample.steady(around: 10_000), Sample.steady("write", around: 500)]])

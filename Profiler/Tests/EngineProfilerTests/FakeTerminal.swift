@@ -2,9 +2,9 @@ import Foundation
 
 @testable import EngineProfiler
 
-/// A terminal that keeps what is written to it.
+/// A terminal that records its output.
 final class FakeTerminal: @unchecked Sendable {
-    // Unchecked because the lock guards all that changes.
+    // @unchecked because the lock guards all mutable state.
     private let lock = NSLock()
     private var written: [String] = []
     private let canRedraw: Bool
@@ -17,7 +17,7 @@ final class FakeTerminal: @unchecked Sendable {
         self.columns = columns
     }
 
-    /// What the program sees.
+    /// The terminal for the program.
     var terminal: Terminal {
         let columns = columns
         return Terminal(
@@ -25,12 +25,12 @@ final class FakeTerminal: @unchecked Sendable {
             canRedraw: canRedraw, hasColour: hasColour, columns: { columns })
     }
 
-    /// Everything that was written.
+    /// The whole output.
     var text: String { lock.withLock { written.joined() } }
 
-    /// What is seen in the end, as lines without trailing spaces, and whether the cursor is.
+    /// The final screen, as lines without trailing spaces, and whether the cursor is visible.
     ///
-    /// It understands what ``LiveView`` writes; other control sequences stand out as text.
+    /// It interprets the control sequences of ``LiveView``; others remain as text.
     var screen: (lines: [String], isCursorShown: Bool) {
         var lines: [[Character]] = [[]]
         var row = 0

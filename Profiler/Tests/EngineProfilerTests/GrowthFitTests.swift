@@ -13,29 +13,29 @@ import Testing
         #expect(abs(try #require(fit.determination) - 1) < 1e-9)
     }
 
-    @Test func `Noise on both sides of a power is averaged out, and lowers what the fit explains`() throws {
+    @Test func `Symmetric noise does not change the exponent, but lowers the determination`() throws {
         let points = [(items: 10, cost: 12.0), (items: 100, cost: 80.0), (items: 1000, cost: 1200.0)]
         let fit = try #require(GrowthFit(points))
-        // Symmetric around the middle, so the slope is that of the two ends.
+        // Symmetric around the middle, so the slope is that of the line through the two ends.
         #expect(abs(fit.exponent - 1) < 1e-9)
         let determination = try #require(fit.determination)
         #expect(determination < 1 && determination > 0.9)
     }
 
-    @Test func `Two sizes give an exponent, but nothing about how good it is`() throws {
+    @Test func `Two sizes give an exponent, but no determination`() throws {
         let fit = try #require(GrowthFit([(10, 1), (1000, 100)]))
         #expect(abs(fit.exponent - 1) < 1e-9)
         #expect(fit.determination == nil)
     }
 
-    @Test func `There is no fit of one size, or of a cost of nothing`() {
+    @Test func `There is no fit for one size or for a cost of zero`() {
         #expect(GrowthFit([]) == nil)
         #expect(GrowthFit([(10, 1)]) == nil)
         #expect(GrowthFit([(10, 1), (10, 2)]) == nil)
         #expect(GrowthFit([(10, 0), (100, 2)]) == nil)
     }
 
-    @Test func `Operations about all items grow by the call, batches by the item`() throws {
+    @Test func `The growth is that of a call for operations on all items, and of an item for batches`() throws {
         let few = [
             Sample.measurement("read-all", itemsPerCall: 100, slices: [[1000]]),
             Sample.measurement("read-batch", itemsPerCall: 10, slices: [[500]]),

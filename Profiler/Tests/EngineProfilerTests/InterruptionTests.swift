@@ -5,8 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct InterruptionTests {
 
-    @Test func `Who fails because of an interruption does not go on, from cleaning up to the end of the process`() async
-    {
+    @Test func `The lock is held from the cleanup to the end of the process`() async {
         let (steps, step) = AsyncStream<Bool>.makeStream()
         let interruption = Locked<Interruption?>(nil)
         let isLocked: @Sendable () -> Bool = { !(interruption.value?.lock.try() ?? true) }
@@ -22,19 +21,19 @@ import Testing
         #expect(isLocked())
     }
 
-    @Test func `When nothing is watched any more the signals do what they usually do`() {
+    @Test func `Cancelling restores the default actions of the signals`() {
         let interruption = Interruption(by: [SIGUSR2], cleanUp: {}, end: { _ in })
         #expect(interruption.unlessInterrupted { 7 } == 7)
         interruption.cancel()
-        // What was set before is what is returned.
+        // The result is the former action.
         let former = signal(SIGUSR2, SIG_DFL)
         #expect(former == nil)
     }
 }
 
-/// A value that threads share.
+/// A value shared by threads.
 private final class Locked<Value>: @unchecked Sendable {
-    // Unchecked because the lock guards all that changes.
+    // @unchecked because the lock guards all mutable state.
     private let lock = NSLock()
     private var stored: Value
 
@@ -47,7 +46,7 @@ private final class Locked<Value>: @unchecked Sendable {
 }
 
 extension Array {
-    /// The elements of a sequence that ends.
+    /// The elements of a finite sequence.
     fileprivate init(_ sequence: some AsyncSequence<Element, Never>) async {
         self = []
         for await element in sequence { append(element) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct LatenciesTests {
 
-    /// Times from nanoseconds to minutes, of which small ones are more frequent.
+    /// Times from nanoseconds to minutes, most of them short.
     private func times(_ count: Int, seed: UInt64) -> [UInt64] {
         var generator = SeededGenerator(seed: seed)
         return (0..<count).map { _ in UInt64(pow(10, Double.random(in: 0...11, using: &generator))) }
@@ -19,7 +19,7 @@ import Testing
         for time in times { latencies.record(time) }
         let sorted = times.sorted()
         for percentile in [1.0, 25, 50, 90, 99, 99.9, 100] {
-            // The nearest rank: the smallest time that so many do not exceed.
+            // The nearest rank: the smallest time that this share of the times does not exceed.
             let rank = max(1, Int((percentile / 100 * Double(count)).rounded(.up)))
             let exact = Double(sorted[rank - 1])
             let found = Double(latencies.percentile(percentile))
@@ -38,7 +38,7 @@ import Testing
         #expect(latencies.mean == Double(times.reduce(0, +)) / 5000)
     }
 
-    @Test func `What two workers recorded adds up to what one would have recorded`() {
+    @Test func `The sum of two workers' latencies equals that of one worker with all calls`() {
         let times = times(1000, seed: 3)
         var whole = Latencies()
         var parts = [Latencies(), Latencies()]
@@ -60,7 +60,7 @@ import Testing
         #expect(latencies.buckets.map { $0[0] } == latencies.buckets.map { $0[0] }.sorted())
     }
 
-    @Test func `Nothing recorded is zero, and more than an hour counts as an hour`() {
+    @Test func `Empty latencies are zero, and times above an hour count as an hour`() {
         var latencies = Latencies()
         #expect(latencies.percentile(50) == 0 && latencies.min == 0 && latencies.max == 0 && latencies.mean == 0)
         latencies.record(.max / 4)

@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct LiveViewTests {
 
-    /// A clock that the test moves.
+    /// A clock that the test controls.
     private final class Clock: @unchecked Sendable {
-        // Unchecked because one task uses it.
+        // @unchecked because only one task uses it.
         var now = 0.0
     }
 
@@ -17,7 +17,7 @@ import Testing
         return latencies
     }
 
-    @Test func `A terminal shows the progress of the whole, the operation and its percentiles so far`() {
+    @Test func `A terminal shows the progress of the run, the operation and its percentiles so far`() {
         let fake = FakeTerminal(canRedraw: true)
         let view = LiveView(fake.terminal, total: 4, names: ["sqlite"], now: { 75 })
         view.show(.measured(engine: "sqlite", items: 1000, Sample.steady(around: 500)))
@@ -32,7 +32,7 @@ import Testing
         #expect(!isCursorShown)
     }
 
-    @Test func `In the end the measurements stay, and the cursor is back`() {
+    @Test func `At the end the measurements stay, and the cursor is visible`() {
         let fake = FakeTerminal(canRedraw: true)
         let view = LiveView(fake.terminal, total: 2, names: ["a"], now: { 0 })
         view.show(.filling(engine: "a", items: 5000, done: 1000))
@@ -44,7 +44,7 @@ import Testing
         #expect(isCursorShown)
     }
 
-    @Test func `Nothing is drawn after the end, so that the cursor is not hidden again`() {
+    @Test func `Events after the end are ignored, so that the cursor stays visible`() {
         let fake = FakeTerminal(canRedraw: true)
         let view = LiveView(fake.terminal, total: 1, names: ["a"], now: { 0 })
         view.close()
@@ -53,7 +53,7 @@ import Testing
         #expect(fake.screen.lines == [""])
     }
 
-    @Test func `It is drawn ten times a second at most`() {
+    @Test func `The view is redrawn at most ten times a second`() {
         let clock = Clock()
         let fake = FakeTerminal(canRedraw: true)
         let view = LiveView(fake.terminal, total: 1, names: ["a"], now: { clock.now })
@@ -73,7 +73,7 @@ import Testing
         #expect(fake.screen.lines.allSatisfy { $0.count < 40 })
     }
 
-    @Test func `A pipe gets a line for each measurement and nothing that controls a terminal`() {
+    @Test func `A pipe gets a line for each measurement and no control sequences`() {
         let fake = FakeTerminal()
         let view = LiveView(fake.terminal, total: 2, names: ["a"], now: { 0 })
         view.show(.filling(engine: "a", items: 5000, done: 1000))
@@ -83,14 +83,14 @@ import Testing
         #expect(!fake.text.contains("\u{1B}") && !fake.text.contains("\r"))
     }
 
-    @Test func `Names can't control the terminal`() {
+    @Test func `Names can't send control sequences to the terminal`() {
         let fake = FakeTerminal()
         let view = LiveView(fake.terminal, total: 2, names: ["a\u{1B}[2Jb"], now: { 0 })
         view.show(.measured(engine: "a\u{1B}[2Jb", items: 5000, Sample.steady(around: 500)))
         #expect(fake.text.hasPrefix("a?[2Jb"))
     }
 
-    @Test func `Colours are only used where they are wanted`() {
+    @Test func `Colours are only used if they are enabled`() {
         let profile = Sample.profile([Sample.engine("a", [1000: [Sample.steady(around: 500)]])])
         let plain = ProfileTable(profile: profile, terminal: FakeTerminal().terminal).lines.joined()
         #expect(!plain.contains("\u{1B}"))

@@ -13,11 +13,11 @@ import Testing
         #expect(try Profile(json: try profile.json(), name: "it") == profile)
     }
 
-    @Test func `Two equal results have equal bytes`() throws {
+    @Test func `Equal results have equal bytes`() throws {
         #expect(try profile.json() == profile.json())
     }
 
-    @Test func `Another version is refused with both versions in the message`() throws {
+    @Test func `The error for another version names both versions`() throws {
         var other = profile
         other.version = 7
         let error = #expect(throws: ProfilerError.self) { try Profile(json: try other.json(), name: "new.json") }
@@ -26,28 +26,28 @@ import Testing
     }
 
     @Test(arguments: ["", "{}", "[]", "nonsense", #"{"format": "other", "version": 1}"#])
-    func `What holds no results is refused`(text: String) throws {
+    func `A file without results is refused`(text: String) throws {
         let error = #expect(throws: ProfilerError.self) { try Profile(json: Data(text.utf8), name: "x.json") }
-        #expect(try #require(error).description.contains("x.json holds no results"))
+        #expect(try #require(error).description.contains("x.json is not a file of results"))
     }
 
-    @Test func `Results that lack a member are damaged`() throws {
+    @Test func `Results without a required member are damaged`() throws {
         let text = #"{"format": "emporium-profile", "version": 1}"#
         let error = #expect(throws: ProfilerError.self) { try Profile(json: Data(text.utf8), name: "x.json") }
         #expect(try #require(error).description.contains("damaged"))
     }
 
-    @Test func `Results that were cut off are told with what the decoder says`() throws {
+    @Test func `The error for truncated results includes the decoder's error`() throws {
         let json = try profile.json()
         for count in [json.count / 2, json.count - 3] {
             let error = #expect(throws: ProfilerError.self) { try Profile(json: json.prefix(count), name: "x.json") }
             let text = try #require(error).description
-            #expect(text.contains("x.json holds no results") && text.contains("cut off"))
+            #expect(text.contains("x.json is not a file of results") && text.contains("truncated"))
             #expect(text.contains("not valid JSON"), "\(text)")
         }
     }
 
-    @Test func `A file that is not there is named`() throws {
+    @Test func `The error for a missing file names it`() throws {
         let error = #expect(throws: ProfilerError.self) { try Profile(path: "/nowhere/x.json") }
         #expect(try #require(error).description.hasPrefix("/nowhere/x.json can't be read"))
     }
@@ -56,7 +56,7 @@ import Testing
         let readme = try String(contentsOf: Repository.profiler.appendingPathComponent("README.md"), encoding: .utf8)
         var counted = profile
         counted.settings.repetitions = 5
-        counted.engines[0].sizes[0].medium = try MediumUse(of: [])
+        counted.engines[0].sizes[0].medium = try DiskUse(of: [])
         counted.engines[0].sizes[0].measurements[0].memory = MemoryUse(before: 1, peak: 2, after: 3)
         let names = try memberNames(JSONSerialization.jsonObject(with: try counted.json()))
         for name in ["seconds", "repetitions", "medium", "allocated", "files", "memory", "peak", "processor"] {
@@ -74,7 +74,7 @@ import Testing
     }
 }
 
-/// Where the sources are.
+/// The locations of the sources.
 enum Repository {
     /// The folder of this package.
     static let profiler = URL(fileURLWithPath: #filePath)

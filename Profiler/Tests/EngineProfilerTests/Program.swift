@@ -3,14 +3,14 @@ import Foundation
 /// A program of this package, run as a process.
 struct Program {
 
-    /// How a run ended.
+    /// The outcome of a run.
     struct Outcome {
         var status: Int32
         var output: String
         var errors: String
     }
 
-    /// An empty folder, in which programs are run.
+    /// The empty folder in which programs run.
     let folder: URL
 
     init() throws {
@@ -21,7 +21,7 @@ struct Program {
     /// Removes the folder.
     func remove() throws { try FileManager.default.removeItem(at: folder) }
 
-    /// Where a program is: the test bundle and the programs are built into one folder.
+    /// The path of a program. The build puts the programs into the same folder as the test bundle.
     static func url(of name: String) -> URL {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let folders = [
@@ -32,7 +32,7 @@ struct Program {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? folders[0].appendingPathComponent(name)
     }
 
-    /// A process that is not started yet.
+    /// Creates a process without starting it.
     func process(_ name: String, _ arguments: [String]) -> Process {
         let process = Process()
         process.executableURL = Self.url(of: name)
@@ -42,10 +42,10 @@ struct Program {
         return process
     }
 
-    /// Runs a program to its end.
+    /// Runs a program until it exits.
     func run(_ name: String, _ arguments: String...) async throws -> Outcome {
         let process = process(name, arguments)
-        // Files, not pipes, as nobody reads while it runs.
+        // Files instead of pipes, because pipes are not read while the program runs.
         let id = UUID().uuidString
         let outputs = ["out", "err"].map {
             FileManager.default.temporaryDirectory.appendingPathComponent("\(id).\($0)")
@@ -60,7 +60,7 @@ struct Program {
         return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
     }
 
-    /// Runs a program to its end without a look at what it writes.
+    /// Runs a program until it exits, and ignores its output.
     func status(_ name: String, _ arguments: [String]) async throws -> Int32 {
         let process = process(name, arguments)
         process.standardOutput = FileHandle.nullDevice
@@ -70,12 +70,12 @@ struct Program {
         return process.terminationStatus
     }
 
-    /// Waits until a process has ended.
+    /// Waits until a process has exited.
     static func end(of process: Process) async {
         await blocking { process.waitUntilExit() }
     }
 
-    /// The names of what is in the folder, sorted.
+    /// The sorted names of the files in the folder.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
@@ -84,7 +84,7 @@ struct Program {
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
-/// Waits on a thread that tests don't need.
+/// Waits on a thread outside of the cooperative pool.
 func blocking<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: work()) }

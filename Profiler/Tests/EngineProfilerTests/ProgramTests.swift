@@ -6,7 +6,7 @@ import Testing
 /// The programs as users run them.
 @Suite(.timeLimit(.minutes(15))) struct ProgramTests {
 
-    @Test func `Without arguments but --quick, three engines are profiled into a report and nothing else stays`()
+    @Test func `With only --quick, three engines are profiled into a report, and no other data remains`()
         async throws
     {
         let program = try Program()
@@ -27,7 +27,7 @@ import Testing
         try temporary.remove()
     }
 
-    @Test func `Results are compared and rendered, and --fail-above decides the exit code`() async throws {
+    @Test func `Results can be compared and rendered, and --fail-above determines the exit status`() async throws {
         let program = try Program()
         let run = try await program.run(
             "profiler", "run", "memory", "--operations", "read,store-lookup", "--sizes", "50,100", "--repetitions",
@@ -65,7 +65,7 @@ import Testing
         try program.remove()
     }
 
-    @Test func `What exists is refused and left as it is, but an empty folder is used and kept`() async throws {
+    @Test func `Existing data is refused and not changed, but an empty folder is used and kept`() async throws {
         let program = try Program()
         try Data("mine".utf8).write(to: program.folder.appendingPathComponent("notes.db"))
         try FileManager.default.createDirectory(atPath: program.path("full"), withIntermediateDirectories: true)
@@ -73,13 +73,14 @@ import Testing
         try FileManager.default.createDirectory(atPath: program.path("empty"), withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: program.folder.appendingPathComponent("new.db-wal"))
         for address in ["sqlite:notes.db", "disk:full", "sqlite:new.db", "disk:missing/folder"] {
-            // The good address is not measured before the bad one is found.
+            // The valid address is not measured before the error is found.
             let outcome = try await program.run("profiler", "run", "memory", address, "--quick", "--no-html")
             #expect(outcome.status == 2, "\(address)")
             #expect(!outcome.errors.contains("p50"), "\(address)")
         }
         let refused = try await program.run("profiler", "run", "sqlite:notes.db", "--quick")
-        #expect(refused.errors.contains("is there already") && refused.errors.contains("Name a path where nothing is"))
+        #expect(
+            refused.errors.contains("already exists") && refused.errors.contains("Choose a path that does not exist"))
         #expect(try program.names() == ["empty", "full", "new.db-wal", "notes.db"])
         #expect(try Data(contentsOf: program.folder.appendingPathComponent("notes.db")) == Data("mine".utf8))
         for address in ["disk:empty", "disk:new", "sqlite:new.sqlite3"] {
@@ -100,14 +101,14 @@ import Testing
         ["run", "--sizes", "10", "--concurrency", "11"], ["run", "--html", "x", "--no-html"], ["compare", "a.json"],
         ["compare", "a", "b", "--fail-above", "0"], ["render"], ["fly"],
     ])
-    func `A wrong command line is 64, and nothing is written`(arguments: [String]) async throws {
+    func `An invalid command line exits with status 64 and writes no files`(arguments: [String]) async throws {
         let program = try Program()
         #expect(try await program.status("profiler", arguments) == 64)
         #expect(try program.names() == [])
         try program.remove()
     }
 
-    @Test func `Files that can't be read or written are 2, before anything is measured`() async throws {
+    @Test func `Files that can't be read or written cause status 2 before any measurement`() async throws {
         let program = try Program()
         for arguments in [
             ["run", "--html", "missing/x.html"], ["run", "--json", "."], ["compare", "a.json", "b.json"],
@@ -119,7 +120,7 @@ import Testing
         try program.remove()
     }
 
-    @Test func `A program of somebody else profiles its engine, alone and beside others`() async throws {
+    @Test func `A custom program profiles its engine, alone and with others`() async throws {
         let program = try Program()
         let options = ["--operations", "write,read,store-load", "--sizes", "20,40", "--repetitions", "5"]
         for (arguments, names) in [
@@ -138,20 +139,20 @@ import Testing
         try program.remove()
     }
 
-    @Test func `The help says that operations of the store need --store`() async throws {
+    @Test func `The help says that operations of stores need --store`() async throws {
         let program = try Program()
         let outcome = try await program.run("profiler", "run", "--help")
         #expect(outcome.status == 0)
         let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(words.contains("Default: all operations of engines, and with --store all of the store, too."))
+        #expect(words.contains("Default: all operations of engines, and with --store those of stores."))
         try program.remove()
     }
 
-    @Test func `A program that crashes leaves nothing behind`() async throws {
+    @Test func `The data of a program that crashes is removed`() async throws {
         let program = try Program()
         let temporary = try Program()
         let engine = program.folder.appendingPathComponent("crashing")
-        // It writes where it is told to, as the profilers of others do, and is gone.
+        // The program writes into the given folder, as other profilers do, and crashes.
         try Data(
             """
             #!/bin/sh
@@ -171,7 +172,7 @@ import Testing
         try temporary.remove()
     }
 
-    @Test func `The README shows the whole program of somebody else`() throws {
+    @Test func `The README shows the whole custom program`() throws {
         let readme = try String(contentsOf: Repository.profiler.appendingPathComponent("README.md"), encoding: .utf8)
         let source = try String(
             contentsOf: Repository.profiler.appendingPathComponent("Sources/DictionaryProfiler/main.swift"),

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A terminal for a program, at the other end of which a test reads.
+/// A terminal for a program; the test reads its other end.
 final class PseudoTerminal: @unchecked Sendable {
-    // Unchecked because only one task uses it.
+    // @unchecked because only one task uses it.
     private let controller: Int32
     private let device: Int32
-    /// What the program has written so far.
+    /// The output of the program so far.
     private(set) var text = ""
     private var bytes: [UInt8] = []
 
@@ -30,14 +30,14 @@ final class PseudoTerminal: @unchecked Sendable {
         process.standardOutput = handle
         process.standardError = handle
         try process.start()
-        // As long as it is open here, the end of the program is not seen.
+        // The end of the program is only visible once this descriptor is closed.
         close(device)
     }
 
-    /// Reads until a text was written.
+    /// Reads until the program has written a text.
     ///
-    /// - Parameter wanted: The text; `nil` to read until the program has ended.
-    /// - Returns: Whether it was written before the program ended.
+    /// - Parameter wanted: The text; `nil` to read until the program exits.
+    /// - Returns: Whether the program has written the text.
     func read(until wanted: String? = nil) async -> Bool {
         await blocking { self.readNow(until: wanted) }
     }

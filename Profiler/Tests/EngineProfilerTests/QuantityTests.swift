@@ -19,17 +19,17 @@ import Testing
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1000, "−1,000")])
-    func `Thousands stand apart`(number: Int, text: String) {
+    func `Thousands are separated`(number: Int, text: String) {
         #expect(Quantity.whole(number) == text)
     }
 
     @Test(arguments: [("1k", 1000), ("10K", 10_000), ("2M", 2_000_000), ("7", 7)])
-    func `Numbers can be written short`(text: String, number: Int) {
+    func `Numbers can be abbreviated`(text: String, number: Int) {
         #expect(Count(part: text)?.number == number)
     }
 
     @Test(arguments: ["", "k", "-1", "0", "1.5k", "1x", "99999999999999999999", "9999999999999999M"])
-    func `What is no number above zero is refused`(text: String) {
+    func `Anything but a positive number is refused`(text: String) {
         #expect(Count(part: text) == nil)
     }
 
@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test(arguments: ["", "0", "-1", "nan", "inf", "ms", "1h", "1e30"])
-    func `What is no time is refused`(text: String) {
+    func `Anything but a positive time is refused`(text: String) {
         #expect(Seconds(argument: text) == nil)
     }
 
-    @Test func `Lists drop what is there twice and refuse what is empty`() {
+    @Test func `Lists drop duplicates and refuse empty elements`() {
         #expect(List<Count>(argument: "1k, 5,1000")?.elements.map(\.number) == [1000, 5])
         #expect(List<Count>(argument: "1k,,5") == nil)
         #expect(List<EngineProfiler.Operation>(argument: "read,nothing") == nil)

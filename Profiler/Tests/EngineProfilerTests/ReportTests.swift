@@ -9,7 +9,7 @@ import FoundationXML
 
 @Suite struct ReportTests {
 
-    /// What a report consists of, as an XML parser sees it.
+    /// The contents of a report, according to an XML parser.
     private final class Outline: NSObject, XMLParserDelegate {
         var elements: [String: Int] = [:]
         var attributes: [(element: String, name: String, value: String)] = []
@@ -57,11 +57,11 @@ import FoundationXML
             #expect(outline.text.contains(word), "\(word) is missing")
         }
         #expect(outline.elements["svg", default: 0] >= 6)
-        // How well the exponents fit is shown to who points at them.
+        // The determination of the fit is in a tooltip.
         #expect(outline.attributes.contains { $0 == (element: "span", name: "title", value: "R² = 1.00") })
     }
 
-    @Test func `A report loads nothing and runs nothing`() throws {
+    @Test func `A report has no scripts and no external resources`() throws {
         let html = Report(profiles: [profile]).html
         let outline = try outline(html)
         for element in ["script", "link", "img", "iframe", "object", "embed", "base", "form"] {
@@ -73,12 +73,12 @@ import FoundationXML
             if name == "href" { #expect(value.hasPrefix("#") && outline.ids.contains(String(value.dropFirst()))) }
         }
         #expect(!html.contains("url(") && !html.contains("@import"))
-        // The name of XHTML is the only address.
+        // The namespace of XHTML is the only URL.
         #expect(html.components(separatedBy: "://").count == 2)
     }
 
     @Test(arguments: ["</title><script>alert(1)</script>", "\"'&<>", "a\u{0}\u{1B}b\u{FFFF}", "日本 🚀 e\u{301}"])
-    func `Names are text, whatever they hold`(name: String) throws {
+    func `Names are escaped`(name: String) throws {
         var engine = profile.engines[0]
         engine.name = name
         engine.address = name
@@ -94,27 +94,27 @@ import FoundationXML
         #expect(outline.text.contains(shown))
     }
 
-    @Test func `A report of nothing, and of one call that took no time, is a report`() throws {
+    @Test func `A report without results and one with a single call of zero time are well-formed`() throws {
         _ = try outline(Report(profiles: []).html)
         _ = try outline(Report(profiles: [Sample.profile([Sample.engine("a", [:])])]).html)
         let instant = Sample.engine("a", [1: [Sample.measurement(slices: [[0]])]])
         _ = try outline(Report(profiles: [Sample.profile([instant])]).html)
     }
 
-    @Test func `More engines than colours are a report`() throws {
+    @Test func `A report can have more engines than colours`() throws {
         let engines = (0..<20).map { Sample.engine("e\($0)", [10: [Sample.steady(around: 500)]]) }
         let outline = try outline(Report(profiles: [Sample.profile(engines)]).html)
         #expect(outline.text.contains("e19"))
     }
 
-    @Test func `Both colour schemes, phones and paper have rules`() {
+    @Test func `The styles cover both colour schemes, phones and paper`() {
         let html = Report(profiles: [profile]).html
         for rule in ["(prefers-color-scheme: dark)", "(max-width: 600px)", "@media print", "width=device-width"] {
             #expect(html.contains(rule))
         }
     }
 
-    @Test func `Numbers that are not finite don't get into drawings`() {
+    @Test func `Numbers that are not finite become zero in drawings`() {
         let markup: Markup = "\(Double.nan) \(Double.infinity) \(1.25) \(-0.04)"
         #expect(markup.text == "0 0 1.3 0")
     }
@@ -126,16 +126,16 @@ import FoundationXML
         #expect(Report(profiles: [Sample.profile(engines)]).size == 100)
     }
 
-    @Test func `Engines of one name in several results are told apart by the results`() {
+    @Test func `Engines with the same name in several results are distinguished by the names of the results`() {
         let read = [1000: [Sample.steady(around: 500)]]
         var profiles = [
             Sample.profile([Sample.engine("sqlite", read), Sample.engine("mine", read)]),
             Sample.profile([Sample.engine("sqlite", read)]),
         ]
-        Profile.tellApart(&profiles, names: ["laptop", "server"])
+        Profile.disambiguate(&profiles, names: ["laptop", "server"])
         #expect(profiles.flatMap(\.engines).map(\.name) == ["sqlite (laptop)", "mine", "sqlite (server)"])
         var same = [Sample.profile([Sample.engine("a", read)]), Sample.profile([Sample.engine("a", read)])]
-        Profile.tellApart(&same, names: ["x", "x"])
+        Profile.disambiguate(&same, names: ["x", "x"])
         #expect(same.flatMap(\.engines).map(\.name) == ["a (x 1)", "a (x 2)"])
     }
 }

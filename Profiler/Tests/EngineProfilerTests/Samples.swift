@@ -2,7 +2,7 @@ import Foundation
 
 @testable import EngineProfiler
 
-/// Results to test with.
+/// Sample results.
 enum Sample {
 
     /// A measurement whose calls took the given times.

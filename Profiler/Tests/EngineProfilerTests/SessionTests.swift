@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SessionTests {
 
-    /// Profiles an engine and returns what was found out.
+    /// Profiles an engine and returns its results.
     private func profile(
         _ operations: [EngineProfiler.Operation] = EngineProfiler.Operation.ofEngines,
         sizes: [Int] = [50],
@@ -34,9 +34,9 @@ import Testing
         return try result.get()[0].sizes
     }
 
-    // That the number of items is always what it was is checked by those operations that are about all of them.
+    // The operations on all items check that their number is restored.
     @Test(arguments: ["sqlite", "disk", "memory"], [1, 3])
-    func `Every operation is measured with so many calls`(name: String, concurrency: Int) async throws {
+    func `Every operation is measured with the given number of calls`(name: String, concurrency: Int) async throws {
         let sizes = try await profile(
             EngineProfiler.Operation.allCases, concurrency: concurrency, budget: .calls(11)
         ) { folder in
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `A time is measured by at least a call in each slice`() async throws {
+    @Test func `A time budget makes at least one call in each slice`() async throws {
         let sizes = try await profile([.read, .readAll, .write], budget: .time(.nanoseconds(10))) { _ in
             MemoryStorageEngine()
         }
@@ -65,14 +65,14 @@ import Testing
     }
 
     @Test(arguments: WrongEngine.Fault.allCases)
-    func `A wrong engine is caught, and the error names the operation`(fault: WrongEngine.Fault) async throws {
+    func `A wrong engine is detected, and the error names the operation`(fault: WrongEngine.Fault) async throws {
         let error = await #expect(throws: EngineFailure.self) {
             try await profile { _ in WrongEngine(fault) }
         }
         let failure = try #require(error)
         let expected: [WrongEngine.Fault: (operation: String, hasKey: Bool)] = [
-            .forgetsSomeWrites: ("write", true), .answersWithOtherBytes: ("write", true),
-            .answersWithFewerBytes: ("write", true), .keepsOldValues: ("update", true),
+            .forgetsSomeWrites: ("write", true), .returnsOtherBytes: ("write", true),
+            .returnsFewerBytes: ("write", true), .keepsOldValues: ("update", true),
             .inventsItems: ("read-missing", true), .doesNotRemove: ("remove", true), .deniesItems: ("exists", true),
             .countsWrong: ("fill", false), .listsOneTwice: ("read-all", false),
         ]
@@ -81,7 +81,7 @@ import Testing
         #expect(failure.description.hasPrefix("The engine \"mine\" failed. Operation \(failure.operation), 50 items"))
     }
 
-    @Test func `A failing engine gives an error that names operation, key and reason`() async throws {
+    @Test func `The error for a failing engine names operation, key and reason`() async throws {
         let error = await #expect(throws: EngineFailure.self) {
             try await profile([.read]) { _ in
                 FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetch], .number(3))])
@@ -92,24 +92,26 @@ import Testing
         #expect(text.contains("This failure was injected by a test."))
     }
 
-    @Test func `An engine that can't be opened is named`() async throws {
+    @Test func `The error for an engine that can't be opened names the operation`() async throws {
         let error = await #expect(throws: EngineFailure.self) {
-            try await profile { _ in throw StorageError(.cannotOpen, "No server answers.") }
+            try await profile { _ in throw StorageError(.cannotOpen, "The server does not respond.") }
         }
-        #expect(try #require(error).description.contains("Operation open, 50 items: cannotOpen: No server answers."))
+        #expect(
+            try #require(error).description.contains(
+                "Operation open, 50 items: cannotOpen: The server does not respond."))
     }
 
-    @Test func `An engine that loses what it wrote to its folder is caught`() async throws {
+    @Test func `An engine that loses the items in its folder is detected`() async throws {
         let error = await #expect(throws: EngineFailure.self) {
             try await profile { folder in
                 try Data("something".utf8).write(to: folder.appendingPathComponent("file"))
                 return MemoryStorageEngine()
             }
         }
-        #expect(try #require(error).description.contains("opened again, it has 0 items"))
+        #expect(try #require(error).description.contains("after reopening, the engine has 0 items"))
     }
 
-    @Test func `What is on the medium is measured after the engine was closed`() async throws {
+    @Test func `The use of disk is measured after the engine is closed`() async throws {
         let sizes = try await profile([.count], sizes: [200], valueBytes: 1000) { folder in
             try DiskStorageEngine(opening: .init(url: folder), durability: .relaxed)
         }
@@ -119,15 +121,15 @@ import Testing
         #expect(medium.allocated >= 200_000)
     }
 
-    @Test func `Memory before, during and after is measured where the system tells`() async throws {
+    @Test func `Memory before, during and after is measured where the system provides it`() async throws {
         let sizes = try await profile([.count], sizes: [20_000], valueBytes: 1000) { _ in MemoryStorageEngine() }
         let memory = try #require(sizes[0].memory)
-        // 20 MB of values can't hide among what else the tests allocate and free.
+        // 20 MB of values are more than other tests allocate and free.
         #expect(memory.after - memory.before > 5_000_000)
         if let peak = memory.peak { #expect(peak >= memory.after - 1_000_000) }
     }
 
-    @Test func `Equal seeds make equal items, and other seeds others`() {
+    @Test func `Equal seeds give equal items, and different seeds different ones`() {
         let data = Dataset(count: 10, valueBytes: 100, seed: 5)
         #expect(data.value(3, revision: 1) == Dataset(count: 10, valueBytes: 100, seed: 5).value(3, revision: 1))
         #expect(data.value(3, revision: 1) != Dataset(count: 10, valueBytes: 100, seed: 6).value(3, revision: 1))
@@ -136,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7])
-    func `Workers share the items without overlap, and new ones are new`(workers: Int) {
+    func `The shares of workers don't overlap, and new items are new`(workers: Int) {
         let data = Dataset(count: 20, valueBytes: 8, seed: 1)
         var shares = (0..<workers).map { Share(data, worker: $0, of: workers, seed: 1) }
         let items = shares.flatMap { share in (0..<share.count).map(share.item) }

@@ -22,7 +22,7 @@ import Testing
         "run", "memory", "--operations", "read,write", "--sizes", "50,5000", "--duration", "50ms", "--no-html",
     ]
 
-    @Test func `On a terminal progress is drawn, and the cursor is shown in the end`() async throws {
+    @Test func `On a terminal the progress is drawn, and the cursor is visible at the end`() async throws {
         let (terminal, process, program) = try run(short)
         _ = await terminal.read()
         await Program.end(of: process)
@@ -36,7 +36,7 @@ import Testing
         try program.remove()
     }
 
-    @Test func `NO_COLOR leaves out colours, and a dumb terminal gets plain lines`() async throws {
+    @Test func `NO_COLOR disables colours, and a dumb terminal gets plain lines`() async throws {
         for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
             let (terminal, process, program) = try run(short, environment: [name: value])
             _ = await terminal.read()
@@ -57,7 +57,9 @@ import Testing
     }
 
     @Test(arguments: ["sqlite", "disk", "--engine"])
-    func `Interrupted, it removes its data, shows the cursor and ends by the signal`(engine: String) async throws {
+    func `After an interruption the program removes its data, shows the cursor and ends by the signal`(engine: String)
+        async throws
+    {
         let temporary = try Program()
         let dictionary = Program.url(of: "DictionaryProfiler").path
         let subject = engine == "--engine" ? ["--engine", dictionary] : [engine]

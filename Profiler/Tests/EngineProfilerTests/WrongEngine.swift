@@ -1,12 +1,12 @@
 import Bodega
 import Foundation
 
-/// An engine in memory that does something wrong.
+/// An in-memory engine with a fault.
 final class WrongEngine: StorageEngine {
 
-    /// What it does wrong.
+    /// The fault.
     enum Fault: String, CaseIterable {
-        case forgetsSomeWrites, answersWithOtherBytes, answersWithFewerBytes, keepsOldValues, inventsItems
+        case forgetsSomeWrites, returnsOtherBytes, returnsFewerBytes, keepsOldValues, inventsItems
         case doesNotRemove, deniesItems, countsWrong, listsOneTwice
     }
 
@@ -24,15 +24,15 @@ final class WrongEngine: StorageEngine {
     }
 
     func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        // The items that measuring begins with are all there.
+        // The initial items are complete.
         try await memory.write(dataAndKeys)
     }
 
     func read(key: CacheKey) async -> Data? {
         let data = await memory.read(key: key)
         switch fault {
-        case .answersWithOtherBytes: return data.map { Data($0.reversed()) }
-        case .answersWithFewerBytes: return data?.dropLast()
+        case .returnsOtherBytes: return data.map { Data($0.reversed()) }
+        case .returnsFewerBytes: return data?.dropLast()
         case .inventsItems: return data ?? Data("invented".utf8)
         default: return data
         }

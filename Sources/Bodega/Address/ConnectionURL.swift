@@ -1,12 +1,12 @@
-/// A connection URL, which does not show its password by accident.
+/// A connection URL whose descriptions omit its password.
 struct ConnectionURL: Hashable, Sendable {
     let text: String
 
-    /// The URL without what is secret in it, or may be.
+    /// The URL without its secrets, and without anything that may be one.
     ///
-    /// As libpq reads a URL, the user and the password are before the first `@` if no slash comes before that. What is
-    /// left out here is also what looks like a password to a human, in a URL that libpq reads in another way or does not
-    /// accept. Bytes are looked at, as libpq does: a combining character hides none of them.
+    /// libpq takes what precedes the first `@` for the user and the password, unless a slash comes before it. This also
+    /// omits what looks like a password to a human in a URL that libpq reads differently or rejects. Like libpq, it
+    /// compares bytes, so a combining character cannot hide a separator.
     var shown: String {
         let bytes = Array(text.utf8)
         guard let slashes = bytes.indices.first(where: { bytes[$0...].starts(with: "//".utf8) }) else {
@@ -19,22 +19,22 @@ struct ConnectionURL: Hashable, Sendable {
         return scheme + Self.text(user) + Self.place(rest[end...])
     }
 
-    /// Where the `@` is that ends the user and the password, `nil` if there is none.
+    /// The index of the `@` that ends the user and the password, `nil` if there is none.
     private static func endOfUser(in rest: ArraySlice<UInt8>) -> Int? {
         let head = rest.prefix { $0 != UInt8(ascii: "?") }
         let end = head.lastIndex(of: UInt8(ascii: "@"))
-        // With a password, whatever comes before an @ may be a part of it.
+        // If there is a password, everything before the last @ may belong to it.
         return colon(in: head[..<(end ?? head.endIndex)]) == nil ? end : rest.lastIndex(of: UInt8(ascii: "@"))
     }
 
-    /// Where the first colon is, as it is or escaped.
+    /// The index of the first colon, escaped or not.
     private static func colon(in bytes: ArraySlice<UInt8>) -> Int? {
         bytes.indices.first { index in
             bytes[index] == UInt8(ascii: ":") || text(bytes[index...].prefix(3)).lowercased() == "%3a"
         }
     }
 
-    /// Whether a password seems to be where a port should be, because there is no `@` behind it.
+    /// Whether a password seems to be in the place of a port, because no `@` follows it.
     var hasPasswordForPort: Bool {
         let bytes = Array(text.utf8)
         guard let slashes = bytes.indices.first(where: { bytes[$0...].starts(with: "//".utf8) }) else { return false }
@@ -42,12 +42,12 @@ struct ConnectionURL: Hashable, Sendable {
         return Self.endOfUser(in: rest) == nil && Self.strayColon(in: rest) != nil
     }
 
-    /// The hosts, the database and the parameters, without what may be a password in them.
+    /// The hosts, the database and the parameters, without anything that may be a password.
     private static func place(_ rest: ArraySlice<UInt8>) -> String {
         strayColon(in: rest).map { text(rest[..<$0]) } ?? withoutSecrets(rest)
     }
 
-    /// Where a colon is behind which no port comes, such as that of a password without an `@`.
+    /// The index of a colon that no port follows, such as the colon of a password without an `@`.
     private static func strayColon(in rest: ArraySlice<UInt8>) -> Int? {
         let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
         for host in authority.split(separator: UInt8(ascii: ",")) {
@@ -60,7 +60,7 @@ struct ConnectionURL: Hashable, Sendable {
         return nil
     }
 
-    /// Leaves out the parameters that hold secrets, and those that libpq does not know.
+    /// Omits the parameters that hold secrets, and those that libpq does not know.
     private static func withoutSecrets(_ rest: ArraySlice<UInt8>) -> String {
         guard let mark = rest.firstIndex(of: UInt8(ascii: "?")) else { return text(rest) }
         let parameters = rest[(mark + 1)...].split(separator: UInt8(ascii: "&")).map(text).filter { parameter in

@@ -4,12 +4,12 @@ extension StorageAddress {
 
     /// Opens the store.
     ///
-    /// A PostgreSQL database is not opened here but by `BodegaPostgres`, because this library is without libpq.
+    /// This method does not open PostgreSQL databases; `BodegaPostgres` does, because this library does not link libpq.
     ///
     /// - Parameters:
-    ///   - mustExist: Whether the store must be there already, with its collection. If it is not, nothing is created or
-    ///     changed. Memory is never there already.
-    ///   - durability: What a finished write has survived. Memory survives nothing.
+    ///   - mustExist: Whether opening fails if the store or its collection does not exist, without creating or changing
+    ///     anything. A store in memory never exists already.
+    ///   - durability: The failures that a finished write survives. Memory ignores it.
     /// - Returns: The engine.
     /// - Throws: A ``StorageError`` whose message says what to do.
     public func open(
@@ -32,10 +32,10 @@ extension StorageAddress {
         }
     }
 
-    /// Opens a store that is there for reading only. Nothing is created or changed, neither in it nor beside it.
+    /// Opens an existing store for reading only, without creating or changing anything in it or beside it.
     ///
-    /// ``SQLiteStorageEngine/init(readingFile:collection:lockTimeout:)`` and ``DiskStorageEngine/init(reading:)`` tell
-    /// the rest.
+    /// For details, see ``SQLiteStorageEngine/init(readingFile:collection:lockTimeout:)`` and
+    /// ``DiskStorageEngine/init(reading:)``.
     ///
     /// - Returns: The engine. Writing to it throws ``StorageError/Code/readOnly``.
     /// - Throws: A ``StorageError`` whose message says what to do.
@@ -48,16 +48,20 @@ extension StorageAddress {
             : try DiskStorageEngine(reading: .init(url: location))
     }
 
-    /// Looks whether what is at the path can be the store, so that nothing else is changed by opening it.
+    /// Checks that the file or folder at the path can be the store, so that opening never changes anything else.
     ///
-    /// - Parameter mustExist: Whether the store must be there already.
+    /// - Parameter mustExist: Whether the store must exist already.
     /// - Throws: A ``StorageError`` whose message says what to write instead.
     package func check(mustExist: Bool) throws {
         if engine == .memory {
-            if mustExist { throw cannotOpen("Memory is empty when it is opened, so there is no store to look into.") }
+            if mustExist {
+                throw cannotOpen(
+                    "A store in memory is empty when it is opened, so there is nothing to read. Name an existing store."
+                )
+            }
             return
         }
-        // What is there only a connection tells.
+        // Whether the store exists is known only after connecting.
         if engine == .postgres { return }
         switch (engine, try StoreNature(ofPath: path)) {
         case (_, .missing):
@@ -86,7 +90,7 @@ extension StorageAddress {
     private var isDatabase: StorageError {
         cannotOpen(
             """
-            \(self) is a PostgreSQL database. Give the package the trait Postgres, import BodegaPostgres and open the \
+            \(self) is a PostgreSQL database. Enable the package's trait Postgres, import BodegaPostgres and open the \
             address with PostgresStorageEngine(address).
             """
         )

@@ -2,13 +2,13 @@ import Foundation
 
 extension StorageAddress {
 
-    /// Reads an address.
+    /// Parses an address.
     ///
-    /// An address without a scheme is told by what is at its path, so this may look there. Nothing is changed.
+    /// For an address without a scheme, the file or folder at its path determines the engine. Nothing is changed there.
     ///
     /// - Parameter text: The address, in one of the forms that ``StorageAddress`` lists.
-    /// - Throws: A ``StorageError``, ``StorageError/Code/invalidArgument`` if the text is no address or does not tell the
-    ///   engine. Its message says what to write instead.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if the text is not an address or leaves
+    ///   the engine open. Its message says what to write instead.
     public init(parsing text: String) throws {
         if let address = try Self.parse(postgres: text) {
             self = address
@@ -20,31 +20,31 @@ extension StorageAddress {
             return
         }
         guard !text.isEmpty else { throw Self.invalid("The store's address is empty. \(Self.forms)") }
-        self = try Self.parse(untold: text)
+        self = try Self.parse(withoutScheme: text)
     }
 
-    /// Reads what follows a scheme.
+    /// Parses what follows a scheme.
     private static func parse(_ rest: Substring, for engine: Engine, in text: String) throws -> StorageAddress {
         if engine == .memory {
             guard rest.isEmpty else {
-                throw invalid("\"\(text)\" has something after the colon. Memory has no path: write memory:")
+                throw invalid("\"\(text)\" has a path, but memory has none. Write memory:")
             }
             return .memory
         }
-        guard !rest.isEmpty else { throw invalid("\"\(text)\" lacks a path after the colon.") }
+        guard !rest.isEmpty else { throw invalid("\"\(text)\" lacks a path after the colon. \(forms)") }
         if rest.unicodeScalars.after("//") != nil {
             throw invalid(
-                "\"\(text)\" is written like a URL. Write the path right after the colon: \(engine.rawValue):PATH.")
+                "\"\(text)\" has the form of a URL. Write the path directly after the colon: \(engine.rawValue):PATH.")
         }
         if engine == .disk { return .disk(expandingHome(in: String(rest))) }
         let (path, collection) = try split(rest, in: text)
         return .sqlite(expandingHome(in: path), collection: collection)
     }
 
-    /// Reads an address without a scheme.
-    private static func parse(untold text: String) throws -> StorageAddress {
+    /// Parses an address without a scheme.
+    private static func parse(withoutScheme text: String) throws -> StorageAddress {
         let whole = expandingHome(in: text)
-        // What is there by this name, with a # or without, is what is meant.
+        // An existing file or folder of the whole name is the store, even if there is a # in the name.
         switch try StoreNature(ofPath: whole) {
         case .folder: return .disk(whole)
         case .sqlite: return .sqlite(whole)
@@ -65,15 +65,15 @@ extension StorageAddress {
             if let scheme = unknownScheme(of: text) {
                 throw invalid("The address has the unknown engine \"\(scheme)\". \(forms)")
             }
-            throw invalid("\"\(text)\" does not tell what kind of store it is. \(forms)")
+            throw invalid("\"\(text)\" could be any kind of store. \(forms)")
         case .other:
-            throw invalid("\"\(path)\" is there, but it is neither an SQLite file nor a folder. \(forms)")
+            throw invalid("\"\(path)\" is neither an SQLite file nor a folder. \(forms)")
         }
     }
 
-    /// Tells the path from the collection.
+    /// Splits the text into the path and the collection.
     static func split(_ rest: Substring, in text: String) throws -> (path: String, collection: String?) {
-        // Not among the characters: a # and a combining character after it are one.
+        // Compares scalars, because a # and a combining character after it are one character.
         let scalars = rest.unicodeScalars
         guard let mark = scalars.lastIndex(of: "#") else { return (String(rest), nil) }
         let path = String(scalars[..<mark])
@@ -81,7 +81,9 @@ extension StorageAddress {
         guard !path.isEmpty else { throw invalid("\"\(text)\" lacks a path before the #. \(forms)") }
         if name.isEmpty { return (path, nil) }
         guard let collection = unescaped(name) else {
-            throw invalid("\"\(name)\" is no collection's name: two hexadecimal digits follow a %. Write %25 for a %.")
+            throw invalid(
+                "\"\(name)\" is not a valid collection name: a % needs two hexadecimal digits. Write %25 for a %."
+            )
         }
         return (path, collection)
     }
@@ -110,11 +112,11 @@ extension StorageAddress {
 
 extension StorageAddress {
 
-    /// Writes a collection's name so that it can stand behind a `#`.
+    /// Escapes a collection's name for use after a `#`.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - special: What is escaped besides `%`, which begins an escape.
+    ///   - special: The scalars to escape in addition to `%`, which begins an escape.
     static func escaped(_ name: String, _ special: Set<Unicode.Scalar> = ["#"]) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -127,7 +129,7 @@ extension StorageAddress {
         return String(result)
     }
 
-    /// Reads a collection's name from behind a `#`.
+    /// Decodes a collection's name that follows a `#`.
     ///
     /// - Returns: `nil` if an escape is incomplete or the bytes are not UTF-8.
     private static func unescaped(_ name: Substring) -> String? {
@@ -153,8 +155,8 @@ extension StorageAddress {
 
 extension BidirectionalCollection<Unicode.Scalar> {
 
-    /// What follows a prefix, `nil` if the text doesn't begin with it. Unlike `hasPrefix(_:)`, it compares code points, so a
-    /// combining character after the prefix is a part of what follows.
+    /// The text after a prefix, `nil` if the text doesn't begin with it. Unlike `hasPrefix(_:)`, this compares code
+    /// points, so a combining character after the prefix belongs to the result.
     func after(_ prefix: String) -> SubSequence? {
         starts(with: prefix.unicodeScalars) ? dropFirst(prefix.unicodeScalars.count) : nil
     }

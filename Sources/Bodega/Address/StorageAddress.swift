@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where a store is and which engine it is for, in a form that people write: in settings, on a command line.
+/// The address of a store and its engine, in a text form for settings and command lines.
 ///
 /// ```swift
 /// let address = try StorageAddress(parsing: "sqlite:notes.sqlite3#drafts")
@@ -13,21 +13,23 @@ public import Foundation
 /// | `sqlite:PATH#NAME`      | a named collection of an SQLite file                                              |
 /// | `disk:PATH`             | a folder with a file for each item                                               |
 /// | `postgres://…#NAME`     | a named collection of a PostgreSQL database, which `BodegaPostgres` opens         |
-/// | `memory:`               | memory, empty at first and gone in the end                                        |
-/// | `PATH`, `PATH#NAME`     | a folder, an SQLite file or, where nothing is yet, a file named so; see below     |
+/// | `memory:`               | memory: empty when opened, discarded with the engine                              |
+/// | `PATH`, `PATH#NAME`     | a folder or an SQLite file; see below                                             |
 ///
 /// Without a scheme, a folder is for ``DiskStorageEngine`` and a file that starts like an SQLite file for
-/// ``SQLiteStorageEngine``. Where nothing is yet, or an empty file, the extensions `sqlite3`, `sqlite` and `db` tell.
+/// ``SQLiteStorageEngine``. If the path does not exist yet, or is an empty file, the extensions `sqlite3`, `sqlite` and
+/// `db` stand for SQLite.
 ///
-/// Paths stand as they are, with two exceptions. One that begins with `~/` is in the home folder, because shells don't
-/// expand that after a scheme. What follows the last `#` is the name of a collection, so an SQLite file with a `#` in its
-/// path is written with another one at the end, which names no collection: `sqlite:#1.db#`. In a collection's name `%`
-/// and two hexadecimal digits stand for a byte, so that a `#` can be written as `%23` and a `%` as `%25`.
+/// Paths are used unchanged, with two exceptions. A path that begins with `~/` is in the home folder, because shells
+/// don't expand that after a scheme. The text after the last `#` is the name of a collection. An SQLite file with a `#`
+/// in its path is therefore written with another `#` at the end, which names no collection: `sqlite:#1.db#`. In a
+/// collection's name, `%` and two hexadecimal digits stand for a byte, so that a `#` can be written as `%23` and a `%`
+/// as `%25`.
 ///
-/// What begins with `postgres://` or `postgresql://` is libpq's connection URL, with the collection's name behind the last
-/// `#`. A password in it is not shown by ``description``; the pass file is a better place for it.
+/// An address that begins with `postgres://` or `postgresql://` is libpq's connection URL, followed by a `#` and the
+/// collection's name. ``description`` omits a password in it, but a pass file is a better place for a password.
 ///
-/// Addresses are compared byte by byte, as files and collections are told apart.
+/// Addresses are compared byte by byte, like the names of files and collections.
 public struct StorageAddress: Hashable, Sendable {
 
     /// The engines that an address can name.
@@ -51,7 +53,7 @@ public struct StorageAddress: Hashable, Sendable {
     /// The collection in an SQLite file or a database, `nil` for the unnamed one and for other engines.
     public let collection: String?
 
-    /// Where a database is.
+    /// The connection URL of a database.
     let connection: ConnectionURL?
 
     init(engine: Engine, path: String, collection: String?, connection: ConnectionURL? = nil) {
@@ -61,26 +63,27 @@ public struct StorageAddress: Hashable, Sendable {
         self.connection = connection
     }
 
-    /// Memory, empty when it is opened, and another one each time.
+    /// The address of a store in memory. Each opening creates an empty one.
     public static let memory = StorageAddress(engine: .memory, path: "", collection: nil)
 
     /// The address of an SQLite file.
     ///
     /// - Parameters:
-    ///   - path: The file's path, taken as it is.
-    ///   - collection: The collection's name, taken as it is; `nil` for the unnamed one.
+    ///   - path: The file's path, used unchanged.
+    ///   - collection: The collection's name, used unchanged; `nil` for the unnamed one.
     public static func sqlite(_ path: String, collection: String? = nil) -> StorageAddress {
         StorageAddress(engine: .sqlite, path: path, collection: collection)
     }
 
     /// The address of a folder with a file for each item.
     ///
-    /// - Parameter path: The folder's path, taken as it is.
+    /// - Parameter path: The folder's path, used unchanged.
     public static func disk(_ path: String) -> StorageAddress {
         StorageAddress(engine: .disk, path: path, collection: nil)
     }
 
-    /// Where the file or folder is, `nil` for memory and for a database. A relative path is below the current folder.
+    /// The location of the file or folder, `nil` for memory and for a database. A relative path is resolved against the
+    /// current folder.
     public var url: URL? {
         path.isEmpty ? nil : URL(fileURLWithPath: path, isDirectory: engine == .disk)
     }
@@ -102,15 +105,15 @@ extension StorageAddress {
 }
 
 extension StorageAddress: CustomStringConvertible {
-    /// The address with its scheme, as ``init(parsing:)`` reads it, but for a password, which is left out.
+    /// The address with its scheme, in the form that ``init(parsing:)`` accepts, without a password.
     public var description: String {
         if let connection {
             guard let collection else { return Self.withCollection(connection.shown, nil) }
-            // In front of an @, the # could belong to a password.
+            // A # before an @ could belong to a password.
             return connection.shown + "#" + Self.escaped(collection, ["#", "@"])
         }
         let scheme = "\(engine.rawValue):"
-        // What parsing would take for something else is written in another way.
+        // A path that parsing would take for something else is written differently.
         let scalars = path.unicodeScalars
         let path = scalars.after("~/") != nil ? "./\(path)" : scalars.after("//") != nil ? "/.\(path)" : path
         return engine == .sqlite ? Self.withCollection(scheme + path, collection) : scheme + path

@@ -2,20 +2,25 @@ import Foundation
 
 extension Array where Element: Sendable {
 
-    /// Transforms the elements on all cores, in order.
+    /// Transforms the elements on all cores and keeps their order.
     ///
-    /// Few elements are transformed where the caller is, because tasks would cost more than they gain.
+    /// Few elements are transformed by the caller, because tasks would cost more than they gain. Otherwise:
+    ///
+    /// 1. The elements are divided into parts, several per core, and each part is transformed by a task.
+    /// 2. A task stores its results in its own part of a shared buffer, which needs no lock.
+    /// 3. After the last task, the caller moves the results together into an array.
     ///
     /// - Parameters:
-    ///   - smallestPart: How many elements are worth a task.
-    ///   - transform: Hands over the results of a part's elements, in order: at most one an element. They need not be
-    ///     `Sendable`, as each is only handed on from the thread that made it: it must not share anything with others.
+    ///   - smallestPart: Minimum number of elements of a task.
+    ///   - transform: Passes on the results of a part's elements in order, at most one per element. The results need
+    ///     not be `Sendable`, because each is transferred from the task that created it. They must not share mutable
+    ///     state.
     /// - Returns: All results, in the order of their elements.
     package func concurrentCompactMap<Result>(
         smallestPart: Int = 256,
         _ transform: @escaping @Sendable (ArraySlice<Element>, (consuming Result) -> Void) -> Void
     ) async -> [Result] {
-        // The system is asked only if it matters, because on Linux it reads files to find out.
+        // The number of cores is read only if needed, because on Linux that reads files.
         let cores = count < smallestPart * 2 ? 1 : ProcessInfo.processInfo.activeProcessorCount
         if cores == 1 {
             var results: [Result] = []
@@ -23,9 +28,9 @@ extension Array where Element: Sendable {
             transform(self[...]) { results.append($0) }
             return results
         }
-        // Several parts a core, so that none waits long for the others at the end.
+        // Several parts per core, so that no core waits long for the others at the end.
         let part = Swift.max(smallestPart, count / (cores * 4) + 1)
-        // Each task initialises a part of its own, so that the results need not be copied out of parts at the end.
+        // Each task initializes its own part of the buffer, so that the results are moved only once.
         nonisolated(unsafe) let results = UnsafeMutablePointer<Result>.allocate(capacity: count)
         defer { results.deallocate() }
         let filled = await withTaskGroup(of: Range<Int>.self) { group in
@@ -34,8 +39,8 @@ extension Array where Element: Sendable {
                 group.addTask {
                     var next = start
                     transform(self[start..<end]) { result in
-                        // In bounds, and nothing has been there: no other part has these places.
-                        precondition(next < end, "Each element has one result at most.")
+                        // In bounds and uninitialized: no other task uses this part of the buffer.
+                        precondition(next < end, "An element has at most one result.")
                         (results + next).initialize(to: result)
                         next += 1
                     }
@@ -48,7 +53,7 @@ extension Array where Element: Sendable {
         }
         return Array<Result>(unsafeUninitializedCapacity: count) { buffer, initializedCount in
             for range in filled {
-                // In bounds: all ranges together have at most `count` places, and the results of each are initialised.
+                // In bounds: the ranges have at most `count` elements in total, all of them initialized.
                 buffer.baseAddress.map {
                     ($0 + initializedCount).moveInitialize(from: results + range.lowerBound, count: range.count)
                 }

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Runs work on the main actor: at once if the caller is there, else soon.
+/// Runs work on the main actor: immediately if the caller is on it, otherwise asynchronously.
 package func onMainActor(_ work: @escaping @MainActor @Sendable () -> Void) {
     if MainQueue.isCurrent {
         MainActor.assumeIsolated(work)
@@ -10,9 +10,9 @@ package func onMainActor(_ work: @escaping @MainActor @Sendable () -> Void) {
     }
 }
 
-/// Where the main actor runs.
+/// The queue of the main actor.
 ///
-/// That need not be the main thread: outside of Apple's platforms, other threads serve the main queue as soon as an
+/// It need not run on the main thread: outside Apple's platforms, other threads serve the main queue once an
 /// asynchronous program runs.
 private enum MainQueue {
     private static let mark: DispatchSpecificKey<Bool> = {

@@ -2,35 +2,43 @@ import DequeModule
 import Dispatch
 import Foundation
 
-/// Counts the connections that are free for reading, and lets readers wait for one.
+/// A counting gate that limits concurrent readers, such as to the number of connections for reading.
 ///
-/// A place inside is only ever taken by a thread that reads. If asynchronous readers took places before they had a thread,
-/// synchronous ones could wait for these places on all the threads that there are, and none would ever be left:
+///     synchronous   thread ── enterWaiting ────┐
+///     asynchronous  thread ── tryEnter ────────┤ a place ── reads ── leave
+///     asynchronous  pending ── worker thread ──┘
 ///
-///     synchronous   thread ── enterWaiting ─┐
-///     asynchronous  thread ── tryEnter ─────┤ a place ── reads ── leave
-///     asynchronous  list ── worker thread ──┘
+/// 1. A synchronous reader takes a free place on its own thread, or appends a semaphore to `waiting` and blocks.
+/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on the queue, unless there are as
+///    many workers as places.
+/// 3. A worker takes a closure from `pending`, gets a place as in 1, runs the closure, leaves, and resumes the reader's
+///    task. It repeats this until `pending` is empty, and ends.
+/// 4. A reader that leaves passes its place to the first semaphore in `waiting`, or frees it.
+/// 5. A caller of ``whileEmpty(_:)`` takes `exclusion`, runs the pending readers, and then takes all places as in 1.
 ///
-/// There are at most as many workers as places, each on a thread of the queue, and only as long as the list is not empty.
+/// `state` is guarded by its lock, which is never held while a reader waits or reads.
+///
+/// Only a reader that has a thread takes a place. If asynchronous readers took places before they had a thread,
+/// synchronous readers could block all threads waiting for these places: a deadlock.
 final class ReaderGate: Sendable {
 
-    /// Reads, and returns what continues the reader's task when the place is free again: that may have to wait for a
-    /// thread.
+    /// Reads, and returns a closure that resumes the reader's task. It is called after the reader has left, because it
+    /// may have to wait for a thread.
     typealias Read = @Sendable () -> @Sendable () -> Void
 
     private struct State {
         var free: Int
-        /// The threads that wait for a place.
+        /// The semaphores of the threads that wait for a place.
         var waiting = Deque<DispatchSemaphore>()
         /// The asynchronous readers that no worker has taken yet.
-        var list = Deque<Read>()
+        var pending = Deque<Read>()
         var workers = 0
         /// The number of readers that have left to enter again.
         var returning = 0
 
-        /// Takes a place, or gets in line for one.
+        /// Takes a place, or queues for one.
         ///
-        /// - Returns: What to wait for.
+        /// - Returns: The semaphore to wait for, `nil` if a place was taken.
         mutating func enter() -> DispatchSemaphore? {
             if free > 0 {
                 free -= 1
@@ -45,19 +53,19 @@ final class ReaderGate: Sendable {
     private let count: Int
     private let queue: DispatchQueue
     private let state: Locked<State>
-    /// Held by the caller that keeps readers out: two callers would each wait for the other's places.
-    private let keepingOut = NSLock()
+    /// Held during ``whileEmpty(_:)``: two concurrent callers would each wait for the other's places.
+    private let exclusion = NSLock()
 
     /// - Parameters:
     ///   - count: How many readers may be inside simultaneously.
-    ///   - queue: Where asynchronous readers read; it runs closures concurrently.
+    ///   - queue: The concurrent queue of the workers.
     init(count: Int, queue: DispatchQueue) {
         self.count = count
         self.queue = queue
         state = Locked(State(free: count))
     }
 
-    /// Enters if that is possible now.
+    /// Enters if a place is free.
     func tryEnter() -> Bool {
         state.withLock { state in
             guard state.free > 0 else { return false }
@@ -66,22 +74,23 @@ final class ReaderGate: Sendable {
         }
     }
 
-    /// Enters on a thread of the queue, after those that called this before.
+    /// Enters on a thread of the queue, after earlier callers of this method.
     ///
-    /// - Parameter read: Is called inside.
+    /// - Parameter read: Is called inside the gate.
     func enterLater(_ read: @escaping Read) {
         let needsWorker = state.withLock { state in
-            state.list.append(read)
+            state.pending.append(read)
             if state.workers == count { return false }
             state.workers += 1
             return true
         }
-        if needsWorker { queue.async { while self.carryOutNext(isWorker: true) {} } }
+        if needsWorker { queue.async { while self.runNext(isWorker: true) {} } }
     }
 
-    /// Leaves, to enter again on a thread of the queue. The reader counts as inside for ``whileEmpty(_:)``.
+    /// Leaves, and enters again on a thread of the queue. In between, the reader counts as inside for
+    /// ``whileEmpty(_:)``.
     ///
-    /// - Parameter read: Is called inside.
+    /// - Parameter read: Is called inside the gate.
     func returnLater(_ read: @escaping Read) {
         state.withLock { $0.returning += 1 }
         enterLater { [state] in
@@ -91,36 +100,36 @@ final class ReaderGate: Sendable {
         leave()
     }
 
-    /// Lets the next of the list read on this thread.
+    /// Runs the next pending reader on this thread.
     ///
-    /// - Returns: `false` if the list is empty, which ends a worker.
-    private func carryOutNext(isWorker: Bool) -> Bool {
-        // Taken from the list and put in line in one step, so that `whileEmpty` finds it in either.
-        let next = state.withLock { state -> (read: Read, mayEnter: DispatchSemaphore?)? in
-            guard let read = state.list.popFirst() else {
+    /// - Returns: `false` if no reader is pending, which ends a worker.
+    private func runNext(isWorker: Bool) -> Bool {
+        // Moved from `pending` to `waiting` in one step, so that `whileEmpty` finds the reader in one of them.
+        let next = state.withLock { state -> (read: Read, place: DispatchSemaphore?)? in
+            guard let read = state.pending.popFirst() else {
                 if isWorker { state.workers -= 1 }
                 return nil
             }
             return (read, state.enter())
         }
-        guard let (read, mayEnter) = next else { return false }
-        mayEnter?.wait()
-        let goOn = read()
+        guard let (read, place) = next else { return false }
+        place?.wait()
+        let resume = read()
         leave()
-        goOn()
+        resume()
         return true
     }
 
-    /// Enters on the caller's thread, which waits for those that came before.
+    /// Enters on the caller's thread, after blocking it until the readers before it have entered.
     func enterWaiting() {
         state.withLock { $0.enter() }?.wait()
     }
 
-    /// Does something on the caller's thread while no reader is inside, after the readers that came before have left.
+    /// Runs a closure on the caller's thread while no reader is inside, after earlier readers have left.
     ///
-    /// - Parameter body: What to do. It must not enter.
+    /// - Parameter body: The closure. It must not enter the gate.
     func whileEmpty<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try keepingOut.withLock {
+        try exclusion.withLock {
             takeAll()
             while state.withLock({ $0.returning > 0 }) {
                 leaveAll()
@@ -132,9 +141,9 @@ final class ReaderGate: Sendable {
     }
 
     private func takeAll() {
-        // Those in the list are in line, too. Workers may have to wait for a thread, so this does not wait for them.
-        let listed = state.withLock { $0.list.count }
-        for _ in 0..<listed where !carryOutNext(isWorker: false) { break }
+        // Pending readers come first. They run here, because their workers may have to wait for a thread.
+        let pending = state.withLock { $0.pending.count }
+        for _ in 0..<pending where !runNext(isWorker: false) { break }
         for _ in 0..<count { enterWaiting() }
     }
 
@@ -142,7 +151,7 @@ final class ReaderGate: Sendable {
         for _ in 0..<count { leave() }
     }
 
-    /// Leaves, and lets in the reader that waited longest.
+    /// Leaves, and passes the place to the reader that has waited longest.
     func leave() {
         let next = state.withLock { state in
             if state.waiting.isEmpty { state.free += 1 }

@@ -3,7 +3,7 @@ package final class Weak<Object: AnyObject & Sendable>: Sendable {
     // Set once; `weak let` needs a newer compiler than the package.
     nonisolated(unsafe) package private(set) weak var object: Object?
 
-    /// The identity of the object. It stays valid for comparison after the object is released.
+    /// The identity of the object, also after its deallocation. Only for comparisons.
     package let identity: ObjectIdentifier
 
     package init(_ object: Object) {

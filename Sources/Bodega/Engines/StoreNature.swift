@@ -8,35 +8,35 @@ import Glibc
 import Musl
 #endif
 
-/// What is at a path, as far as it matters to a store.
+/// The kind of file or folder at a path, as far as stores distinguish them.
 package enum StoreNature: Equatable, Sendable {
-    /// Nothing.
+    /// Nothing exists at the path.
     case missing
     /// A folder.
     case folder
     /// A file that begins like an SQLite database.
     case sqlite
-    /// A file without a byte.
+    /// An empty file.
     case empty
-    /// A file that begins in another way, or something that is neither a file nor a folder.
+    /// Any other file, or something that is neither a file nor a folder.
     case other
 
-    /// The extensions by which a path is an SQLite file's, in lower case.
+    /// The path extensions of SQLite files, in lower case.
     static let databaseExtensions = ["sqlite3", "sqlite", "db"]
 
-    /// Has a look, following symbolic links. Nothing is opened that could wait for somebody, such as a pipe.
+    /// Determines what exists at a path, following symbolic links. Nothing that could block is opened, such as a pipe.
     ///
-    /// - Parameter path: Where to look.
-    /// - Throws: A ``StorageError`` if what is there can't be read, or the path has a NUL in it.
+    /// - Parameter path: The path.
+    /// - Throws: A ``StorageError`` if the file can't be read, or the path contains a NUL.
     package init(ofPath path: String) throws {
-        // The system would look at the path up to there, which is another one.
+        // The system would use the path up to the NUL, which is a different one.
         if path.utf8.contains(0) {
             throw StorageError(
-                .invalidArgument, "The path \(path.debugDescription) has a NUL in it. Choose a path without one.")
+                .invalidArgument, "The path \(path.debugDescription) contains a NUL. Choose a path without one.")
         }
         var status = stat()
         guard stat(path, &status) == 0 else {
-            // A file in the way of the path means that nothing is there, like a folder that is missing.
+            // If a part of the path is a file, nothing exists there, as if a folder were missing.
             guard errno == ENOENT || errno == ENOTDIR else { throw StorageError.system(errno, path, "examined") }
             self = .missing
             return

@@ -1,14 +1,14 @@
 import Dispatch
 
-/// What tells of changes to files on this system.
+/// The source of file events on this platform.
 package enum FileEventsOfSystem {
 
-    /// - Throws: A ``StorageError`` if the system refuses, because too much is watched, say.
-    package static let make: FileWatch.MakeEvents = { path, suffixes, queue, tell in
+    /// - Throws: A ``StorageError`` if the system refuses, for example because too many files are watched.
+    package static let make: FileWatch.MakeEvents = { path, suffixes, queue, onEvent in
         #if canImport(Darwin)
-        try VnodeEvents(path: path, suffixes: suffixes, queue: queue, tell: tell)
+        try VnodeEvents(path: path, suffixes: suffixes, queue: queue, onEvent: onEvent)
         #else
-        try InotifyEvents(path: path, suffixes: suffixes, queue: queue, tell: tell)
+        try InotifyEvents(path: path, suffixes: suffixes, queue: queue, onEvent: onEvent)
         #endif
     }
 }

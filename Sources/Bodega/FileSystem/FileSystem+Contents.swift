@@ -10,11 +10,11 @@ import Musl
 
 extension FileSystem {
 
-    /// Reads a file whole.
+    /// Reads a whole file.
     ///
     /// - Parameters:
     ///   - descriptor: The file, open.
-    ///   - size: The file's size. If it has become shorter, that much is read.
+    ///   - size: The file's size. If the file has become shorter, reading ends at its end.
     ///   - path: The file's path, for the error.
     package static func read(_ descriptor: Int32, size: Int, _ path: @autoclosure () -> String) throws -> Data {
         if size == 0 { return Data() }
@@ -36,23 +36,23 @@ extension FileSystem {
         return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
     }
 
-    /// What a file that takes the place of others, or is made from them, may allow: no more than any of them.
+    /// The permissions for a file that replaces other files or is made from them: those that all of them grant.
     ///
-    /// - Parameter originals: The others.
+    /// - Parameter originals: The statuses of the other files.
     package static func permissions(of originals: [stat]) -> mode_t {
         // The owner must be able to write it.
         originals.reduce(0o777) { $0 & $1.st_mode } | 0o600
     }
 
-    /// Permissions that let a group do no more than all others.
+    /// Permissions that grant the group no more than all other users.
     ///
-    /// A new file has them until it has the right group: a file that is open for reading stays so when its permissions
-    /// change.
+    /// A new file has them until its group is set: a process that has opened the file keeps its access when the
+    /// permissions change.
     private static func withoutGroup(_ permissions: mode_t) -> mode_t {
         permissions & (0o707 | (permissions & 0o007) << 3)
     }
 
-    /// Gives the group of a new file what was left out by ``withoutGroup(_:)``.
+    /// Grants the group of a new file the permissions that ``withoutGroup(_:)`` has withheld.
     private static func addGroup(
         _ permissions: mode_t, to descriptor: Int32, _ path: @autoclosure () -> String
     ) throws {
@@ -64,11 +64,11 @@ extension FileSystem {
         }
     }
 
-    /// Creates an empty file that no more users may read than may read others.
+    /// Creates an empty file that grants no more than other files do.
     ///
     /// - Parameters:
-    ///   - url: Where the file is to be; nothing may be there.
-    ///   - originals: The others.
+    ///   - url: Where to create the file; nothing may exist there.
+    ///   - originals: The statuses of the other files.
     package static func createEmptyFile(at url: URL, as originals: [stat]) throws {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
         let permissions = Self.permissions(of: originals)
@@ -81,18 +81,18 @@ extension FileSystem {
         }
     }
 
-    /// Creates a file with its content, in place of one that a crash left. If that fails there is none.
+    /// Creates a file with its content, replacing one that a crash left behind. If that fails, no file remains.
     ///
     /// - Parameters:
     ///   - name: The file's name.
     ///   - folder: The folder for it, open.
-    ///   - permissions: The permissions, less those of the umask.
-    ///   - original: The file that has these permissions, if they are those of another. The new one gets its owner and
-    ///     its group, too, each if possible; no other group gets permissions of this group.
-    ///   - data: What the file holds.
+    ///   - permissions: The permissions, before the umask is applied.
+    ///   - original: The file that the permissions were taken from, if any. The new file also gets its owner and its
+    ///     group, each if possible. A group that is not the original's never gets the permissions of that group.
+    ///   - data: The file's content.
     ///   - path: The file's path, for the error.
-    ///   - finish: Does something more with the file, such as making it durable, before it is closed.
-    /// - Returns: What `finish` returns.
+    ///   - finish: Runs before the file is closed, for example to make it durable.
+    /// - Returns: The result of `finish`.
     package static func createFile<Result>(
         _ name: String,
         in folder: Int32,
@@ -104,13 +104,13 @@ extension FileSystem {
     ) throws -> Result {
         let initial = original == nil ? permissions : withoutGroup(permissions)
         let descriptor = try check(path(), "created") { () -> Int32 in
-            // What a crash left is not used again: it could have attributes or permissions of its own.
+            // A leftover file is not reused: it could have attributes or permissions of its own.
             if unlinkat(folder, name, 0) != 0, errno != ENOENT { return -1 }
             return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, initial)
         }
         defer { close(descriptor) }
         do {
-            // Only root may give a file to another owner; any process may give it to a group of its own.
+            // Only root may give a file to another owner; any process may give it to one of its groups.
             if let original,
                 fchown(descriptor, original.st_uid, original.st_gid) == 0
                     || fchown(descriptor, uid_t.max, original.st_gid) == 0
@@ -133,7 +133,7 @@ extension FileSystem {
             }
             return try finish(descriptor)
         } catch {
-            // The space is needed now, not when somebody cleans up.
+            // Frees the space now, not at the next cleanup.
             unlinkat(folder, name, 0)
             throw error
         }

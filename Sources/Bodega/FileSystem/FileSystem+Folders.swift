@@ -8,14 +8,14 @@ package import Musl
 
 extension FileSystem {
 
-    /// The one path that all paths of a file or folder have in common: without symbolic links and, where the volume ignores
-    /// case, as it is written there.
+    /// The canonical path of a file or folder: without symbolic links and, where the volume ignores case, in the
+    /// volume's spelling.
     ///
-    /// - Parameter path: An absolute path. Its last parts need not be there; they stay as they are.
+    /// - Parameter path: An absolute path. Its last components need not exist; such components are kept unchanged.
     package static func resolvedPath(_ path: String) -> String {
         if let resolved = realpath(path, nil) {
             defer { free(resolved) }
-            // A path that isn't text has no other name.
+            // A path that is not UTF-8 cannot be returned.
             return String(
                 validUTF8: UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) })
                 ?? path
@@ -25,10 +25,9 @@ extension FileSystem {
         return (parent == "/" ? "" : parent) + path[end...]
     }
 
-    /// The names of the files in a folder, without folders, links and what else is no file. Names that aren't text are
-    /// left out.
+    /// The names of the regular files in a folder. Names that are not UTF-8 are omitted.
     ///
-    /// - Parameter limit: How many names are wanted at most.
+    /// - Parameter limit: Maximum number of names.
     package static func files(
         in folder: Int32,
         limit: Int = .max,
@@ -37,8 +36,8 @@ extension FileSystem {
         try entries(of: folder, limit: limit, path()) { name, entry in try isFile(entry, name, in: folder, path()) }
     }
 
-    /// The names of what is in a folder and is no file.
-    package static func others(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
+    /// The names of the entries of a folder that are not regular files.
+    package static func nonFiles(in folder: Int32, _ path: @autoclosure () -> String) throws -> [String] {
         try entries(of: folder, path()) { name, entry in
             guard name != ".", name != ".." else { return false }
             return try !isFile(entry, name, in: folder, path())
@@ -51,7 +50,7 @@ extension FileSystem {
         _ path: @autoclosure () -> String,
         where isIncluded: (String, UnsafeMutablePointer<dirent>) throws -> Bool
     ) throws -> [String] {
-        // A descriptor of its own, because a listing moves its position and closes it.
+        // A separate descriptor, because a listing moves its position and closes it.
         let flags = O_RDONLY | O_DIRECTORY
         guard let copy = try openIfPresent(".", in: folder, flags, path(), absent: []) else { return [] }
         guard let listing = fdopendir(copy) else {
@@ -72,7 +71,7 @@ extension FileSystem {
         return names
     }
 
-    /// Removes a folder of ours and what is in it, if it is there.
+    /// Removes a folder and the files in it, if it exists.
     ///
     /// - Parameters:
     ///   - name: The folder's name.
@@ -102,7 +101,7 @@ extension FileSystem {
         in folder: Int32,
         _ path: @autoclosure () -> String
     ) throws -> Bool {
-        // Not every file system says in its listing what an entry is.
+        // Not every file system reports the types of the entries that it lists.
         if entry.pointee.d_type != UInt8(DT_UNKNOWN) { return entry.pointee.d_type == UInt8(DT_REG) }
         var status = stat()
         if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status.isFile }
@@ -112,6 +111,6 @@ extension FileSystem {
 }
 
 extension stat {
-    /// Whether it describes a file, and not a folder, a link or a device.
+    /// Whether the status is that of a regular file, not of a folder, a link or a device.
     package var isFile: Bool { st_mode & S_IFMT == S_IFREG }
 }

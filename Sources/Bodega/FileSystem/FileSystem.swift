@@ -18,8 +18,8 @@ package enum FileSystem {
     /// Repeats a call that a signal interrupted, and throws if it failed.
     ///
     /// - Parameters:
-    ///   - path: What the call is about, for the error.
-    ///   - what: What could not be done, as the end of the sentence "It could not be …".
+    ///   - path: The path, for the error.
+    ///   - what: The failed action, as the end of the sentence "The file or folder could not be …".
     ///   - call: The call; a negative result means failure.
     @discardableResult
     package static func check<Number: SignedInteger>(
@@ -35,15 +35,15 @@ package enum FileSystem {
         }
     }
 
-    /// Opens what is in a folder under a name.
+    /// Opens an entry of a folder.
     ///
     /// - Parameters:
     ///   - name: The name, or a path below the folder.
     ///   - folder: The folder, open.
     ///   - flags: How to open it. `O_CLOEXEC` is added.
-    ///   - path: What it is about, for the error.
+    ///   - path: The entry's path, for the error.
     ///   - absent: The values of `errno` that mean that there is nothing to open.
-    /// - Returns: The descriptor, to be closed by the caller; `nil` if there is nothing to open.
+    /// - Returns: The descriptor, which the caller closes; `nil` if there is nothing to open.
     package static func openIfPresent(
         _ name: String,
         in folder: Int32,
@@ -60,9 +60,10 @@ package enum FileSystem {
         }
     }
 
-    /// Closes a file that may be locked with `flock`, and gives the lock back before.
+    /// Releases the `flock` on a file, if there is one, and closes the file.
     ///
-    /// Closing alone leaves the lock with each child process that was forked meanwhile, until that runs another program.
+    /// Closing alone leaves the lock with each child process forked in the meantime, until that executes another
+    /// program.
     package static func closeLocked(_ descriptor: Int32) {
         flock(descriptor, LOCK_UN)
         close(descriptor)
@@ -70,8 +71,8 @@ package enum FileSystem {
 
     /// The status of a file.
     ///
-    /// - Parameter followsLinks: Whether a link stands for what it leads to.
-    /// - Returns: `nil` if there is nothing, or something that is no file.
+    /// - Parameter followsLinks: Whether to follow a symbolic link.
+    /// - Returns: `nil` if nothing exists under the name, or something other than a regular file.
     package static func statusOfFile(
         _ name: String,
         in folder: Int32 = AT_FDCWD,
@@ -86,7 +87,7 @@ package enum FileSystem {
         throw StorageError.system(errno, path(), "examined")
     }
 
-    /// Whether there is something in a folder under a name, a link that leads nowhere included.
+    /// Whether a folder has an entry of a name. A dangling link is an entry.
     package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()
         if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
@@ -94,8 +95,7 @@ package enum FileSystem {
         throw StorageError.system(errno, path(), "examined")
     }
 
-    /// Creates a folder and the missing ones above it, accessible by the owner only, so that they survive a power
-    /// failure.
+    /// Creates a folder and its missing parents, accessible by the owner only. They survive a power failure.
     package static func createDirectory(at url: URL) throws {
         let path = url.path
         var status = stat()
@@ -118,10 +118,10 @@ package enum FileSystem {
         try synchronize(descriptor, path)
     }
 
-    /// Makes what was written to a file, or the entries of a folder, survive a power failure.
+    /// Makes the content of a file, or the entries of a folder, survive a power failure.
     package static func synchronize(_ descriptor: Int32, _ path: String) throws {
         #if canImport(Darwin)
-        // On Apple systems fsync leaves the data in the medium's own cache. Volumes that don't know the call get fsync.
+        // On Apple platforms, fsync leaves the data in the drive's cache. Volumes without this call get fsync.
         while fcntl(descriptor, F_FULLFSYNC) != 0 {
             if errno == EINTR { continue }
             if [ENOTSUP, EINVAL, ENOTTY].contains(errno) { break }
@@ -136,29 +136,30 @@ package enum FileSystem {
         }
     }
 
-    /// Makes sure that a file can get a name.
+    /// Checks that a file can get a name.
     ///
     /// - Parameters:
-    ///   - destination: Where the file is to be.
-    ///   - replacing: Whether it may take the place of a file.
-    /// - Throws: ``StorageError/Code/invalidArgument`` if it can't.
+    ///   - destination: The file's future location.
+    ///   - replacing: Whether an existing file may be replaced.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if the name is taken.
     package static func checkFree(_ destination: URL, replacing: Bool) throws {
         var status = stat()
         guard lstat(destination.path, &status) == 0 else { return }
         if replacing, status.isFile { return }
-        throw taken(destination, replacing ? "Something that is no file is there." : "There is something already.")
+        throw taken(
+            destination, replacing ? "Something other than a file has this name." : "The name is already taken.")
     }
 
     private static func taken(_ destination: URL, _ what: String) -> StorageError {
         StorageError(.invalidArgument, "\(what) Choose another name or remove it.", file: destination)
     }
 
-    /// Gives a finished file its name, so that it survives a power failure.
+    /// Gives a finished file its name and makes both durable.
     ///
     /// - Parameters:
     ///   - draft: The file, under another name on the same volume.
-    ///   - destination: Where it is to be.
-    ///   - replacing: Whether it takes the place of a file that has the name; otherwise that is an error.
+    ///   - destination: The file's future location.
+    ///   - replacing: Whether the file replaces an existing one of that name, which is an error otherwise.
     package static func publish(_ draft: URL, as destination: URL, replacing: Bool = false) throws {
         let descriptor = try check(draft.path, "opened") { open(draft.path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
@@ -168,12 +169,12 @@ package enum FileSystem {
             try check(destination.path, "replaced") { rename(draft.path, destination.path) }
             return try synchronizeDirectory(destination.deletingLastPathComponent().path)
         }
-        // Unlike a renaming, a link does not replace what is there. Some volumes have no links; there, what appears
-        // between the look and the renaming is replaced.
+        // Unlike rename, link does not replace an existing file. Some volumes have no links; there, a file that appears
+        // between the check and the renaming is replaced.
         if link(draft.path, destination.path) != 0 {
             let cannotLink = [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK].contains(errno)
             if errno == EEXIST || cannotLink && access(destination.path, F_OK) == 0 {
-                throw taken(destination, "There is something already.")
+                throw taken(destination, "The name is already taken.")
             }
             if !cannotLink || rename(draft.path, destination.path) != 0 {
                 throw StorageError.system(errno, destination.path, "created")
@@ -182,11 +183,11 @@ package enum FileSystem {
         try synchronizeDirectory(destination.deletingLastPathComponent().path)
     }
 
-    /// Removes a file that is not needed any more, if it is there.
+    /// Removes a file that is no longer needed, if it exists.
     package static func discard(_ file: URL) {
         if unlink(file.path) != 0, errno != ENOENT {
             bodegaLogger.warning(
-                "A file that is not needed any more could not be removed.",
+                "A file that is no longer needed could not be removed.",
                 metadata: ["file": "\(file.path)", "errno": "\(errno)"]
             )
         }
@@ -195,19 +196,19 @@ package enum FileSystem {
 
 extension StorageError {
 
-    /// Says in a storage error what a call to the operating system failed with.
+    /// Creates the error of a failed call to the operating system.
     ///
     /// - Parameters:
     ///   - number: The call's `errno`.
-    ///   - path: What the call was about.
-    ///   - what: What could not be done, as the end of the sentence "It could not be …".
+    ///   - path: The file or folder.
+    ///   - what: The failed action, as the end of the sentence "The file or folder could not be …".
     package static func system(_ number: Int32, _ path: String, _ what: String) -> StorageError {
         let (code, advice): (Code, String) =
             switch number {
             case ENOSPC, EDQUOT, EFBIG: (.storageFull, "Make room and try again; nothing that was stored is lost.")
             case EROFS: (.readOnly, "The volume is read-only.")
             case EACCES, EPERM: (.permissionDenied, "Check its permissions and those of its folder.")
-            case ENOTDIR: (.cannotOpen, "Something that is not a folder is in its place.")
+            case ENOTDIR: (.cannotOpen, "A part of its path is not a folder.")
             case ENOENT: (.cannotOpen, "It does not exist.")
             case EMFILE, ENFILE:
                 (.inputOutput, "Too many files are open. Close some, or raise the limit, and try again.")
@@ -220,7 +221,7 @@ extension StorageError {
         )
         return StorageError(
             code,
-            "It could not be \(what). \(advice)".trimmingCharacters(in: .whitespaces),
+            "The file or folder could not be \(what). \(advice)".trimmingCharacters(in: .whitespaces),
             file: URL(fileURLWithPath: path),
             cause: cause
         )

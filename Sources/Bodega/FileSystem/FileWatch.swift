@@ -2,48 +2,54 @@ package import Dispatch
 import Foundation
 import Logging
 
-/// Calls a closure when files may have changed, whoever has changed them.
+/// Calls a closure when files may have changed, regardless of which process changed them.
 ///
-/// The system tells of it where it can. Many events in a row are one call. What an event announces may be there only a
-/// little later: SQLite's commit counts when the medium has it, and nothing tells of that. So calls follow each event after
-/// 1, 2, 4 milliseconds and so on, and because some file systems don't tell everything, every two seconds in the end; where
-/// the system tells nothing at all, every 40 milliseconds.
+/// 1. The system reports an event, which resets the pauses, or the timer fires.
+/// 2. `changed` is called, unless the watch was cancelled.
+/// 3. The timer is set to the next pause: 1, 2, 4 milliseconds and so on, and in the end every two seconds.
+///
+/// The calls go on after an event because a commit of SQLite becomes visible only when it is on disk, which no event
+/// reports, and because some file systems don't report every event. Where the system reports none, the longest pause is
+/// 40 milliseconds.
+///
+/// All steps run on `queue`, except for the first pause and ``cancel()``, which run on the caller's thread. `state` is
+/// guarded by its lock, which is never held while `changed` runs.
 package final class FileWatch: Sendable {
 
-    /// Makes what tells of changes, on a queue.
+    /// Starts a source of events, which calls a closure on a queue.
     package typealias MakeEvents =
         @Sendable (
-            _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void
+            _ path: String, _ suffixes: [String], _ queue: DispatchQueue, _ onEvent: @escaping @Sendable () -> Void
         ) throws -> any FileEvents
 
     /// Makes a timer that calls a closure on a queue.
     typealias MakeTimer =
         @Sendable (_ queue: DispatchQueue, _ fire: @escaping @Sendable () -> Void) -> any FileWatchTimer
 
-    /// What a watch needs of the system.
+    /// The system's services that a watch uses.
     struct Surroundings: Sendable {
         var makeEvents = FileEventsOfSystem.make
         var makeTimer: MakeTimer = { FileWatchDispatchTimer(queue: $0, fire: $1) }
-        /// How long, in milliseconds, to wait for an event in the end; `nil` for ever.
+        /// Maximum pause between calls, in milliseconds; `nil` to stop calling after the last doubled pause.
         var longestPause: Int? = 2_000
-        /// The same where the system tells nothing.
+        /// Maximum pause where the system reports no events.
         var longestPauseWithoutEvents = 40
     }
 
-    /// How long to wait for the next event, in milliseconds: longer each time.
+    /// The pauses between calls, in milliseconds. Each is twice the previous one.
     struct Pauses: Sendable {
         private var last = 0
         private let longest: Int?
 
-        /// The longest pause that becomes longer.
+        /// The last doubled pause.
         private static let limit = 512
 
         init(longest: Int?) { self.longest = longest }
 
-        /// There was an event.
+        /// Starts again with the shortest pause, after an event.
         mutating func begin() { last = 0 }
 
-        /// - Returns: `nil` for ever.
+        /// - Returns: `nil` if no call follows without an event.
         mutating func next() -> Int? {
             last = max(last * 2, 1)
             if last <= min(longest ?? Self.limit, Self.limit) { return last }
@@ -63,13 +69,13 @@ package final class FileWatch: Sendable {
     private let queue = DispatchQueue(label: "emporium.bodega.files", qos: .userInitiated)
     private let changed: @Sendable () -> Void
 
-    /// Begins to watch, as if there had just been an event.
+    /// Starts to watch, as if there had just been an event.
     ///
     /// - Parameters:
     ///   - path: The path of a file.
-    ///   - suffixes: What is behind the path in the names of the files that count.
-    ///   - surroundings: What tells of changes, and of time.
-    ///   - changed: Is called on a thread that may wait, until it is cancelled.
+    ///   - suffixes: The suffixes that, appended to the path, give the files to watch.
+    ///   - surroundings: The sources of events and time.
+    ///   - changed: Is called on a thread that may block, until the watch is cancelled.
     init(
         of path: String,
         suffixes: [String],
@@ -78,37 +84,37 @@ package final class FileWatch: Sendable {
     ) {
         self.changed = changed
         self.state = Locked(State(pauses: Pauses(longest: surroundings.longestPause)))
-        // What counts is beside the file itself, not beside a symbolic link to it.
+        // The files to watch are beside the file itself, not beside a symbolic link to it.
         let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let timer = surroundings.makeTimer(queue) { [weak self] in self?.look() }
+        let timer = surroundings.makeTimer(queue) { [weak self] in self?.notify() }
         state.withLock { $0.timer = timer }
         do {
-            let events = try surroundings.makeEvents(path, suffixes, queue) { [weak self] in self?.told() }
+            let events = try surroundings.makeEvents(path, suffixes, queue) { [weak self] in self?.handleEvent() }
             state.withLock { $0.events = events }
         } catch {
             bodegaLogger.notice(
-                "The system does not tell of changes to a file, so it is looked at all the time.",
+                "The system does not report changes to a file, so the file is polled.",
                 metadata: ["file": "\(path)", "error": "\(error)"]
             )
             state.withLock { $0.pauses = Pauses(longest: surroundings.longestPauseWithoutEvents) }
         }
-        wait()
+        setTimer()
     }
 
     deinit {
         cancel()
     }
 
-    /// Begins to watch an SQLite file and what lies beside it.
+    /// Starts to watch an SQLite file, its write-ahead log and its rollback journal.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - changed: Is called on a thread that may wait, until it is cancelled.
+    ///   - changed: Is called on a thread that may block, until the watch is cancelled.
     package convenience init(of path: String, changed: @escaping @Sendable () -> Void) {
         self.init(of: path, suffixes: ["", "-wal", "-journal"], changed: changed)
     }
 
-    /// Ends it. A call may still be under way.
+    /// Ends the watch. A call may still be running.
     package func cancel() {
         let (events, timer) = state.withLock { state in
             defer {
@@ -122,47 +128,47 @@ package final class FileWatch: Sendable {
         events?.cancel()
     }
 
-    private func told() {
+    private func handleEvent() {
         state.withLock { $0.pauses.begin() }
-        look()
+        notify()
     }
 
-    private func look() {
+    private func notify() {
         if state.withLock({ $0.isCancelled }) { return }
         changed()
-        wait()
+        setTimer()
     }
 
-    private func wait() {
+    private func setTimer() {
         let (timer, pause) = state.withLock { state in (state.timer, state.pauses.next()) }
         timer?.schedule(after: pause)
     }
 }
 
-/// What tells of changes to files, on a queue, until it is cancelled. Between events it takes its time, so that a busy
-/// folder does not keep a thread busy.
+/// A source of file events, which runs until it is cancelled. It pauses between events, so that a busy folder does not
+/// keep a thread busy.
 package protocol FileEvents: Sendable {
-    /// Ends it, and gives back what it has of the system.
+    /// Ends the source and releases its system resources.
     func cancel()
 }
 
-/// How long events wait after others.
+/// Minimum pause between events.
 let fileEventsPause = DispatchTimeInterval.milliseconds(5)
 
-/// Calls a closure once after a time.
+/// A timer that calls a closure once.
 protocol FileWatchTimer: Sendable {
-    /// Forgets the time that was set before.
+    /// Sets the time of the call, replacing the previous one.
     ///
-    /// - Parameter milliseconds: `nil` for never.
+    /// - Parameter milliseconds: The pause before the call; `nil` for no call.
     func schedule(after milliseconds: Int?)
 
-    /// Ends it.
+    /// Ends the timer.
     func cancel()
 }
 
-/// The timer of this system.
+/// A timer of Dispatch.
 final class FileWatchDispatchTimer: FileWatchTimer, @unchecked Sendable {
-    // @unchecked because sources are thread-safe.
+    // @unchecked because Dispatch sources are thread-safe.
     private let source: any DispatchSourceTimer
 
     init(queue: DispatchQueue, fire: @escaping @Sendable () -> Void) {

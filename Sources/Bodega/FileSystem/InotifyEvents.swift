@@ -9,16 +9,16 @@ import Glibc
 import Musl
 #endif
 
-/// Events of inotify(7). The files' folder is watched, so that it does not matter whether they are there yet.
+/// File events of inotify(7). The files' folder is watched, so the files need not exist yet.
 final class InotifyEvents: FileEvents {
     private let number: Int
 
     /// - Throws: A ``StorageError`` if the system refuses.
-    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable () -> Void) throws {
+    init(path: String, suffixes: [String], queue: DispatchQueue, onEvent: @escaping @Sendable () -> Void) throws {
         let url = URL(fileURLWithPath: path)
         let names = Set(suffixes.map { url.lastPathComponent + $0 })
         number = try InotifyWatches.shared.add(url.deletingLastPathComponent().path, names) {
-            queue.async(execute: tell)
+            queue.async(execute: onEvent)
         }
     }
 
@@ -27,8 +27,18 @@ final class InotifyEvents: FileEvents {
     }
 }
 
-/// The folders that the process watches. A user may have few instances of inotify, so all share one, which is there as long
-/// as somebody needs it.
+/// The folders that the process watches.
+///
+/// The system limits the number of inotify instances, so all listeners share one:
+///
+/// 1. The first ``add(_:_:_:)`` creates the instance; each adds its folder and a listener.
+/// 2. On its own queue, the instance takes all events that are available and passes them to ``notify(_:)``.
+/// 3. The listeners that the events concern are called there. Each continues on a queue of its own.
+/// 4. The instance pauses, so that further events are reported together. Step 2 follows.
+/// 5. The last ``remove(_:)`` cancels the instance.
+///
+/// `state` is guarded by its lock, which is not held while listeners are called. A listener may therefore be called
+/// once more after its removal.
 final class InotifyWatches: Sendable {
 
     static let shared = InotifyWatches()
@@ -36,7 +46,7 @@ final class InotifyWatches: Sendable {
     private struct Listener: Sendable {
         let folder: Int32
         let names: Set<String>
-        let tell: @Sendable () -> Void
+        let onEvent: @Sendable () -> Void
     }
 
     private struct State: Sendable {
@@ -47,19 +57,19 @@ final class InotifyWatches: Sendable {
 
     private let state = Locked(State())
 
-    /// Tells of files of some names in a folder.
+    /// Adds a listener for files of certain names in a folder.
     ///
-    /// - Returns: A number to remove it by.
+    /// - Returns: The listener's number, for ``remove(_:)``.
     /// - Throws: A ``StorageError`` if the system refuses.
-    func add(_ folder: String, _ names: Set<String>, _ tell: @escaping @Sendable () -> Void) throws -> Int {
+    func add(_ folder: String, _ names: Set<String>, _ onEvent: @escaping @Sendable () -> Void) throws -> Int {
         try state.withLock { state in
-            let instance = try state.instance ?? InotifyInstance { [weak self] in self?.tell($0) }
+            let instance = try state.instance ?? InotifyInstance { [weak self] in self?.notify($0) }
             do {
-                // One that is watched already gets the same number.
+                // A folder that is watched already keeps its number.
                 let watch = try instance.watch(folder)
                 state.instance = instance
                 state.lastNumber += 1
-                state.listeners[state.lastNumber] = Listener(folder: watch, names: names, tell: tell)
+                state.listeners[state.lastNumber] = Listener(folder: watch, names: names, onEvent: onEvent)
                 return state.lastNumber
             } catch {
                 if state.instance == nil { instance.cancel() }
@@ -68,7 +78,7 @@ final class InotifyWatches: Sendable {
         }
     }
 
-    /// Tells nothing any more.
+    /// Removes a listener.
     func remove(_ number: Int) {
         state.withLock { state in
             guard let listener = state.listeners.removeValue(forKey: number) else { return }
@@ -81,10 +91,10 @@ final class InotifyWatches: Sendable {
         }
     }
 
-    private func tell(_ events: [InotifyInstance.Event]) {
+    private func notify(_ events: [InotifyInstance.Event]) {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners where events.contains(where: { $0.concerns(listener.folder, listener.names) }) {
-            listener.tell()
+            listener.onEvent()
         }
     }
 }
@@ -99,38 +109,38 @@ extension InotifyInstance.Event {
 
 /// An instance of inotify(7).
 final class InotifyInstance: @unchecked Sendable {
-    // @unchecked because the source is thread-safe.
+    // @unchecked because Dispatch sources are thread-safe.
     private let source: any DispatchSourceRead
     private let queue = DispatchQueue(label: "emporium.bodega.inotify", qos: .userInitiated)
     private let descriptor: Int32
 
-    /// What has happened.
+    /// An event in a folder.
     struct Event: Hashable {
         /// The number of the folder's watch, negative if events were lost.
         let folder: Int32
-        /// The name of the file, `nil` if it is about the folder itself.
+        /// The name of the file, `nil` if the event is about the folder itself.
         let name: String?
     }
 
     /// - Throws: A ``StorageError`` if the system refuses.
-    init(_ tell: @escaping @Sendable ([Event]) -> Void) throws {
+    init(_ onEvents: @escaping @Sendable ([Event]) -> Void) throws {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else { throw StorageError.system(errno, "/", "watched") }
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        // It keeps itself until it is cancelled.
+        // The handler retains the instance until it is cancelled.
         source.setEventHandler { [self] in
-            tell(Self.takeEvents(from: descriptor))
-            // What comes meanwhile is told together.
+            onEvents(Self.takeEvents(from: descriptor))
+            // Events that arrive in the meantime are reported together.
             source.suspend()
             queue.asyncAfter(deadline: .now() + fileEventsPause) { [self] in source.resume() }
         }
-        // Nothing uses the descriptor any more.
+        // Called when nothing uses the descriptor any more.
         source.setCancelHandler { close(descriptor) }
         source.activate()
     }
 
-    /// Begins to watch a folder.
+    /// Starts to watch a folder.
     ///
     /// - Throws: A ``StorageError`` if the system refuses.
     func watch(_ folder: String) throws -> Int32 {
@@ -141,17 +151,17 @@ final class InotifyInstance: @unchecked Sendable {
         return number
     }
 
-    /// Ceases to watch a folder, which may be gone.
+    /// Stops watching a folder, which may no longer exist.
     func unwatch(_ folder: Int32) {
         inotify_rm_watch(descriptor, folder)
     }
 
-    /// Ends it. The descriptor is closed when it is not in use.
+    /// Ends the instance. The descriptor is closed when it is no longer in use.
     func cancel() {
         source.cancel()
     }
 
-    /// Takes all events that there are.
+    /// Takes all events that are available.
     private static func takeEvents(from descriptor: Int32) -> [Event] {
         var events: Set<Event> = []
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
@@ -164,7 +174,7 @@ final class InotifyInstance: @unchecked Sendable {
                     let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
                     let start = offset + MemoryLayout<inotify_event>.size
                     offset = start + Int(event.len)
-                    // It is filled up with zeroes.
+                    // The name is padded with zeroes.
                     let name = String(decoding: buffer[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
                     events.insert(Event(folder: event.wd, name: event.len == 0 ? nil : name))
                 }

@@ -14,8 +14,12 @@ import Musl
 /// The system grants the lock as soon as it is free. A caller that retries with pauses in between starves if another
 /// process locks again after short gaps.
 ///
-/// A descriptor that was abandoned must not be locked again, only closed: the thread unlocks the file when the lock is
-/// granted late, and all copies of a descriptor share one lock.
+/// 1. The caller starts a thread, which blocks in `flock`, and waits for ``answer``.
+/// 2. The lock is granted or refused: the thread stores the ``result`` and signals ``answer``.
+/// 3. Or the caller's time is over: it abandons the request, and the thread unlocks the file when the lock is granted.
+///
+/// `state` is guarded by its lock and decides between 2 and 3. After an abandoned request, the caller must close the
+/// descriptor and not lock it again, because all copies of a descriptor share one lock.
 final class LockRequest: Sendable {
     private enum State {
         case waiting
@@ -26,13 +30,13 @@ final class LockRequest: Sendable {
 
     private let state = Locked(State.waiting)
 
-    /// Is signalled when the system has answered.
+    /// Is signalled when the request has ended.
     let answer = DispatchSemaphore(value: 0)
 
-    /// The number of threads in this process. Each stays until its lock is granted, also if it was abandoned.
+    /// The number of threads in this process. Each stays until its lock is granted, even if it was abandoned.
     private static let threads = Locked(0)
 
-    /// Asks for a lock.
+    /// Requests a lock.
     ///
     /// - Parameters:
     ///   - descriptor: The file or folder, open.
@@ -79,7 +83,7 @@ final class LockRequest: Sendable {
         }
     }
 
-    /// The value of `errno`, zero if the lock was granted; `nil` before the system has answered.
+    /// The value of `errno`, zero if the lock was granted; `nil` while the thread waits.
     var result: Int32? {
         state.withLock { state in
             guard case .ended(let number) = state else { return nil }
@@ -89,7 +93,7 @@ final class LockRequest: Sendable {
 
     /// Abandons the request.
     ///
-    /// - Returns: The ``result`` if the system has answered in the meantime; then the request was not abandoned.
+    /// - Returns: The ``result`` if the request has ended in the meantime; then it was not abandoned.
     func abandon() -> Int32? {
         state.withLock { state in
             if case .ended(let number) = state { return number }

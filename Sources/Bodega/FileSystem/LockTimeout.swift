@@ -11,7 +11,7 @@ import Musl
 
 /// How long an operation waits for locks that other threads and processes hold.
 ///
-/// A process that was stopped keeps its locks, so nothing waits for one without a limit.
+/// A suspended process keeps its locks, so every wait has a limit.
 package struct LockTimeout: Sendable {
 
     /// The limit of every engine: 30 seconds.
@@ -19,31 +19,31 @@ package struct LockTimeout: Sendable {
 
     let limit: Duration
 
-    /// The time since any moment of the past, never set back.
+    /// Returns the time since an arbitrary moment in the past, never set back.
     package let now: @Sendable () -> Duration
 
     /// Blocks the thread until the semaphore is signalled, at most for a time.
     let wait: @Sendable (DispatchSemaphore, Duration) -> Void
 
-    /// Maximum number of threads of the process that wait for file locks. Further callers retry with pauses.
+    /// Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
     let threads: Int
 
-    /// Describes a limit.
+    /// Creates a timeout.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait. A lock that is free is taken in any case.
-    ///   - threads: Maximum number of threads of the process that wait for file locks. Further callers retry with pauses.
-    ///   - now: Returns the time since any moment of the past, never set back.
+    ///   - limit: How long to wait. A free lock is taken even if this is zero.
+    ///   - threads: Maximum number of the process's threads that wait for file locks. Other callers retry with pauses.
+    ///   - now: Returns the time since an arbitrary moment in the past, never set back.
     ///   - wait: Blocks the thread until the semaphore is signalled, at most for a time; it may return earlier.
     package init(
         _ limit: Duration,
         threads: Int = 32,
         now: @escaping @Sendable () -> Duration = { .nanoseconds(DispatchTime.now().uptimeNanoseconds) },
-        wait: @escaping @Sendable (_ answer: DispatchSemaphore, _ rest: Duration) -> Void = { answer, rest in
-            _ = answer.wait(timeout: .now() + .nanoseconds(Int((rest / .nanoseconds(1)).rounded(.up))))
+        wait: @escaping @Sendable (_ answer: DispatchSemaphore, _ remaining: Duration) -> Void = { answer, remaining in
+            _ = answer.wait(timeout: .now() + .nanoseconds(Int((remaining / .nanoseconds(1)).rounded(.up))))
         }
     ) {
-        // Longer ones could not be added to the time.
+        // Adding a longer limit to the time would overflow.
         self.limit = min(max(limit, .zero), .seconds(1 << 31))
         self.threads = threads
         self.now = now
@@ -58,9 +58,9 @@ package struct LockTimeout: Sendable {
     }
 }
 
-/// Until when an operation waits for locks, all together.
+/// The moment until which an operation waits for its locks, all of them together.
 ///
-/// Waiting blocks the thread, so it must not be one of Swift's cooperative pool.
+/// Waiting blocks the thread, which must not belong to Swift's cooperative pool.
 package struct LockDeadline: Sendable {
     let timeout: LockTimeout
     let end: Duration
@@ -68,24 +68,24 @@ package struct LockDeadline: Sendable {
     private static let shortestPause = Duration.microseconds(200)
     private static let longestPause = Duration.milliseconds(20)
 
-    /// How long the operation may still wait, never negative.
-    var rest: Duration { max(end - timeout.now(), .zero) }
+    /// The remaining time, never negative.
+    var remaining: Duration { max(end - timeout.now(), .zero) }
 
-    /// Takes an `flock`, and waits while another process or another opening of the file holds it.
+    /// Takes an `flock`, waiting while another process or another descriptor of the file holds it.
     ///
     /// - Parameters:
-    ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``. After an error, do not lock
-    ///     it again.
+    ///   - descriptor: The file or folder, open. Close it with ``FileSystem/closeLocked(_:)``. After an error, don't
+    ///     lock it again.
     ///   - kind: `LOCK_EX` or `LOCK_SH`.
     ///   - path: Its path, for the error.
     /// - Throws: ``StorageError/Code/locked`` after the deadline.
     package func lock(_ descriptor: Int32, _ kind: Int32, _ path: @autoclosure () -> String) throws {
         if try tryLock(descriptor, kind, path()) { return }
-        if rest > .zero {
+        if remaining > .zero {
             guard let request = LockRequest(descriptor, kind, limit: timeout.threads) else {
                 return try retry(descriptor, kind, path())
             }
-            while request.result == nil, rest > .zero { timeout.wait(request.answer, rest) }
+            while request.result == nil, remaining > .zero { timeout.wait(request.answer, remaining) }
             if let number = request.abandon() {
                 if number == 0 { return }
                 throw StorageError.system(number, path(), "locked")
@@ -109,9 +109,9 @@ package struct LockDeadline: Sendable {
         let never = DispatchSemaphore(value: 0)
         var pause = Self.shortestPause
         repeat {
-            let rest = rest
-            if rest == .zero { throw error("Another process", path()) }
-            timeout.wait(never, min(pause, rest))
+            let remaining = remaining
+            if remaining == .zero { throw error("Another process", path()) }
+            timeout.wait(never, min(pause, remaining))
             pause = min(pause * 2, Self.longestPause)
         } while try !tryLock(descriptor, kind, path())
     }
@@ -120,9 +120,9 @@ package struct LockDeadline: Sendable {
         StorageError(
             .locked,
             """
-            \(holder) holds its lock, and did not give it back within \(timeout.limit.components.seconds) seconds. Try again later. \
-            If it stays locked, a process that uses it hangs or was stopped: `lsof` lists the processes that have it open; \
-            continue or end that one.
+            \(holder) holds the lock and did not release it within \(timeout.limit.components.seconds) seconds. \
+            Try again later. If it stays locked, a process that uses the file or folder hangs or was suspended: \
+            `lsof` lists the processes that have it open; continue or end that process.
             """,
             file: URL(fileURLWithPath: path)
         )

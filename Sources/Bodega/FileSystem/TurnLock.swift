@@ -8,10 +8,15 @@ import Glibc
 import Musl
 #endif
 
-/// A lock between threads that its holder may take again, and that others wait for until a deadline.
+/// A recursive lock between threads that is waited for until a deadline.
 ///
-/// It stands before an `flock` that several threads of a process need: each of them may be the one that waits for another
-/// process.
+/// It is taken before an `flock`, so that at most one of its threads waits for other processes:
+///
+/// 1. A thread that holds the lock already runs its closure immediately.
+/// 2. Another thread waits for the semaphore `free`, at most until its deadline.
+/// 3. It stores itself in `holder`, runs its closure, clears `holder` and signals `free` for the next thread.
+///
+/// `holder` is guarded by its own lock and changed only between 2 and the end of 3.
 package final class TurnLock: Sendable {
     private let free = DispatchSemaphore(value: 1)
     /// The thread that has the lock.
@@ -19,23 +24,23 @@ package final class TurnLock: Sendable {
 
     package init() {}
 
-    /// Runs a closure while no other thread does.
+    /// Runs a closure while no other thread holds the lock.
     ///
     /// - Parameters:
     ///   - deadline: Until when to wait for other threads.
-    ///   - path: What the lock is for, for the error.
+    ///   - path: The locked file or folder, for the error.
     ///   - body: Runs immediately if this thread has the lock already.
-    /// - Throws: ``StorageError/Code/locked`` after the deadline; what the closure throws.
+    /// - Throws: ``StorageError/Code/locked`` after the deadline, or the closure's error.
     package func withLock<Result>(
         _ deadline: LockDeadline,
         _ path: @autoclosure () -> String,
         _ body: () throws -> Result
     ) throws -> Result {
-        // A word on each platform, a number on some and a pointer on others.
+        // One word on each platform: an integer on some, a pointer on others.
         let thread = withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
         if holder.withLock({ $0 == thread }) { return try body() }
-        let rest = Int((deadline.rest / .nanoseconds(1)).rounded(.up))
-        if free.wait(timeout: .now() + .nanoseconds(rest)) == .timedOut {
+        let remaining = Int((deadline.remaining / .nanoseconds(1)).rounded(.up))
+        if free.wait(timeout: .now() + .nanoseconds(remaining)) == .timedOut {
             throw deadline.error("Another thread of this process", path())
         }
         holder.withLock { $0 = thread }

@@ -3,26 +3,27 @@ import Darwin
 import Dispatch
 import Foundation
 
-/// Events of kqueue(2). The files' folder is watched for their coming and going, and those that are there for writes.
+/// File events of kqueue(2). The folder is watched for files that appear and disappear, and existing files for writes.
 ///
-/// The file itself is not opened: closing it would take away the locks that connections of this process hold on it. It does
-/// not change but together with one of those beside it, unless a program keeps its journal in memory or has none.
+/// The database file itself is not opened, because closing it would release the locks that connections of this process
+/// hold on it. It changes only together with one of the files beside it, unless a program keeps its journal in memory
+/// or has none.
 final class VnodeEvents: FileEvents, @unchecked Sendable {
-    // @unchecked because everything that changes is used on the queue only.
+    // @unchecked because all mutable state is used on the queue only.
     private let paths: [String]
     private let folder: String
     private let queue: DispatchQueue
-    private let tell: @Sendable () -> Void
+    private let onEvent: @Sendable () -> Void
     private var sources: [String: any DispatchSourceFileSystemObject] = [:]
     private var isPaused = false
     private var isCancelled = false
 
     /// - Throws: A ``StorageError`` if the system refuses.
-    init(path: String, suffixes: [String], queue: DispatchQueue, tell: @escaping @Sendable () -> Void) throws {
+    init(path: String, suffixes: [String], queue: DispatchQueue, onEvent: @escaping @Sendable () -> Void) throws {
         self.paths = suffixes.filter { !$0.isEmpty }.map { path + $0 }
         self.folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         self.queue = queue
-        self.tell = tell
+        self.onEvent = onEvent
         guard let source = makeSource(folder) else { throw StorageError.system(errno, folder, "watched") }
         sources[folder] = source
         source.activate()
@@ -45,13 +46,13 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
         queue.async { [self] in
             isCancelled = true
             for source in sources.values { source.cancel() }
-            // Their handlers are called only when they are not suspended.
+            // Their cancel handlers run only while they are not suspended.
             resume()
             sources = [:]
         }
     }
 
-    /// Watches the files that have come.
+    /// Starts to watch the files that have appeared.
     private func watchFiles() {
         for path in paths where sources[path] == nil {
             guard let source = makeSource(path) else { continue }
@@ -75,8 +76,8 @@ final class VnodeEvents: FileEvents, @unchecked Sendable {
                 sources[path] = nil
             }
             watchFiles()
-            tell()
-            // What comes meanwhile is told together.
+            onEvent()
+            // Events that arrive in the meantime are reported together.
             pause()
             queue.asyncAfter(deadline: .now() + fileEventsPause) { [self] in resume() }
         }

@@ -1,8 +1,8 @@
 public import Foundation
 import RecordCoder
 
-/// JSON: with `RecordEncoder` and `RecordDecoder`, which do what Foundation's coders do in a fraction of the time, or with
-/// coders of Foundation's that you have configured.
+/// A coder for JSON. It uses `RecordEncoder` and `RecordDecoder`, which produce the same results as Foundation's coders
+/// in a fraction of the time, or configured coders of Foundation.
 public struct JSONObjectCoder: ObjectCoder {
     private enum Coders {
         case record(RecordEncoder, RecordDecoder)
@@ -13,7 +13,7 @@ public struct JSONObjectCoder: ObjectCoder {
 
     /// Creates a coder with the default strategies of Foundation's coders.
     ///
-    /// - Parameter userInfo: What `encode(to:)` and `init(from:)` find in `userInfo`.
+    /// - Parameter userInfo: The `userInfo` that is passed to `encode(to:)` and `init(from:)`.
     public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         coders = .record(RecordEncoder(userInfo: userInfo), RecordDecoder(userInfo: userInfo))
     }
@@ -21,8 +21,8 @@ public struct JSONObjectCoder: ObjectCoder {
     /// Creates a coder that uses Foundation's coders.
     ///
     /// - Parameters:
-    ///   - encoder: An encoder, not to be changed any more.
-    ///   - decoder: A decoder that understands what it writes, not to be changed any more.
+    ///   - encoder: The encoder. Don't change it afterwards.
+    ///   - decoder: A decoder that can decode the encoder's output. Don't change it afterwards.
     public init(encoder: JSONEncoder, decoder: JSONDecoder) {
         coders = .foundation(encoder, decoder)
     }
@@ -71,8 +71,8 @@ extension ObjectCoder where Self == JSONObjectCoder {
     /// JSON with coders of your own.
     ///
     /// - Parameters:
-    ///   - encoder: An encoder, not to be changed any more.
-    ///   - decoder: A decoder that understands what it writes, not to be changed any more.
+    ///   - encoder: The encoder. Don't change it afterwards.
+    ///   - decoder: A decoder that can decode the encoder's output. Don't change it afterwards.
     public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> JSONObjectCoder {
         JSONObjectCoder(encoder: encoder, decoder: decoder)
     }

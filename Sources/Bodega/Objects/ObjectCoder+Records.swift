@@ -2,7 +2,7 @@ package import Foundation
 
 extension ObjectCoder {
 
-    /// Encodes an object that is to be stored under a key.
+    /// Encodes an object for storing it under a key.
     ///
     /// - Throws: ``StorageError/Code/encodingFailed`` with the key.
     package func encode<Object: Encodable>(_ object: Object, for key: CacheKey) throws(StorageError) -> Data {
@@ -13,7 +13,7 @@ extension ObjectCoder {
         }
     }
 
-    /// Encodes objects that are to be stored under keys.
+    /// Encodes objects for storing them under keys.
     ///
     /// - Returns: For each object in its place, its bytes, or ``StorageError/Code/encodingFailed`` with the key.
     package func encode<Object: Encodable>(
@@ -22,13 +22,13 @@ extension ObjectCoder {
     ) -> [Result<Data, StorageError>] {
         var encoded = encode(each: objects)[...]
         return keys.map { key in
-            // A coder of somebody else's may return too few.
+            // A coder outside this package may return too few.
             let result = encoded.popFirst() ?? .failure(MissingResult())
             return result.mapError { .encodingFailed(Object.self, for: key, cause: $0) }
         }
     }
 
-    /// Decodes what is stored under a key.
+    /// Decodes the record of a key.
     ///
     /// - Throws: ``StorageError/Code/decodingFailed`` with the key.
     package func decode<Object: Decodable>(
@@ -48,8 +48,9 @@ extension ObjectCoder {
     /// - Parameters:
     ///   - type: The objects' type.
     ///   - records: The records.
-    ///   - receive: For each record in order, either this is called with its index and the object,
-    ///   - failure: or this with its index, and with ``StorageError/Code/decodingFailed`` and the key.
+    ///   - receive: Is called with the index and the object of each record that could be decoded, in order.
+    ///   - failure: Is called with the index of each other record, and ``StorageError/Code/decodingFailed`` with the
+    ///     key.
     package func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: ArraySlice<(key: CacheKey, data: Data)>,
@@ -57,7 +58,7 @@ extension ObjectCoder {
         failure: (Int, StorageError) -> Void
     ) {
         var index = records.startIndex
-        // A coder of somebody else's may call these too often, or not often enough.
+        // A coder outside this package may call these too often, or not often enough.
         decode(type, fromEach: records.lazy.map { $0.data }) { object in
             if index < records.endIndex { receive(index, object) }
             index += 1
@@ -74,21 +75,21 @@ extension ObjectCoder {
     }
 }
 
-/// A coder has not said what became of an object.
+/// The error of an object for which a coder returned no result.
 private struct MissingResult: Error, CustomStringConvertible {
-    var description: String { "The coder returned fewer results than it was given objects." }
+    var description: String { "The coder returned no result for the object. It must return one for each object." }
 }
 
 extension StorageError {
     fileprivate static func encodingFailed(_ type: Any.Type, for key: CacheKey, cause: any Error) -> StorageError {
         StorageError(
-            .encodingFailed, "The \(type) could not be encoded; nothing was stored.", key: key, cause: cause)
+            .encodingFailed, "The \(type) could not be encoded. Nothing was stored.", key: key, cause: cause)
     }
 
     fileprivate static func decodingFailed(_ type: Any.Type, for key: CacheKey, cause: any Error) -> StorageError {
         StorageError(
             .decodingFailed,
-            "The record is not a \(type) that could be decoded. It stays stored.",
+            "The record could not be decoded as \(type). It stays stored.",
             key: key,
             cause: cause
         )

@@ -13,26 +13,27 @@ public protocol ObjectCoder: Sendable {
 
     /// Encodes an object.
     ///
-    /// - Throws: What the object or the format objects to.
+    /// - Throws: An error if the object can't be encoded.
     func encode<Object: Encodable>(_ object: Object) throws -> Data
 
     /// Decodes an object.
     ///
-    /// - Throws: What the bytes lack to be such an object.
+    /// - Throws: An error if the bytes can't be decoded as such an object.
     func decode<Object: Decodable>(_ type: Object.Type, from data: Data) throws -> Object
 
-    /// Encodes many objects. By default, each for itself.
+    /// Encodes many objects. The default encodes them one by one.
     ///
-    /// - Returns: Exactly one result for each object, in its place: its bytes, or what ``encode(_:)`` would throw.
+    /// - Returns: One result for each object, in the same order: its bytes, or the error that ``encode(_:)`` would
+    ///   throw.
     func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>]
 
-    /// Decodes many objects. By default, each for itself.
+    /// Decodes many objects. The default decodes them one by one.
     ///
     /// - Parameters:
     ///   - type: The objects' type.
     ///   - records: The records.
-    ///   - receive: For each record in order, either this is to be called once, with the object,
-    ///   - failure: or this, with what ``decode(_:from:)`` would throw.
+    ///   - receive: Must be called with the object of each record that could be decoded, in order.
+    ///   - failure: Must be called instead, for each other record, with the error that ``decode(_:from:)`` would throw.
     func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: some Sequence<Data>,

@@ -36,14 +36,14 @@ extension ObjectStorage {
         try await storage.fetchKeys()
     }
 
-    /// Counts the objects, also those that cannot be decoded.
+    /// Counts the objects, including those that cannot be decoded.
     ///
     /// - Throws: A ``StorageError`` if they could not be counted.
     public func fetchCount() async throws -> Int {
         try await storage.fetchCount()
     }
 
-    /// Tells when an object was first and last stored.
+    /// Returns when an object was first and last stored.
     ///
     /// - Parameter key: The object's key.
     /// - Returns: The dates, or `nil` if there is no such object.
@@ -63,13 +63,13 @@ extension FetchedObjects where Object: Decodable {
     }
 }
 
-/// Decodes parts of the records that a fetch has found, on several threads at once.
+/// A decoder of the records that a fetch has found, part by part and on several threads concurrently.
 private struct Decoding<Object: Decodable>: @unchecked Sendable {
-    // @unchecked because of the objects' type. Its `init(from:)` may run on several threads at once: so it does when two
-    // tasks fetch. What it makes is its caller's alone, whether the type is `Sendable` or not.
+    // @unchecked because the objects' type need not be `Sendable`. Its `init(from:)` may run on several threads
+    // concurrently, as it does when two tasks fetch, and each object is used by its caller only.
 
     let coder: any ObjectCoder
-    /// What could not be decoded, by the record's index.
+    /// The errors by the indices of the records.
     let errors = Locked<[Int: StorageError]>([:])
 
     func decode(

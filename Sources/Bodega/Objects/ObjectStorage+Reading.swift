@@ -41,21 +41,21 @@ extension ObjectStorage {
         await logged(orElse: []) { decodable(try await fetchAllObjects()) }
     }
 
-    /// Counts the objects, also those that cannot be decoded.
+    /// Counts the objects, including those that cannot be decoded.
     ///
     /// - Returns: The number of objects; 0 if they could not be counted.
     public func keyCount() async -> Int {
         await storage.keyCount()
     }
 
-    /// Lists the keys of all objects, also of those that cannot be decoded.
+    /// Lists the keys of all objects, including those that cannot be decoded.
     ///
     /// - Returns: The keys in insertion order; empty if they could not be read.
     public func allKeys() async -> [CacheKey] {
         await storage.allKeys()
     }
 
-    /// Tells when an object was first stored.
+    /// Returns when an object was first stored.
     ///
     /// - Parameter key: The object's key.
     /// - Returns: The date, or `nil` if there is no such object or it could not be read.
@@ -63,7 +63,7 @@ extension ObjectStorage {
         await storage.createdAt(key: key)
     }
 
-    /// Tells when an object was last stored.
+    /// Returns when an object was last stored.
     ///
     /// - Parameter key: The object's key.
     /// - Returns: The date, or `nil` if there is no such object or it could not be read.
@@ -73,7 +73,8 @@ extension ObjectStorage {
 
     private func decodable(_ fetched: FetchedObjects<Object>) -> [(key: CacheKey, object: Object)] {
         for error in fetched.undecodable {
-            bodegaLogger.error("A record was left out of a read.", metadata: ["error": "\(error)"])
+            bodegaLogger.error(
+                "A record could not be decoded and was omitted from a read.", metadata: ["error": "\(error)"])
         }
         return fetched.objectsAndKeys
     }

@@ -1,7 +1,7 @@
 public import Foundation
 import Logging
 
-/// Keeps `Codable` objects of one type in a storage engine.
+/// A storage for `Codable` objects of one type, on a storage engine.
 ///
 /// ```swift
 /// let storage = ObjectStorage<Quote>(storage: SQLiteStorageEngine.default)
@@ -9,8 +9,8 @@ import Logging
 /// let quote = try await storage.fetchObject(forKey: CacheKey("dolly-parton"))
 /// ```
 ///
-/// Like those of ``StorageEngine``, reads come in two forms. The `fetch…` forms throw what went wrong and report records
-/// that cannot be decoded. The others log it and leave out what could not be read.
+/// Like those of ``StorageEngine``, reads come in two forms. The `fetch…` forms throw errors and report records that
+/// cannot be decoded. The other forms log errors and omit what could not be read.
 public final class ObjectStorage<Object: Codable>: Sendable {
 
     let storage: any StorageEngine
@@ -26,7 +26,7 @@ public final class ObjectStorage<Object: Codable>: Sendable {
         self.coder = coder
     }
 
-    /// Creates a storage on files in a folder, one an object; see ``DiskStorageEngine``.
+    /// Creates a storage on a folder with one file per object; see ``DiskStorageEngine``.
     ///
     /// - Parameter directory: The folder; created if it is missing.
     public convenience init(directory: FileManager.Directory) {
@@ -35,12 +35,12 @@ public final class ObjectStorage<Object: Codable>: Sendable {
 
     // MARK: Storing
 
-    /// Stores an object, replacing what is there under the same key.
+    /// Stores an object, replacing the one under the same key.
     ///
     /// - Parameters:
     ///   - object: The object.
     ///   - key: The key to store it under.
-    /// - Throws: A ``StorageError`` if it could not be encoded or written; what was there before is then intact.
+    /// - Throws: A ``StorageError`` if it could not be encoded or written; the previous object is then unchanged.
     public func store(_ object: Object, forKey key: CacheKey) async throws {
         try await storage.write(try coder.encode(object, for: key), key: key)
     }

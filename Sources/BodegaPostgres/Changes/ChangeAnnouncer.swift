@@ -2,12 +2,19 @@
 import Bodega
 import Logging
 
-/// Tells those who listen that a collection has changed, after the change was committed.
+/// Notifies the listeners of a database that collections have changed, after the changes were committed.
 ///
-/// A notification that is part of the transaction would need no second statement, but the server lets only one such
-/// transaction commit at a time, so that writers would wait for each other's disks. This one costs them nothing, and
-/// there is at most one under way: those that come up meanwhile are one. If the program ends before it is sent,
-/// listeners find the change when they next look, see ``ChangeListener``.
+/// A notification within the transaction would need no second statement, but the server commits only one transaction
+/// with a notification at a time, so that writers would wait for each other's disks. Announcements are asynchronous
+/// instead:
+///
+/// 1. A committed write adds its collection to `collections`. If no task is sending, it starts one.
+/// 2. The task takes all collections and notifies their listeners in one statement.
+/// 3. It repeats that for the collections that were added in the meantime, until there are none.
+/// 4. Then it resumes the callers of `finish`.
+///
+/// The lock of `state` guards all mutable state. If the program ends before step 2, or the statement fails, listeners
+/// find the change when they poll, see ``ChangeListener``.
 final class ChangeAnnouncer: Sendable {
 
     static let channel = "emporium_changes"
@@ -15,7 +22,7 @@ final class ChangeAnnouncer: Sendable {
     private struct State {
         var collections: Set<Int32> = []
         var isSending = false
-        /// Those who wait until everything is announced.
+        /// The callers of `finish`.
         var waiters: [UnsafeContinuation<Void, Never>] = []
     }
 
@@ -37,7 +44,7 @@ final class ChangeAnnouncer: Sendable {
         if mustSend { Task { await sendAll() } }
     }
 
-    /// Waits until everything is announced that was to be.
+    /// Waits until all changes are announced.
     func finish() async {
         await withUnsafeContinuation { continuation in
             let isDone = state.withLock { state in
@@ -51,14 +58,16 @@ final class ChangeAnnouncer: Sendable {
     private func sendAll() async {
         while let collections = next() {
             var parameters = Parameters()
-            parameters.appendArray(of: .int8, collections) { $0.append(Int64($1)) }
+            parameters.appendArray(of: .int8, collections) { $0.appendField(Int64($1)) }
             let command = Command(Self.statement, parameters)
             do {
                 try await pool.withSession(until: .after(timeout)) { session in
                     _ = try await session.run(command, patience: timeout)
                 }
             } catch {
-                bodegaLogger.debug("A change was not announced.", metadata: ["error": "\(error)"])
+                bodegaLogger.debug(
+                    "A change could not be announced. Listeners find it when they poll.",
+                    metadata: ["error": "\(error)"])
             }
         }
     }
@@ -75,7 +84,7 @@ final class ChangeAnnouncer: Sendable {
         return collections
     }
 
-    /// Waits for no disk and no standby: what is announced is safe already.
+    /// Commits without waiting for the disk or a standby, as the announced change is already durable.
     private static let statement = Statement(
         "emporium_announce",
         """

@@ -2,27 +2,27 @@
 import Bodega
 import Foundation
 
-/// A place in the history of a collection: which transactions a reader has seen.
+/// A place in the log of changes: the transactions that a reader has seen.
 ///
-/// A number could not say that: a transaction that took a lower number may commit later, and would be skipped. So it is
-/// a snapshot of PostgreSQL's, which knows of each transaction whether it was committed. Transactions are only
-/// comparable within one history: a restored database gives their numbers again. So the cursor also names a row of the
-/// log, by the random identifier of its request, which must still be there.
+/// A row number is insufficient: a transaction with a lower number may commit later, and the reader would skip it. So
+/// the cursor is a PostgreSQL snapshot, which lists the open transactions. Transaction numbers are only comparable
+/// within one history, as a restored database assigns them again. So the cursor also identifies the history, and a row
+/// of the log by the random identifier of its request. That row must still exist.
 struct ChangeCursor: Sendable, Equatable {
 
-    /// What tells databases, their servers and their restarts apart.
+    /// Identifies the database, its server and the start of the server.
     var history: String
-    /// The newest row of the log when the cursor was made; `nil` if the log was empty.
+    /// The newest row of the log when the cursor was created; `nil` if the log was empty.
     var newestRow: UUID?
-    /// The changes of all that was committed here have been read.
+    /// The snapshot whose changes have all been read.
     var seen: String
-    /// Of what was committed since, a part of the changes may have been read.
+    /// The progress within the changes since `seen`; `nil` if none of them were read.
     var part: Part?
 
     struct Part: Sendable, Equatable {
-        /// The changes of what was committed here are being read.
+        /// The snapshot whose changes are being read.
         var upTo: String
-        /// The number in the log of the last change that was.
+        /// The number of the last row of the log that was read.
         var lastChange: Int64
     }
 
@@ -53,7 +53,7 @@ struct ChangeCursor: Sendable, Equatable {
         return StorageCursor(rawValue: "\(history);\(newestRow?.uuidString ?? "");\(seen)\(rest)")
     }
 
-    /// Whether a text is a snapshot: two numbers, and a list of numbers between them.
+    /// Whether a text is a snapshot: two numbers and an ascending list of numbers between them.
     private static func isSnapshot(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first <= end, first > 0 else {

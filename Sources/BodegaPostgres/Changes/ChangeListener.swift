@@ -3,22 +3,29 @@ import Bodega
 import Foundation
 import Logging
 
-/// Hears of changes on a connection of its own, for all engines of a database, as long as any of them wants to know.
+/// Signals changes to the followers of all engines of a database, on one dedicated connection.
 ///
-/// A notification only says that it is time to look, and need not come: a writer may end before it is sent. So the
-/// listener also asks the server now and then for what has been committed since, and looks when a connection was made
-/// anew.
+/// 1. `stream(ofCollection:)` registers a follower. If no task is listening, it starts one.
+/// 2. The task connects, subscribes to notifications, takes a snapshot and signals all followers, as changes may have
+///    been missed before.
+/// 3. It waits for notifications, and signals the followers of their collections.
+/// 4. Once a second it polls for the collections that changed since its last snapshot: a writer may end before it has
+///    announced its change.
+/// 5. If the connection is lost, the task continues at step 2 after a pause.
+/// 6. The task ends when there are no followers, or when the database is closed.
+///
+/// The lock of `state` guards all mutable state. Only the task uses the session.
 final class ChangeListener: Sendable {
 
     private struct State {
         var signals: [Int32: ChangeSignals] = [:]
         var task: Task<Void, Never>?
-        /// The number of the task. One that ends while the next begins must not take itself for that one.
+        /// The number of the current task. A task with an earlier number ends without changing the state.
         var generation = 0
         var isClosed = false
     }
 
-    /// How long a change can stay unheard of whose writer ended too early, in seconds.
+    /// The interval between polls, in seconds.
     private static let interval: TimeInterval = 1
 
     private let pool: SessionPool
@@ -32,7 +39,7 @@ final class ChangeListener: Sendable {
         self.connectTimeout = connectTimeout
     }
 
-    /// Signals of the changes of a collection, see `ObservableStorageEngine`.
+    /// Returns signals of the changes of a collection, see `ObservableStorageEngine`.
     func stream(ofCollection number: Int32) -> AsyncStream<Void> {
         state.withLock { state in
             let signals = state.signals[number] ?? ChangeSignals()
@@ -59,21 +66,22 @@ final class ChangeListener: Sendable {
 
     // MARK: Listening
 
-    /// Listens as long as there is a listener that somebody wants to hear of.
+    /// Listens while the listener exists and has followers.
     private static func listen(_ generation: Int, _ listener: () -> ChangeListener?) async {
         var outage = Backoff.outage
         while let current = listener(), current.isWanted(generation) {
             do {
                 let session = try await current.connect()
-                // What is committed from here on is found, and before it everybody is told to look.
-                let start = try await current.look(session, since: nil)
+                // Polls find later commits. All followers are signalled to read earlier ones.
+                let start = try await current.poll(session, since: nil)
                 outage = Backoff.outage
                 current.signalAll()
-                try await current.hear(session, since: start, generation)
+                try await current.follow(session, since: start, generation)
             } catch is CancellationError {
                 return
             } catch {
-                bodegaLogger.debug("The connection for changes was lost.", metadata: ["error": "\(error)"])
+                bodegaLogger.debug(
+                    "The connection for change notifications was lost. Reconnecting…", metadata: ["error": "\(error)"])
                 let pause = outage.next()
                 do { try await current.clock.sleep(for: pause) } catch { return }
             }
@@ -83,28 +91,28 @@ final class ChangeListener: Sendable {
     private func connect() async throws -> Session {
         let session = try await pool.makeSession()
         let isStandby = Command(Statement("SELECT pg_is_in_recovery()"))
-        // A standby gets no notifications; there, changes are found by looking.
+        // A standby receives no notifications. There, changes are found by polling.
         if try await session.run(isStandby, patience: connectTimeout).flag(0, 0) { return session }
         _ = try await session.run(Command(Statement("LISTEN \(ChangeAnnouncer.channel)")), patience: connectTimeout)
         return session
     }
 
-    private func hear(_ session: Session, since start: String, _ generation: Int) async throws {
+    private func follow(_ session: Session, since start: String, _ generation: Int) async throws {
         var seen = start
-        var nextLook = PostgresDeadline.after(Self.interval)
+        var nextPoll = PostgresDeadline.after(Self.interval)
         while isWanted(generation) {
-            signal(try await session.waitForNotifications(until: nextLook))
-            // Also if notifications keep coming: a change that is not announced has another writer.
-            guard nextLook.hasPassed else { continue }
-            seen = try await look(session, since: seen)
-            nextLook = .after(Self.interval)
+            signal(try await session.waitForNotifications(until: nextPoll))
+            // Polls even while notifications arrive: an unannounced change has another writer.
+            guard nextPoll.hasPassed else { continue }
+            seen = try await poll(session, since: seen)
+            nextPoll = .after(Self.interval)
         }
     }
 
-    /// Signals the collections with changes that a snapshot doesn't have.
+    /// Signals the collections with changes since a snapshot.
     ///
-    /// - Returns: The snapshot that has them.
-    private func look(_ session: Session, since snapshot: String?) async throws -> String {
+    /// - Returns: The current snapshot.
+    private func poll(_ session: Session, since snapshot: String?) async throws -> String {
         var parameters = Parameters()
         if let snapshot { parameters.append(snapshot.utf8) } else { parameters.appendNull() }
         let answer = try await session.run(Command(Self.news, parameters), patience: connectTimeout)
@@ -115,7 +123,7 @@ final class ChangeListener: Sendable {
         return try answer.text(0, 0)
     }
 
-    /// What is committed now, and the collections that have changed since, one a row; one row if there are none.
+    /// Returns the current snapshot and a collection that has changed, one row for each; one row if none has changed.
     private static let news = Statement(
         "emporium_news",
         """
@@ -137,7 +145,7 @@ final class ChangeListener: Sendable {
         for signal in signals { signal.send() }
     }
 
-    /// Whether anybody wants to know. If not, this was the end of listening.
+    /// Whether the task is the current one and has followers. If not, the task ends.
     private func isWanted(_ generation: Int) -> Bool {
         state.withLock { state in
             guard state.generation == generation else { return false }

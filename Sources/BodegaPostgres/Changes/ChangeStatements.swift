@@ -2,20 +2,16 @@
 /// The statements on the log of changes.
 enum ChangeStatements {
 
-    /// One view of everything for the statements that follow.
-    static let begin = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    static let end = Statement("COMMIT")
-
-    /// The history, whether the log was written in this database, what is committed, and the newest row of the log.
+    /// The history, whether the log was written in this database, the committed snapshot and the newest row of the log.
     static let state = Statement(
         "emporium_state",
         "SELECT \(history), \(isAtHome), \(committed), \(newestRow) FROM \(log)"
     )
 
-    /// The same, and whether everything since a cursor is still in the log.
+    /// The columns of ``state``, and whether the log contains all changes since a cursor.
     ///
-    /// The cursor's row must be there, which it is not if the log was restored from before it. And the cursor must have
-    /// seen all that the snapshot has up to which the log was trimmed.
+    /// The cursor's row must exist, which it does not after a restore to an earlier state. And the cursor must have
+    /// seen all transactions that were trimmed from the log.
     static let stateSince = Statement(
         "emporium_state_since",
         """
@@ -31,8 +27,8 @@ enum ChangeStatements {
         """
     )
 
-    /// The start of the server is a part of it, because files can only be restored while the server is stopped: two
-    /// transactions can commit in the reverse order of their rows, so that no row could prove that both are there.
+    /// The start time of the server is a part of it, because files can only be restored while the server is stopped.
+    /// The newest row is no proof by itself: transactions can commit in another order than their rows.
     private static let history = """
         (SELECT value FROM emporium_meta WHERE name = 'history') || '/' || \(tables)
             || '/' || (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text
@@ -43,8 +39,9 @@ enum ChangeStatements {
             || '/' || 'emporium_changes'::regclass::oid::text
         """
 
-    /// A row that says where it is and which transaction wrote it. One that was copied is elsewhere, and one that was
-    /// loaded from a dump has been written by another transaction, which its system column `xmin` has the last 32 bits of.
+    /// Whether the row `home` names this database and the transaction that wrote the row. A copied row names another
+    /// database. A row loaded from a dump was written by another transaction: the system column `xmin` has the last 32
+    /// bits of its number.
     private static let isAtHome = """
         EXISTS (
             SELECT 1 FROM emporium_meta
@@ -53,7 +50,7 @@ enum ChangeStatements {
         )
         """
 
-    /// An identifier that no other row of the log has; NULL if the log is empty.
+    /// The identifier of the newest row, which is unique; NULL if the log is empty.
     private static let newestRow = "(SELECT request FROM emporium_changes ORDER BY id DESC LIMIT 1)"
 
     private static let log = """
@@ -66,17 +63,18 @@ enum ChangeStatements {
         ) AS log
         """
 
-    /// What is committed. On a standby, a snapshot has no list of open transactions: all since the oldest one may be open.
+    /// The current snapshot. A snapshot of a standby does not list open transactions, so all since the oldest open one
+    /// are excluded.
     static let snapshot = """
         CASE WHEN pg_is_in_recovery() THEN (
             pg_snapshot_xmin(pg_current_snapshot())::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text || ':'
         )::pg_snapshot ELSE pg_current_snapshot() END
         """
 
-    /// The snapshot of all that is committed, but not of transactions after the last one that changed something.
+    /// The snapshot of the committed transactions up to the last one in the log.
     ///
-    /// Their numbers may be given again after a crash, if what they did was not on the disk by then, and a cursor that
-    /// has seen them would skip the changes of those who get them.
+    /// The server may assign the numbers of later transactions again after a crash, if they were not on disk. A cursor
+    /// that had seen them would skip the changes of the new transactions.
     private static let committed = """
         least(pg_snapshot_xmin(now)::text::bigint, highest) || ':'
             || least(pg_snapshot_xmax(now)::text::bigint, highest) || ':'
@@ -88,9 +86,9 @@ enum ChangeStatements {
             )
         """
 
-    // The log of a database that was restored elsewhere has the numbers of the transactions of the other server.
+    // The log of a copied or restored database has transaction numbers of another server.
 
-    /// Lets one program at a time find out whether the log is at home.
+    /// Serializes the programs that check where the log was written.
     static let lockHistory = Statement("SELECT value FROM emporium_meta WHERE name = 'history' FOR UPDATE")
     static let countLog = Statement("SELECT count(*) FROM emporium_changes")
     static let checkHome = Statement("SELECT \(isAtHome)")
@@ -102,7 +100,7 @@ enum ChangeStatements {
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
         """
     )
-    /// The rows stay, because they have the requests by which a repeated write finds that it is done.
+    /// The rows are kept: a repeated write finds its request among them.
     static let adoptLog = Statement("UPDATE emporium_changes SET transaction = pg_current_xact_id()")
     static let beginLog = Statement(
         """
@@ -112,13 +110,13 @@ enum ChangeStatements {
         """
     )
 
-    /// The next changes that a snapshot doesn't have.
+    /// The next changes since a snapshot.
     static let changes = Statement(
         "emporium_changes",
         "\(columns) FROM \(rowsSince("$2")) WHERE collection = $1 AND \(isInSnapshot) ORDER BY id LIMIT \(limit)"
     )
 
-    /// The next changes that one snapshot doesn't have and another has.
+    /// The next changes between two snapshots.
     static let changesUpTo = Statement(
         "emporium_changes_up_to",
         """
@@ -128,18 +126,19 @@ enum ChangeStatements {
         """
     )
 
-    /// Of the rows that are seen on a standby, those that its snapshot has.
+    /// Whether the current snapshot includes the row, which is not implied on a standby.
     private static let isInSnapshot = """
         (NOT pg_is_in_recovery() OR transaction < pg_snapshot_xmin(pg_current_snapshot()))
         """
 
-    /// The most rows that are read at once.
+    /// The maximum number of rows in one part of the changes.
     static let limit = 200
 
     private static let columns = "SELECT id, origin, written, removed, removes_all"
 
-    /// The rows that a snapshot, given as text, doesn't have: of transactions that began after it, or were open in it.
-    /// Both are found by the index. All since the oldest open one would be the whole log if that one is old enough.
+    /// The rows of transactions that began after a snapshot, given as text, or were open in it.
+    ///
+    /// The index finds both. The rows since the oldest open transaction could be the whole log.
     static func rowsSince(_ snapshot: String) -> String {
         """
         (
@@ -151,15 +150,14 @@ enum ChangeStatements {
         """
     }
 
-    // The log is trimmed up to a snapshot that was taken when it was last trimmed, so that each row stays for a while.
-    // The number of a transaction would not do: one that is open for long would seem to be missed by every cursor.
+    // The log is trimmed up to the snapshot of the previous trimming, so that each row is kept for a while. A
+    // transaction number instead of a snapshot would invalidate all cursors while a transaction stays open.
 
-    /// Lets one program trim at a time.
+    /// Serializes the programs that trim.
     static let lockTrimming = Statement("SELECT value FROM emporium_meta WHERE name = 'next_trimmed' FOR UPDATE")
 
-    /// Moves both snapshots on if there are enough rows since the later one and it is old enough: the rows that go have
-    /// the requests by which a repeated write finds that it is done. How old is decided by the program that repeats writes
-    /// for the longest time, not by the one that trims.
+    /// Advances both snapshots if the later one has enough newer rows and is old enough. A repeated write finds its
+    /// request among the rows, so the required age is the maximum over all programs that write.
     static let moveTrimming = Statement(
         """
         UPDATE emporium_meta AS meta
@@ -182,7 +180,7 @@ enum ChangeStatements {
         """
     )
 
-    /// Notes how old a row must be for this program not to need it.
+    /// Records the age up to which this program needs the rows, if it exceeds the recorded one.
     static let noteRequestAge = Statement(
         """
         INSERT INTO emporium_meta AS meta VALUES ('request_age', $1::bigint::text)
@@ -190,7 +188,7 @@ enum ChangeStatements {
         """
     )
 
-    /// Removes what the first snapshot has.
+    /// Removes the rows of the earlier snapshot.
     static let trim = Statement(
         """
         DELETE FROM emporium_changes

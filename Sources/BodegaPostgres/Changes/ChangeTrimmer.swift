@@ -3,7 +3,13 @@ import Bodega
 import Foundation
 import Logging
 
-/// Keeps the log of changes bounded: each program trims it once in so many changes of its own.
+/// Bounds the log of changes. Each program trims it at regular intervals, counted in its own changes.
+///
+/// 1. A write counts its rows. If the interval has passed and no task is trimming, it starts one.
+/// 2. The task removes old rows in one transaction, which waits for those of other programs.
+/// 3. It clears `isTrimming`, also after a failure. A later interval tries again.
+///
+/// The lock of `state` guards all mutable state.
 final class ChangeTrimmer: Sendable {
 
     private struct State {
@@ -19,20 +25,20 @@ final class ChangeTrimmer: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - limit: The number of rows that stay at least; at most about twice as many do, and all that are not old
-    ///     enough.
-    ///   - age: How old a row must be to go, in seconds.
+    ///   - limit: The minimum number of rows to keep. At most about twice as many are kept, and all rows that are
+    ///     younger than `age`.
+    ///   - age: The minimum age of removed rows, in seconds.
     init(pool: SessionPool, limit: Int, timeout: TimeInterval, age: TimeInterval) {
         self.pool = pool
         self.limit = limit
         self.timeout = timeout
         self.age = age
         interval = max(1, limit / 10)
-        // Programs that end after a few changes trim too, some of them.
+        // Random, so that programs which end after a few changes also trim sometimes.
         state = Locked(State(untilNext: .random(in: 1...interval)))
     }
 
-    /// Counts rows that were added, and trims if it is time.
+    /// Counts new rows of the log, and starts trimming at the interval.
     func count(_ rows: Int) {
         let mustTrim = state.withLock { state in
             state.untilNext -= rows
@@ -48,8 +54,8 @@ final class ChangeTrimmer: Sendable {
         do {
             try await trim()
         } catch {
-            // Somebody will, and until then nothing is missing.
-            bodegaLogger.debug("The log of changes was not trimmed.", metadata: ["error": "\(error)"])
+            bodegaLogger.debug(
+                "The log of changes could not be trimmed. Trying again later.", metadata: ["error": "\(error)"])
         }
         state.withLock { $0.isTrimming = false }
     }
@@ -59,10 +65,10 @@ final class ChangeTrimmer: Sendable {
         parameters.append(Int64(limit))
         parameters.append(Int64(age))
         let commands = [
-            Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")),
+            .begin,
             Command(ChangeStatements.lockTrimming), Command(ChangeStatements.moveTrimming, parameters),
             Command(ChangeStatements.trim),
-            Command(Statement("COMMIT")),
+            .commit,
         ]
         try await pool.withSession(until: .after(timeout)) { session in
             _ = try await session.run(commands, patience: timeout)

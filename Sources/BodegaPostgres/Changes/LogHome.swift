@@ -2,24 +2,26 @@
 import Bodega
 import Foundation
 
-/// Makes sure that the numbers of transactions in the log of changes are this server's.
+/// Detects a log of changes that was written in another database, and adopts it.
 ///
-/// A database that was copied, or loaded from a dump, has the log of the original with the numbers of another server. Its
-/// first user with the right to write begins a new history and gives the log's rows numbers of this server.
+/// A database that was copied or loaded from a dump has the log of the original, with transaction numbers of another
+/// server. The first user with the right to write begins a new history and assigns the rows a transaction of this
+/// server.
 enum LogHome {
 
     /// Begins a new history if the log was written in another database.
     ///
-    /// - Throws: A ``PostgresFailure`` of code 42501 or 25006 if that is needed and the user or the server can't write.
+    /// - Throws: A ``PostgresFailure`` that ``PostgresFailure/forbidsWriting`` if the log must be adopted and the user
+    ///   or the server can't write.
     static func settle(_ session: Session, patience: TimeInterval) async throws {
         if try await session.run(Command(ChangeStatements.checkHome), patience: patience).flag(0, 0) { return }
         let begin = [
-            Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")), Command(ChangeStatements.lockHistory),
+            .begin, Command(ChangeStatements.lockHistory),
             Command(ChangeStatements.checkHome),
         ]
         let answers = try await session.run(begin, patience: patience)
         try answers.requireAll(begin.count)
-        // All rows are written again, of which there may be millions.
+        // The adoption updates all rows, possibly millions.
         let count: Int64 = try await session.run(Command(ChangeStatements.countLog), patience: patience).number(0, 0)
         let changes =
             try answers[2].flag(0, 0)
@@ -29,7 +31,7 @@ enum LogHome {
                 ChangeStatements.beginLog,
             ]
         _ = try await session.run(
-            (changes + [Statement("COMMIT")]).map { Command($0) }, patience: patience + TimeInterval(count) / 1000)
+            changes.map { Command($0) } + [.commit], patience: patience + TimeInterval(count) / 1000)
     }
 }
 #endif

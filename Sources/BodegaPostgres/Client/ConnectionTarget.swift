@@ -11,25 +11,25 @@ import Glibc
 import Musl
 #endif
 
-/// Where to connect to and how: a connection string, and what libpq's other sources add to it.
+/// The servers and settings of a connection string, completed from libpq's other sources.
 ///
-/// It holds secrets and describes itself without them.
+/// It holds secrets. Its description omits them.
 struct ConnectionTarget: Sendable, CustomStringConvertible {
 
-    /// One of the servers to try.
+    /// A server to connect to.
     struct Host: Sendable, Hashable {
         var name: String
         var address: String
         var port: String
 
-        /// Whether no network lies between.
+        /// Whether a connection stays on this machine.
         var isLocal: Bool {
             let place = address.isEmpty ? name : address
             return place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") || place == "localhost"
                 || Self.isLoopback(place)
         }
 
-        /// Whether a text is an address of this machine. A name such as 127.example.com only looks like one.
+        /// Whether a text is a loopback address. A name such as 127.example.com is not.
         private static func isLoopback(_ text: String) -> Bool {
             var four = in_addr()
             if inet_pton(AF_INET, text, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
@@ -42,20 +42,20 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
     let hosts: [Host]
     private let connectionString: String
     private let settings: [(keyword: String, value: String)]
-    /// What must not appear in any text.
+    /// The values that must not appear in any text.
     let secrets: [String]
 
-    /// Understands a connection string.
+    /// Parses a connection string.
     ///
     /// - Parameter connectionString: A URL such as `postgres://user@host/database`, or libpq's `keyword=value` form, or
-    ///   the empty string. What it leaves open comes from the `PG…` variables, the service and the pass file.
+    ///   the empty string. Missing settings come from the `PG…` variables, the service file and the pass file.
     /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument``; it does not quote the string.
     init(_ connectionString: String) throws {
         let given = try Self.parse(connectionString)
         try Self.check(given)
         let resolved = try Self.resolve(connectionString, hiding: Self.secrets(in: given))
         self.connectionString = connectionString
-        // The longest first: a shorter one may be a part of it.
+        // The longest first: a shorter one may be a substring of it.
         secrets = Set(Self.secrets(in: given) + Self.secrets(in: resolved)).sorted { $0.utf8.count > $1.utf8.count }
         hosts = try Self.hosts(in: resolved)
         let environment = ProcessInfo.processInfo.environment
@@ -66,8 +66,8 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         {
             settings.append(("target_session_attrs", "read-write"))
         }
-        // libpq's own default trusts whoever answers. One that comes from a service file looks like it, and is raised
-        // too.
+        // libpq's default, "prefer", accepts any server. The same value from a service file is indistinguishable from
+        // the default, and raised as well.
         let choosesSecurity = given["sslmode"] != nil || environment["PGSSLMODE"] != nil
         if !choosesSecurity, resolved["sslmode"] == "prefer", !hosts.allSatisfy(\.isLocal) {
             settings.append(("sslmode", "verify-full"))
@@ -82,53 +82,53 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         hosts.map { "\($0.name.isEmpty ? $0.address : $0.name):\($0.port)" }.joined(separator: ", ")
     }
 
-    /// The settings for one of the hosts, in the order in which libpq takes them, the later one winning.
+    /// The settings for one of the hosts, in the order of libpq: a later value overrides an earlier one.
     func settings(for host: Host) -> [(keyword: String, value: String)] {
         [("dbname", connectionString), ("host", host.name), ("hostaddr", host.address), ("port", host.port)] + settings
     }
 
-    /// The settings that the string itself names.
+    /// The settings in the string itself.
     private static func parse(_ connectionString: String) throws -> [String: String] {
-        // It would end there for libpq.
-        if connectionString.utf8.contains(0) { throw invalid("It has a NUL in it.") }
+        // libpq would ignore the rest.
+        if connectionString.utf8.contains(0) { throw invalid("Remove the NUL character.") }
         let schemes = ["postgres://", "postgresql://"]
         if let scheme = schemes.first(where: { connectionString.utf8.starts(with: $0.utf8) }) {
             try check(url: Array(connectionString.utf8.dropFirst(scheme.utf8.count)))
         } else if !connectionString.isEmpty, !connectionString.contains("=") {
-            throw invalid("It begins with \"postgres://\", or consists of settings such as \"host=localhost\".")
+            throw invalid("Begin it with \"postgres://\", or write settings such as \"host=localhost\".")
         }
-        // What it says is wrong may quote the password.
+        // libpq's error message may quote the password.
         guard let options = PQconninfoParse(connectionString, nil) else {
-            throw invalid("Check its form, and that special characters in it are written with \"%\".")
+            throw invalid("Check its syntax, and write special characters with \"%\".")
         }
         defer { PQconninfoFree(options) }
         return values(of: options)
     }
 
-    /// Makes sure that libpq reads a URL as its author meant it: it would take the rest of a password that is not escaped
-    /// for a host, a port or a database, look that up and show it.
+    /// Rejects a URL that libpq would read differently from its author: libpq would take the rest of an unescaped
+    /// password for a host, a port or a database, and look it up or quote it in an error.
     private static func check(url rest: [UInt8]) throws {
         let authority = rest.prefix { $0 != UInt8(ascii: "/") }
         let others = rest.dropFirst(authority.count)
         let places = authority.indices.filter { authority[$0] == UInt8(ascii: "@") }
         if places.count > 1 { throw invalid("Write \"@\" in the user's name or password as \"%40\".") }
         if let place = places.first, authority[..<place].contains(UInt8(ascii: "?")) {
-            throw invalid("Write \"?\" in a password as \"%3F\", and \"@\" behind a \"?\" as \"%40\".")
+            throw invalid("Write \"?\" in a password as \"%3F\", and \"@\" after a \"?\" as \"%40\".")
         }
         let mayHavePassword = authority.contains { UInt8(ascii: ":") == $0 || UInt8(ascii: "%") == $0 }
         if mayHavePassword, others.contains(UInt8(ascii: "@")) {
-            throw invalid("Write \"/\" in a password as \"%2F\", and \"@\" behind a \"/\" as \"%40\".")
+            throw invalid("Write \"/\" in a password as \"%2F\", and \"@\" after a \"/\" as \"%40\".")
         }
     }
 
-    /// Makes sure that what libpq shows of the settings is not a part of a password that was not escaped.
+    /// Rejects settings that libpq quotes in errors and that may contain a part of an unescaped password.
     private static func check(_ settings: [String: String]) throws {
         if settings["user"]?.utf8.contains(UInt8(ascii: ":")) == true {
-            throw invalid("The user's name has a colon. Write the one before the password as it is, not as \"%3A\".")
+            throw invalid("The user's name has a colon. Write the colon before the password as \":\", not as \"%3A\".")
         }
         let ports = (settings["port"] ?? "").split(separator: ",")
         guard ports.allSatisfy({ UInt16($0.trimmingCharacters(in: .whitespaces)) != nil }) else {
-            throw invalid("A port is no number up to 65535. An \"@\" may be missing behind the password.")
+            throw invalid("A port is not a number up to 65535. An \"@\" may be missing after the password.")
         }
         for host in (settings["host"] ?? "").split(separator: ",") {
             let isPath = host.utf8.first == UInt8(ascii: "/") || host.utf8.first == UInt8(ascii: "@")
@@ -136,32 +136,32 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
             var six = in6_addr()
             let address = host.prefix { $0 != "%" }
             guard inet_pton(AF_INET6, String(address), &six) == 1 else {
-                throw invalid("A host's name has a colon or an \"@\", which may belong to a password.")
+                throw invalid("A host's name has a colon or an \"@\". Escape it if it belongs to a password.")
             }
         }
-        // libpq takes it for a name here, and the server shows that.
+        // libpq would send it as a name, and the server would quote it in an error.
         let database = settings["dbname"] ?? ""
         if database.utf8.contains(UInt8(ascii: "=")) || database.contains("://") {
-            throw invalid("The name of the database is a connection string itself.")
+            throw invalid("The name of the database is a connection string. Pass that string by itself.")
         }
     }
 
-    /// What must not be shown: the values of settings that are passwords or the like.
+    /// The values of the settings that are passwords and other secrets.
     private static func secrets(in settings: [String: String]) -> [String] {
         settings.filter { name, value in
             !value.isEmpty && ["password", "secret", "scram_"].contains(where: name.contains)
         }.map(\.value)
     }
 
-    /// The settings with those of all other sources: variables, service file, pass file, defaults.
+    /// The settings, completed from all other sources: variables, service file, pass file, defaults.
     ///
-    /// libpq tells them only of a connection. So this begins one with a setting that makes libpq give up after it has
-    /// gathered everything, and before it does anything.
+    /// libpq reports them only for a connection. The setting `channel_binding=none` is invalid, so that libpq stops
+    /// after it has gathered all settings, before it connects.
     private static func resolve(_ connectionString: String, hiding secrets: [String]) throws -> [String: String] {
         let connection = withSettings([("dbname", connectionString), ("channel_binding", "none")]) {
             PQconnectStartParams($0, $1, 1)
         }
-        guard let connection else { throw StorageError(.inputOutput, "There is not enough memory.") }
+        guard let connection else { throw outOfMemory }
         defer { PQfinish(connection) }
         let message = String(cString: PQerrorMessage(connection))
         guard message.contains("channel_binding") else {
@@ -171,9 +171,7 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
             }
             throw invalid(message)
         }
-        guard let options = PQconninfo(connection) else {
-            throw StorageError(.inputOutput, "There is not enough memory.")
-        }
+        guard let options = PQconninfo(connection) else { throw outOfMemory }
         defer { PQconninfoFree(options) }
         return values(of: options)
     }
@@ -187,7 +185,7 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         let count = max(names.count, addresses.count, 1)
         guard [names.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
             [0, 1, count].contains(ports.count)
-        else { throw invalid("It names different numbers of hosts, addresses and ports.") }
+        else { throw invalid("Give the same number of hosts, addresses and ports.") }
         return (0..<count).map { index in
             Host(
                 name: names.isEmpty ? "" : names[index],
@@ -207,12 +205,16 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
         return values
     }
 
+    private static var outOfMemory: StorageError {
+        StorageError(.inputOutput, "libpq could not allocate memory. Free memory and try again.")
+    }
+
     private static func invalid(_ hint: String) -> StorageError {
-        StorageError(.invalidArgument, "The connection string can't be used. \(hint)")
+        StorageError(.invalidArgument, "The connection string is invalid. \(hint)")
     }
 }
 
-/// Calls a closure with settings in the form that libpq takes: two lists that end with NULL.
+/// Calls a closure with settings in libpq's form: two lists that end with NULL.
 func withSettings<Result>(
     _ settings: [(keyword: String, value: String)],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
@@ -225,7 +227,7 @@ func withSettings<Result>(
     return keywordList.withUnsafeBufferPointer { keywords in
         valueList.withUnsafeBufferPointer { values in
             guard let keywords = keywords.baseAddress, let values = values.baseAddress else {
-                preconditionFailure("A list with an end is not empty.")
+                preconditionFailure("A list with a terminator is not empty.")
             }
             return body(keywords, values)
         }

@@ -1,7 +1,7 @@
 #if Postgres
 import Foundation
 
-/// The parameters of a statement in PostgreSQL's binary format, one after the other.
+/// The parameters of a statement, concatenated in PostgreSQL's binary format.
 struct Parameters: Sendable {
 
     private(set) var bytes: [UInt8] = []
@@ -44,28 +44,27 @@ struct Parameters: Sendable {
         lengths.append(-1)
     }
 
-    /// Appends an array with an element for each of a collection's.
+    /// Appends an array with one element for each element of a collection.
+    ///
+    /// - Parameter append: Appends an element as a field, see `appendField`.
     mutating func appendArray<Elements: Collection>(
         of type: ArrayElementType,
         _ elements: Elements,
-        append: (inout BinaryArray, Elements.Element) -> Void
+        append: (inout [UInt8], Elements.Element) -> Void
     ) {
         begin()
         bytes.appendBigEndian(Int32(elements.isEmpty ? 0 : 1))  // dimensions
-        bytes.appendBigEndian(Int32(1))  // may hold NULL
+        bytes.appendBigEndian(Int32(1))  // may contain NULL
         bytes.appendBigEndian(type.rawValue)
         if !elements.isEmpty {
             bytes.appendBigEndian(Int32(elements.count))
             bytes.appendBigEndian(Int32(1))  // the first index
         }
-        var array = BinaryArray(bytes: [])
-        swap(&array.bytes, &bytes)
-        for element in elements { append(&array, element) }
-        swap(&array.bytes, &bytes)
+        for element in elements { append(&bytes, element) }
         end()
     }
 
-    /// Calls a closure with the arguments that libpq's functions take.
+    /// Calls a closure with the arguments for libpq's functions.
     func withPointers<Result>(
         _ body: (
             _ count: Int32,
@@ -74,7 +73,7 @@ struct Parameters: Sendable {
             _ formats: UnsafePointer<Int32>?
         ) -> Result
     ) -> Result {
-        // An empty value needs an address too, or it would be NULL.
+        // An empty value needs an address, too; libpq takes a null pointer for NULL.
         let isEmpty = bytes.isEmpty
         return (isEmpty ? [0] : bytes).withUnsafeBytes { bytes in
             let base = bytes.baseAddress.map { $0.assumingMemoryBound(to: CChar.self) }
@@ -99,7 +98,7 @@ struct Parameters: Sendable {
         }
     }
 
-    /// Says of each parameter that it is binary. No statement has more.
+    /// The format of each parameter: binary. No statement has more than 16.
     private static let binary = [Int32](repeating: 1, count: 16)
 
     private mutating func begin() {
@@ -111,36 +110,11 @@ struct Parameters: Sendable {
     }
 }
 
-/// The types that arrays are made of, by their object identifiers, which are fixed.
+/// The element types of arrays; the raw values are PostgreSQL's fixed object identifiers.
 enum ArrayElementType: Int32 {
     case bytea = 17
     case int8 = 20
     case int2 = 21
-}
-
-/// The elements of an array parameter.
-struct BinaryArray {
-
-    fileprivate(set) var bytes: [UInt8]
-
-    mutating func append(_ number: some FixedWidthInteger) {
-        bytes.appendBigEndian(Int32(number.bitWidth / 8))
-        bytes.appendBigEndian(number)
-    }
-
-    mutating func append(_ value: [UInt8]) {
-        bytes.appendBigEndian(Int32(value.count))
-        bytes.append(contentsOf: value)
-    }
-
-    mutating func append(_ value: Data) {
-        bytes.appendBigEndian(Int32(value.count))
-        bytes.append(value)
-    }
-
-    mutating func append(_ value: [UInt8]?) {
-        if let value { append(value) } else { bytes.appendBigEndian(Int32(-1)) }
-    }
 }
 
 extension [UInt8] {
@@ -151,6 +125,27 @@ extension [UInt8] {
 
     mutating func append(_ data: Data) {
         data.withUnsafeBytes { append(contentsOf: $0) }
+    }
+
+    // A field of an array or a row: the length, then the value; -1 stands for NULL.
+
+    mutating func appendField(_ number: some FixedWidthInteger) {
+        appendBigEndian(Int32(number.bitWidth / 8))
+        appendBigEndian(number)
+    }
+
+    mutating func appendField(_ value: [UInt8]) {
+        appendBigEndian(Int32(value.count))
+        append(contentsOf: value)
+    }
+
+    mutating func appendField(_ value: Data) {
+        appendBigEndian(Int32(value.count))
+        append(value)
+    }
+
+    mutating func appendField(_ value: [UInt8]?) {
+        if let value { appendField(value) } else { appendBigEndian(Int32(-1)) }
     }
 }
 #endif

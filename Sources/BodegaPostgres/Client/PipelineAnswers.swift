@@ -1,7 +1,7 @@
 #if Postgres
 import CPostgres
 
-/// What comes back for statements that were sent in one go.
+/// Matches the results of a batch in pipeline mode with the statements that were sent.
 struct PipelineAnswers {
 
     enum Expectation {
@@ -13,9 +13,9 @@ struct PipelineAnswers {
     private var expected: [Expectation] = []
     private var answered = 0
     private(set) var results: [QueryResult] = []
-    /// What the first statement that failed has failed with. Those after it were not run.
+    /// The failure of the first statement that failed. The server skipped the statements after it.
     private(set) var failure: PostgresFailure?
-    /// Whether the transaction could not be committed, which comes before the sync itself.
+    /// Whether the commit at the end of the batch failed. The server reports that before the sync.
     private var endHasFailed = false
 
     var isComplete: Bool { answered == expected.count }
@@ -24,13 +24,14 @@ struct PipelineAnswers {
         expected.append(expectation)
     }
 
-    /// Takes the answers that have arrived. Nothing may be unsent.
+    /// Takes the results that have arrived. All output must have been flushed.
     ///
-    /// - Parameter prepared: The statements that the server knows, from which those are removed that it didn't accept.
+    /// - Parameter prepared: The names of the prepared statements; those that the server rejected are removed.
     mutating func take(from connection: OpaquePointer, forgetting prepared: inout Set<String>) {
         while !isComplete, PQisBusy(connection) == 0 {
             guard let result = PQgetResult(connection) else {
-                // Each answer but a sync ends with one of these; a connection that has ended gives no other.
+                // A null pointer ends the results of each statement, but not a sync. A lost connection returns nothing
+                // else.
                 if PQstatus(connection) != CONNECTION_OK { return }
                 end()
                 continue
@@ -44,45 +45,46 @@ struct PipelineAnswers {
             answered += 1
             return
         }
-        if !endHasFailed { giveUp() }
+        if !endHasFailed { giveUp(.outOfStep(atEnd: true)) }
         endHasFailed = false
     }
 
-    /// Expects nothing more, because what comes is not the answer to what was asked.
-    private mutating func giveUp() {
-        failure = PostgresFailure(.unexpectedAnswer, "The server's answers are not those to what was asked.")
+    /// Stops matching after a violation of the protocol.
+    private mutating func giveUp(_ violation: PostgresFailure) {
+        failure = violation
         answered = expected.count
     }
 
     private mutating func take(_ result: OpaquePointer, _ prepared: inout Set<String>) {
         let status = PQresultStatus(result)
         switch (status, expected[answered]) {
-        case (PGRES_PIPELINE_SYNC, .sync):
-            answered += 1
-            PQclear(result)
-        case (PGRES_PIPELINE_SYNC, _):
-            giveUp()
-            PQclear(result)
         case (PGRES_TUPLES_OK, .rows), (PGRES_COMMAND_OK, .rows):
             results.append(QueryResult(result))
-        case (PGRES_COMMAND_OK, _):
-            PQclear(result)
-        case (_, let expectation):
+            return
+        case (PGRES_PIPELINE_SYNC, .sync):
+            answered += 1
+        case (PGRES_COMMAND_OK, .preparation):
+            break
+        case (PGRES_FATAL_ERROR, let expectation), (PGRES_PIPELINE_ABORTED, let expectation):
             switch expectation {
             case .preparation(let name): prepared.remove(name)
             case .rows: break
             case .sync: endHasFailed = true
             }
             if status == PGRES_FATAL_ERROR, failure == nil { failure = .refused(result) }
-            PQclear(result)
+        case (_, .sync):
+            giveUp(.outOfStep(status, atEnd: true))
+        default:
+            giveUp(.outOfStep(status, atEnd: false))
         }
+        PQclear(result)
     }
 }
 
 extension Command {
-    /// Hands the statement to libpq.
+    /// Queues the statement in libpq.
     ///
-    /// - Returns: Whether it could.
+    /// - Returns: Whether libpq accepted it.
     func send(on connection: OpaquePointer) -> Bool {
         parameters.withPointers { count, values, lengths, formats in
             if let name = statement.name {

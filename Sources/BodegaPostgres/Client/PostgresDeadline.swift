@@ -2,26 +2,26 @@
 import Dispatch
 import Foundation
 
-/// A moment on the clock that doesn't jump.
+/// A point in time on the monotonic clock.
 struct PostgresDeadline: Sendable, Comparable {
 
     private(set) var nanoseconds: UInt64
 
     static func after(_ seconds: TimeInterval) -> PostgresDeadline {
         let now = DispatchTime.now().uptimeNanoseconds
-        // A century is for ever.
+        // About 95 years; more would overflow.
         return PostgresDeadline(nanoseconds: now + UInt64(min(max(seconds, 0), 3e9) * 1e9))
     }
 
     var hasPassed: Bool { DispatchTime.now().uptimeNanoseconds >= nanoseconds }
 
-    /// The seconds until then; 0 when it has passed.
+    /// The seconds until the deadline; 0 once it has passed.
     var remaining: TimeInterval {
         let now = DispatchTime.now().uptimeNanoseconds
         return now >= nanoseconds ? 0 : TimeInterval(nanoseconds - now) / 1e9
     }
 
-    /// The seconds since then; 0 if it has not passed.
+    /// The seconds since the deadline; 0 before it has passed.
     var elapsed: TimeInterval {
         let now = DispatchTime.now().uptimeNanoseconds
         return now <= nanoseconds ? 0 : TimeInterval(now - nanoseconds) / 1e9

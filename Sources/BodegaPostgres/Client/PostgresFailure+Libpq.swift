@@ -4,26 +4,40 @@ import Foundation
 
 extension PostgresFailure {
 
-    /// Tells what a statement failed with.
+    /// The failure that a result reports.
     static func refused(_ result: OpaquePointer?) -> PostgresFailure {
         func field(_ code: Character) -> String? {
             code.asciiValue.flatMap { PQresultErrorField(result, Int32($0)) }.map { String(cString: $0) }
         }
         guard let state = field("C") else {
-            // libpq itself made this result, because the connection ended.
+            // libpq made this result itself, because the connection ended.
             return PostgresFailure(.connectionLost, trimmed(PQresultErrorMessage(result)))
         }
         return PostgresFailure(.refused(code: state), field("M") ?? "", constraint: field("n"))
     }
 
-    /// Tells what happened to a connection that was in use.
+    /// The violation of the protocol by a result that is not the expected one.
+    ///
+    /// - Parameters:
+    ///   - status: The status of the result; `nil` for the null pointer that ends the results of a statement.
+    ///   - atEnd: Whether all statements of the batch had been answered, so that its end was expected.
+    static func outOfStep(_ status: ExecStatusType? = nil, atEnd: Bool) -> PostgresFailure {
+        if status == PGRES_PIPELINE_SYNC { return PostgresFailure(.outOfStep, endedEarly) }
+        return PostgresFailure(.outOfStep, atEnd ? surplusResult : wrongKind)
+    }
+
+    static let endedEarly = "The server ended a batch before it answered all of its statements."
+    static let surplusResult = "The server returned more results than the batch has statements."
+    static let wrongKind = "The server returned a result of a kind that the statement cannot have."
+
+    /// The failure of a connection that was in use.
     static func lost(_ connection: OpaquePointer) -> PostgresFailure {
         PostgresFailure(.connectionLost, trimmed(PQerrorMessage(connection)))
     }
 
-    /// Tells why a connection could not be made. The connection's errors must be verbose.
+    /// The failure to establish a connection. The connection's error verbosity must be `PQERRORS_VERBOSE`.
     ///
-    /// libpq has no field for the state then, only the text, which is `FATAL:  28P01: …` in the server's language.
+    /// libpq offers the SQLSTATE only within the text in this case: `FATAL:  28P01: …`, in the server's language.
     static func notConnected(_ connection: OpaquePointer, hiding secrets: [String]) -> PostgresFailure {
         var secrets = secrets
         if let password = PQpass(connection) { secrets.append(String(cString: password)) }
@@ -31,7 +45,7 @@ extension PostgresFailure {
         let state = state(in: text)
         if let location = text.range(of: "\nLOCATION:") { text = String(text[..<location.lowerBound]) }
         for secret in secrets where !secret.isEmpty { text = text.replacingOccurrences(of: secret, with: "•••") }
-        // A server that lets nobody write is no primary, whatever else it is.
+        // A server that rejects all writes is not the primary.
         if text.contains("session is read-only") || text.contains("server is in hot standby mode") {
             return PostgresFailure(.cannotConnect, text)
         }

@@ -1,32 +1,35 @@
 #if Postgres
 import Foundation
 
-/// Why something that a connection was asked for was not done.
+/// The failure of an operation on a connection or on the pool of connections.
 struct PostgresFailure: Error, Sendable, CustomStringConvertible {
 
     enum Kind: Sendable, Hashable {
-        /// The server said no; the code is an SQLSTATE.
+        /// The server reported an error; the code is an SQLSTATE.
         case refused(code: String)
-        /// The connection ended. What was under way may have been done or not.
+        /// The connection ended. The outcome of statements in progress is unknown.
         case connectionLost
-        /// No connection could be made.
+        /// No connection could be established.
         case cannotConnect
-        /// The server was silent for too long. What was under way may have been done or not.
+        /// The server sent nothing until the deadline. The outcome of statements in progress is unknown.
         case timedOut
-        /// A connection that had been idle before was silent for so long that it seems to be dead, though the server may
-        /// answer on another one. What was under way may have been done or not.
+        /// A connection that had been idle received nothing for so long that it is considered dead, although the server
+        /// may answer on another one. The outcome of statements in progress is unknown.
         case silent
-        /// All connections were in use for too long. Nothing was done.
+        /// All connections stayed in use until the deadline. No statement was sent.
         case poolExhausted
-        /// The database was closed. Nothing was done.
+        /// The database was closed. No statement was sent.
         case closed
-        /// The server answered what makes no sense.
+        /// The server's results do not match the statements that were sent, so the connection can't be used any longer.
+        /// The outcome of statements in progress is unknown.
+        case outOfStep
+        /// A result has missing or malformed values.
         case unexpectedAnswer
     }
 
     var kind: Kind
     var message: String
-    /// The constraint that a statement went against, if it was one.
+    /// The constraint that a statement violated, if the server named one.
     var constraint: String?
 
     init(_ kind: Kind, _ message: String, constraint: String? = nil) {
@@ -34,6 +37,9 @@ struct PostgresFailure: Error, Sendable, CustomStringConvertible {
         self.message = message
         self.constraint = constraint
     }
+
+    static let closed = PostgresFailure(.closed, "The database was closed.")
+    static let noResult = PostgresFailure(.unexpectedAnswer, "The server returned no result for a statement.")
 
     var code: String? {
         if case .refused(let code) = kind { code } else { nil }
@@ -46,41 +52,44 @@ struct PostgresFailure: Error, Sendable, CustomStringConvertible {
 
 extension PostgresFailure {
 
-    /// Whether trying again may succeed because the failure came from others working at the same time.
+    /// Whether concurrent transactions caused the failure, so that a retry may succeed.
     var isConflict: Bool {
-        // serialization_failure, deadlock_detected, and CockroachDB's statement_completion_unknown is not among them.
+        // serialization_failure, deadlock_detected. CockroachDB's statement_completion_unknown is another code.
         code == "40001" || code == "40P01"
     }
 
-    /// Whether trying again on another connection may succeed, soon or after a failover.
+    /// Whether a retry on another connection may succeed, immediately or after a failover.
     var isOutage: Bool {
         switch kind {
-        case .connectionLost, .cannotConnect, .silent: true
+        case .connectionLost, .cannotConnect, .silent, .outOfStep: true
         case .refused(let code):
-            // Too many connections; a standby or a primary that became one.
+            // Too many connections; a standby, or a primary that became one.
             code.hasPrefix("08") || Self.endsSession(code) || ["53300", "25006"].contains(code)
         case .timedOut, .poolExhausted, .closed, .unexpectedAnswer: false
         }
     }
 
-    /// Whether nothing came from the server for too long.
+    /// Whether the server sent nothing until a deadline.
     var isSilence: Bool { kind == .timedOut || kind == .silent }
 
-    /// Whether the server has rolled back what it was asked for.
+    /// Whether the server is known to have rolled back the transaction.
     var isRolledBack: Bool { code != nil && (!endsConnection || code == "25006") }
 
-    /// Whether the connection can't be used any more.
+    /// Whether the user or the server is not allowed to write.
+    var forbidsWriting: Bool { code == "42501" || code == "25006" }
+
+    /// Whether the connection can't be used any longer.
     var endsConnection: Bool {
         switch kind {
-        case .connectionLost, .cannotConnect, .timedOut, .silent, .unexpectedAnswer, .closed: true
+        case .connectionLost, .cannotConnect, .timedOut, .silent, .outOfStep, .unexpectedAnswer, .closed: true
         case .refused(let code): code.hasPrefix("08") || Self.endsSession(code) || ["57P04", "25006"].contains(code)
         case .poolExhausted: false
         }
     }
 
-    /// Whether the server ended the connection for a reason that has nothing to do with what it was asked: it shuts
-    /// down, has crashed or starts up, the connection was idle for too long, also within a transaction, or the transaction
-    /// took too long (25P04, since PostgreSQL 17). That the database was dropped, 57P04, is no reason to come back.
+    /// Whether the server ended the connection for a reason other than the statement: it is shutting down, has crashed
+    /// or is starting up; the connection was idle for too long, also within a transaction; or the transaction took too
+    /// long (25P04, since PostgreSQL 17). A dropped database, 57P04, is excluded, as a retry cannot succeed.
     private static func endsSession(_ code: String) -> Bool {
         code.hasPrefix("57P") && code != "57P04" || code == "25P03" || code == "25P04"
     }

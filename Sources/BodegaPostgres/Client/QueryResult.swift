@@ -2,14 +2,14 @@
 import CPostgres
 import Foundation
 
-/// The rows that a statement has answered with, in binary.
+/// The rows that a statement returned, in binary format.
 ///
-/// @unchecked because libpq's results don't change and may be read from any thread.
+/// @unchecked because libpq's results are immutable and can be read from any thread.
 final class QueryResult: @unchecked Sendable {
 
     private let result: OpaquePointer
 
-    /// Takes over a result.
+    /// Takes ownership of a result.
     init(_ result: OpaquePointer) {
         self.result = result
     }
@@ -37,7 +37,9 @@ final class QueryResult: @unchecked Sendable {
     func number<Number: FixedWidthInteger>(_ row: Int, _ column: Int) throws -> Number {
         guard let bytes = bytes(row, column) else { throw Self.isNull }
         guard bytes.count == MemoryLayout<Number>.size else {
-            throw PostgresFailure(.unexpectedAnswer, "A number has \(bytes.count) bytes.")
+            throw PostgresFailure(
+                .unexpectedAnswer,
+                "A number in a result has \(bytes.count) bytes instead of \(MemoryLayout<Number>.size).")
         }
         return Number(bigEndian: bytes.loadUnaligned(as: Number.self))
     }
@@ -51,6 +53,6 @@ final class QueryResult: @unchecked Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static var isNull: PostgresFailure { PostgresFailure(.unexpectedAnswer, "A value is missing.") }
+    private static var isNull: PostgresFailure { PostgresFailure(.unexpectedAnswer, "A value in a result is NULL.") }
 }
 #endif

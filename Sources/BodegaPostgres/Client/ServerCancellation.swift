@@ -3,16 +3,17 @@ import Bodega
 import CPostgres
 import Foundation
 
-/// Tells servers to stop what a connection is doing.
+/// Cancels the statements of connections on their servers.
 enum ServerCancellation {
 
-    /// How many may be under way to a server. libpq waits for it, and one that is paused holds a thread for each, but
-    /// is in nobody else's way.
+    /// The maximum number of concurrent requests to one server. libpq sends them synchronously: a paused server blocks
+    /// a thread for each, but does not delay requests to other servers.
     private static let limit = 4
     private static let underway = Locked<[String: Int]>([:])
 
-    /// Asks the server to stop the current statement of a connection. It returns at once; the connection may be gone
-    /// before the server was asked.
+    /// Asks the server to cancel the current statement of a connection.
+    ///
+    /// The request is sent on another thread, and may be sent after the connection was closed.
     static func send(for connection: OpaquePointer) {
         let server = place(of: connection)
         let mayGo = underway.withLock { counts in
@@ -22,11 +23,11 @@ enum ServerCancellation {
         }
         guard mayGo else { return }
         guard let request = PQgetCancel(connection) else { return end(server) }
-        // Nothing else uses it.
+        // Only the new thread uses the request.
         nonisolated(unsafe) let handedOver = request
         Thread.detachNewThread {
             var message = [CChar](repeating: 0, count: 256)
-            // When it fails, the statement goes on until it ends or its time is over.
+            // If this fails, the statement runs until it ends or reaches its time limit.
             _ = PQcancel(handedOver, &message, Int32(message.count))
             PQfreeCancel(handedOver)
             end(server)

@@ -5,15 +5,15 @@ import Foundation
 
 extension Session {
 
-    /// Connects to the first host that answers as it should.
+    /// Connects to the first host that accepts the connection.
     ///
-    /// libpq can try several hosts by itself, but would never get past one that accepts connections and says nothing. Such a
-    /// host leaves their share of the time to those after it.
+    /// libpq can try several hosts by itself, but would never get past one that accepts connections and stays silent.
+    /// Here, each host gets an equal share of the remaining time.
     ///
     /// - Parameters:
-    ///   - preferred: The host to try first, because it was the right one last time.
-    ///   - timeout: How long each host may take at most, in seconds.
-    ///   - deadline: When to give up altogether.
+    ///   - preferred: The host to try first, because the last connection was made to it.
+    ///   - timeout: The maximum time for each host, in seconds.
+    ///   - deadline: The deadline for all hosts.
     static func connect(
         to target: ConnectionTarget,
         preferring preferred: ConnectionTarget.Host?,
@@ -31,9 +31,9 @@ extension Session {
                 if deadline.hasPassed { break }
             }
         }
-        // A server that refuses the user says more than one that isn't there.
+        // The rejection of a user is more informative than a server that cannot be reached.
         let failure = failures.first { !$0.isOutage && $0.code != nil } ?? failures.first
-        throw failure ?? PostgresFailure(.cannotConnect, "There was no time left to connect.")
+        throw failure ?? PostgresFailure(.cannotConnect, "The time limit passed before a connection was attempted.")
     }
 
     private static func connect(
@@ -58,23 +58,23 @@ extension Session {
         _ target: ConnectionTarget,
         until deadline: PostgresDeadline
     ) async throws {
-        // So that errors come with their SQLSTATE.
+        // Error messages then contain the SQLSTATE.
         _ = PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         var status = PQstatus(connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
         while status != PGRES_POLLING_OK {
             if status == PGRES_POLLING_FAILED { throw PostgresFailure.notConnected(connection, hiding: target.secrets) }
-            // Each step may have another socket.
+            // Each step may use another socket.
             let watch = try SocketWatch(socket: PQsocket(connection))
             let mustWrite = status == PGRES_POLLING_WRITING
             switch await watch.wait(toRead: !mustWrite, toWrite: mustWrite, until: deadline, heedsCancellation: true) {
             case .ready: status = PQconnectPoll(connection)
-            case .timedOut: throw PostgresFailure(.cannotConnect, "The server did not answer in time.")
+            case .timedOut: throw PostgresFailure(.cannotConnect, "The server did not accept the connection in time.")
             case .cancelled: throw CancellationError()
             }
         }
     }
 
-    /// Begins to connect, on another thread, because looking up a host's name blocks.
+    /// Begins to connect, on another thread, because resolving a host's name blocks.
     private static func start(_ settings: [(keyword: String, value: String)]) async throws -> OpaquePointer {
         try await withUnsafeThrowingContinuation { continuation in
             startingQueue.async {
@@ -82,7 +82,7 @@ extension Session {
                 if let connection {
                     continuation.resume(returning: connection)
                 } else {
-                    continuation.resume(throwing: PostgresFailure(.cannotConnect, "There is not enough memory."))
+                    continuation.resume(throwing: PostgresFailure(.cannotConnect, "libpq could not allocate memory."))
                 }
             }
         }

@@ -5,23 +5,31 @@ import Foundation
 
 /// A connection to a server, used by one task at a time.
 ///
-/// No call into libpq blocks; where something is to be waited for, the task is suspended.
+/// The connection is in libpq's non-blocking pipeline mode. A batch of statements goes through this cycle:
 ///
-/// @unchecked because the pool lends it to one task at a time.
+/// 1. `run` queues the statements and a sync in libpq, and notes the expected results in a `PipelineAnswers`.
+/// 2. `exchange` flushes the output and hands the results that have arrived to `PipelineAnswers`.
+/// 3. While output or results are missing, `wait` suspends the task until the socket is ready. Cancellation of the task
+///    sends a cancellation request to the server once and goes on waiting, for up to `Pace.timeToStop`.
+/// 4. At the deadline, `wait` sends a cancellation request and throws. The session is then unusable.
+///
+/// No lock guards the state: `SessionPool` lends a session to one task at a time.
+///
+/// @unchecked because only the task that holds the session accesses it.
 final class Session: @unchecked Sendable {
 
     let connection: OpaquePointer
     let host: ConnectionTarget.Host
     private let watch: SocketWatch
-    /// The names of the statements that the server knows.
+    /// The names of the statements that are prepared on the server.
     private var prepared: Set<String> = []
     private let connected = PostgresDeadline.after(0)
     private var hasFailed = false
-    /// Whether the server has sent something since the connection was lent, or made.
+    /// Whether the server has sent something since the session was lent or connected.
     private var isProven = true
     private let notices = SessionNotices()
 
-    /// Takes over a connection that is ready.
+    /// Takes ownership of an established connection.
     init(_ connection: OpaquePointer, host: ConnectionTarget.Host) throws {
         self.connection = connection
         self.host = host
@@ -38,7 +46,7 @@ final class Session: @unchecked Sendable {
     }
 
     deinit {
-        // What has not been sent yet is not to reach the server after its write was given up.
+        // Unsent output must not reach the server after the caller has given up the write.
         if hasFailed { SocketWatch.discardOutput(of: PQsocket(connection)) }
         PQfinish(connection)
     }
@@ -47,52 +55,52 @@ final class Session: @unchecked Sendable {
     struct Backend: Sendable {
         let host: ConnectionTarget.Host
         let process: Int32
-        /// When the client had the connection; the process is older.
+        /// When the connection was established; the process started before.
         let connected: PostgresDeadline
     }
 
-    /// The process on the server's side.
+    /// The server process of this session.
     var backend: Backend { Backend(host: host, process: PQbackendPID(connection), connected: connected) }
 
-    /// Makes the connection prove that it is alive: until the server sends something, it may be silent for half as long.
-    /// Then it is taken for dead, which leaves time for another one.
+    /// Halves the time limit until the server has sent something. A connection that was idle may be dead; the other
+    /// half is left for a new connection.
     func demandProof() { isProven = false }
 
-    /// Whether statements can be sent, as far as is known without asking the server.
+    /// Whether statements can be sent, as far as the client knows without a round trip.
     var isUsable: Bool {
-        // What an idle connection has to read is its end.
+        // The only input of an idle connection is its end.
         !hasFailed && PQconsumeInput(connection) == 1 && PQstatus(connection) == CONNECTION_OK
     }
 
-    /// Whether a transaction has been begun and not ended.
+    /// Whether a transaction is open.
     var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
 
     // MARK: Statements
 
-    /// Runs statements in one go, all in one transaction unless they begin and end their own.
+    /// Runs statements as one pipelined batch, in one transaction unless they begin and end their own.
     ///
     /// - Parameters:
-    ///   - commands: The statements, made as there is room for them.
+    ///   - commands: The statements, generated as they are sent.
     ///   - patience: How long the server may be silent, in seconds.
-    /// - Returns: The results, one a statement.
-    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the server was told to stop because the task was
-    ///   cancelled. A transaction that was begun is still open then, or may have been committed.
+    /// - Returns: One result for each statement.
+    /// - Throws: A ``PostgresFailure``, or `CancellationError` if the task was cancelled and the server was asked to
+    ///   stop. A transaction that the statements began may then be open or committed.
     func run(_ commands: some Sequence<Command>, patience: TimeInterval) async throws -> [QueryResult] {
         var answers = PipelineAnswers()
         var pace = Pace(patience: patience)
         for command in commands {
             try checkCancellation(pace)
             try send(command, &answers)
-            // Sent as they are made, so as not to hold a whole bulk write in memory.
+            // Sent as they are generated, so that a bulk write is not held in memory as a whole.
             try await exchange(&answers, &pace, untilAnswered: false)
         }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
         answers.expect(.sync)
         try await exchange(&answers, &pace, untilAnswered: true)
         guard let failure = answers.failure else {
-            // The server was told to stop, and has, or has only stopped to wait until the transaction was safe.
+            // The server has completed the statements, or has only stopped waiting for a standby.
             if pace.wasCancelled { throw CancellationError() }
-            if notices.tellUnsafeCommit() { throw lost(Self.isUnsafe) }
+            if notices.takeUnsafeCommit() { throw lost(Self.isUnsafe) }
             return answers.results
         }
         if pace.wasCancelled, failure.code == "57014" { throw CancellationError() }
@@ -103,7 +111,7 @@ final class Session: @unchecked Sendable {
     /// Runs a statement, see ``run(_:patience:)``.
     func run(_ command: Command, patience: TimeInterval) async throws -> QueryResult {
         guard let result = try await run(CollectionOfOne(command), patience: patience).first else {
-            throw PostgresFailure(.unexpectedAnswer, "A statement has no result.")
+            throw PostgresFailure.noResult
         }
         return result
     }
@@ -118,7 +126,7 @@ final class Session: @unchecked Sendable {
         answers.expect(.rows)
     }
 
-    /// Sends what is to be sent, and takes the answers that are there, or all of them.
+    /// Flushes the output and takes the results that have arrived, or all results.
     private func exchange(
         _ answers: inout PipelineAnswers,
         _ pace: inout Pace,
@@ -127,14 +135,14 @@ final class Session: @unchecked Sendable {
         while true {
             let unsent = PQflush(connection)
             guard unsent >= 0 else { throw lost(answers.failure) }
-            // With something unsent, libpq would wait for room before it hands out a result.
+            // While output is unsent, PQgetResult would block until there is room for it.
             if unsent == 0 {
                 answers.take(from: connection, forgetting: &prepared)
                 if !untilAnswered || answers.isComplete { return }
             }
             try await wait(toWrite: unsent == 1, &pace)
             if PQconsumeInput(connection) == 0 {
-                // The server may have said why before it went.
+                // The server may have sent the reason before it closed the connection.
                 answers.take(from: connection, forgetting: &prepared)
                 throw lost(answers.failure)
             }
@@ -147,7 +155,7 @@ final class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - sql: A `COPY … FROM STDIN`.
-    ///   - parts: The stream in parts, made as there is room for them.
+    ///   - parts: The stream in parts, generated as they are sent.
     func copy(_ sql: String, from parts: some Sequence<[UInt8]>, patience: TimeInterval) async throws {
         var pace = Pace(patience: patience)
         try await begin(sql, PGRES_COPY_IN, &pace)
@@ -168,7 +176,7 @@ final class Session: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - sql: A `COPY … TO STDOUT`.
-    ///   - take: Gets the stream in parts, which are gone when it returns.
+    ///   - take: Receives the stream in parts. A part is valid until the closure returns.
     func copy(_ sql: String, patience: TimeInterval, to take: (UnsafeRawBufferPointer) throws -> Void) async throws {
         var pace = Pace(patience: patience)
         try await begin(sql, PGRES_COPY_OUT, &pace)
@@ -180,7 +188,7 @@ final class Session: @unchecked Sendable {
                 do {
                     try take(UnsafeRawBufferPointer(start: row, count: Int(count)))
                 } catch {
-                    // The rest of the stream is still to come.
+                    // The connection would still receive the rest of the stream.
                     hasFailed = true
                     throw error
                 }
@@ -194,7 +202,7 @@ final class Session: @unchecked Sendable {
         try await endSimple(&pace)
     }
 
-    /// Leaves pipeline mode, which knows no `COPY`, and begins one.
+    /// Leaves pipeline mode, which does not support `COPY`, and begins a `COPY`.
     private func begin(_ sql: String, _ expected: ExecStatusType, _ pace: inout Pace) async throws {
         guard PQexitPipelineMode(connection) == 1, PQsendQuery(connection, sql) == 1 else { throw lost() }
         guard let result = try await nextResult(&pace) else { throw lost() }
@@ -217,12 +225,12 @@ final class Session: @unchecked Sendable {
             if unsent == 0 { return }
             guard unsent > 0 else { throw lost() }
             try await wait(toWrite: true, &pace)
-            // The server may have something to say and wait for it to be taken.
+            // The server may be blocked until the client reads its output.
             if PQconsumeInput(connection) == 0 { throw lost() }
         }
     }
 
-    /// Takes the results that are left, and goes back to pipeline mode.
+    /// Takes the remaining results and returns to pipeline mode.
     private func endSimple(_ pace: inout Pace) async throws {
         var failure: PostgresFailure?
         while let result = try await nextResult(&pace) {
@@ -248,7 +256,7 @@ final class Session: @unchecked Sendable {
 
     // MARK: Waiting
 
-    /// Waits for the socket. When the task is cancelled meanwhile, the server is told, once, and has some time to stop.
+    /// Waits for the socket. If the task is cancelled in the meantime, the server is asked to stop, once.
     private func wait(toWrite: Bool, _ pace: inout Pace) async throws {
         let deadline = isProven ? pace.deadline : min(pace.deadline, pace.deadlineForProof)
         let outcome = await watch.wait(toWrite: toWrite, until: deadline, heedsCancellation: !pace.wasCancelled)
@@ -258,7 +266,7 @@ final class Session: @unchecked Sendable {
             if !toWrite { isProven = true }
         case .cancelled:
             pace.cancel()
-            // What is to stop this statement may arrive late and stop the next one, so there will be none.
+            // The cancellation request may arrive late and stop the next statement, so the session is not used again.
             hasFailed = true
             ServerCancellation.send(for: connection)
         case .timedOut:
@@ -266,14 +274,15 @@ final class Session: @unchecked Sendable {
             ServerCancellation.send(for: connection)
             if pace.wasCancelled { throw CancellationError() }
             throw isProven
-                ? PostgresFailure(.timedOut, "The server was silent for \(pace.patience) seconds.")
-                : PostgresFailure(.silent, "The connection was silent for \(pace.patience / 2) seconds.")
+                ? PostgresFailure(.timedOut, "The server sent nothing for \(pace.patience) seconds.")
+                : PostgresFailure(.silent, "An idle connection received nothing for \(pace.patience / 2) seconds.")
         }
     }
 
-    /// Waits for notifications, or the end of the connection.
+    /// Waits for notifications.
     ///
-    /// - Returns: The numbers in those that came; empty if none came before the deadline.
+    /// - Returns: The numbers in the notifications; empty if none arrived before the deadline.
+    /// - Throws: A ``PostgresFailure`` if the connection ends, or `CancellationError`.
     func waitForNotifications(until deadline: PostgresDeadline) async throws -> Set<Int32> {
         var numbers: Set<Int32> = []
         while true {
@@ -293,8 +302,7 @@ final class Session: @unchecked Sendable {
         }
     }
 
-    /// Ends what has been sent in part when the task is cancelled, unless the server has been told already and is to
-    /// answer.
+    /// Stops sending a batch if the task was cancelled, unless the server has already been asked to stop.
     private func checkCancellation(_ pace: Pace) throws {
         guard Task.isCancelled, !pace.wasCancelled else { return }
         hasFailed = true
@@ -302,7 +310,8 @@ final class Session: @unchecked Sendable {
     }
 
     private static var isUnsafe: PostgresFailure {
-        PostgresFailure(.connectionLost, "The server stopped waiting for its standby, which may lack what was written.")
+        PostgresFailure(
+            .connectionLost, "The server committed without waiting for its standby, which may lack the transaction.")
     }
 
     private func lost(_ reason: PostgresFailure? = nil) -> PostgresFailure {
@@ -311,14 +320,14 @@ final class Session: @unchecked Sendable {
     }
 }
 
-/// How long a server may be silent.
+/// The time limits of an operation, which each sign of life from the server extends.
 private struct Pace {
     let patience: TimeInterval
     private(set) var deadline: PostgresDeadline
     private(set) var deadlineForProof: PostgresDeadline
     private(set) var wasCancelled = false
 
-    /// How long a server has to stop after it was told to, in seconds.
+    /// How long the server may take to stop after a cancellation request, in seconds.
     private static let timeToStop: TimeInterval = 5
 
     init(patience: TimeInterval) {

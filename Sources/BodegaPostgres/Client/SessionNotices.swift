@@ -1,14 +1,15 @@
 #if Postgres
 import CPostgres
 
-/// What a server mentions beside its answers.
+/// Receives the notices that a server sends on a connection.
 ///
-/// @unchecked because it is only reached by the task that the session is lent to, from calls of libpq.
+/// @unchecked because libpq calls it only from the task that holds the session.
 final class SessionNotices: @unchecked Sendable {
 
     private var hasUnsafeCommit = false
 
-    /// Takes a connection's notices, which would be printed otherwise. It must stay as long as the connection.
+    /// Registers as the receiver of a connection's notices, which libpq would print otherwise. It must outlive the
+    /// connection.
     func receive(from connection: OpaquePointer) {
         let receiver: PQnoticeReceiver = { place, result in
             guard let place, let result else { return }
@@ -17,15 +18,16 @@ final class SessionNotices: @unchecked Sendable {
         _ = PQsetNoticeReceiver(connection, receiver, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Whether a transaction was committed since this was last asked, but the server, told to stop, didn't wait for its
-    /// standby. It says so only here: to the transaction, the server answers that it was committed.
-    func tellUnsafeCommit() -> Bool {
+    /// Returns whether a transaction was committed since the last call without waiting for the standby, because the
+    /// wait was cancelled. The server reports that only in a notice; its result says that the transaction was
+    /// committed.
+    func takeUnsafeCommit() -> Bool {
         defer { hasUnsafeCommit = false }
         return hasUnsafeCommit
     }
 
     private func take(_ notice: OpaquePointer) {
-        // The text depends on the server's language, and its SQLSTATE is that of any warning.
+        // The text depends on the server's language, and the SQLSTATE is the one of all warnings.
         guard let code = Character("R").asciiValue, let function = PQresultErrorField(notice, Int32(code)) else {
             return
         }

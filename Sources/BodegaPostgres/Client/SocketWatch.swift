@@ -12,11 +12,18 @@ import Glibc
 import Musl
 #endif
 
-/// Waits until a socket has something to read or room to write.
+/// Suspends a task until a socket can be read or written.
 ///
-/// It keeps a duplicate of the descriptor, so that libpq may close its own at any time.
+/// One wait at a time goes through this cycle:
 ///
-/// @unchecked because all that changes is only reached under `lock`.
+/// 1. `wait` takes a number. If the wait was cancelled by then, or the socket is ready, it returns immediately.
+/// 2. Otherwise it stores its continuation as the `waiter`, sets a timer and switches the socket's sources on.
+/// 3. A source, the timer or the cancellation of the task calls `finish`. The first call takes the `waiter`, switches
+///    the sources off and resumes the continuation. A later call with the number of a wait that is over has no effect.
+///
+/// `lock` guards all mutable state, the flags of `sources` included. Continuations are resumed outside the lock.
+///
+/// @unchecked because mutable state is only accessed under `lock`.
 final class SocketWatch: @unchecked Sendable {
 
     enum Outcome: Sendable {
@@ -28,43 +35,23 @@ final class SocketWatch: @unchecked Sendable {
     private typealias Waiter = UnsafeContinuation<Outcome, Never>
 
     private let lock = NSLock()
-    private let descriptor: Int32
-    private let reading: any DispatchSourceRead
-    private let writing: any DispatchSourceWrite
-    private var readingIsOn = false
-    private var writingIsOn = false
+    private let sources: SocketSources
     private var waiter: (number: UInt64, continuation: Waiter, token: UInt64)?
     private var lastNumber: UInt64 = 0
     private var cancelledNumber: UInt64 = 0
 
     init(socket: Int32) throws {
-        descriptor = dup(socket)
-        guard descriptor >= 0 else {
-            throw PostgresFailure(.cannotConnect, "No file descriptor is left: \(String(cString: strerror(errno)))")
-        }
-        let queue = DispatchQueue(label: "emporium.postgres.socket")
-        reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        writing = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
-        reading.setEventHandler { [weak self] in self?.finish(.ready) }
-        writing.setEventHandler { [weak self] in self?.finish(.ready) }
-        let closeLast = closing(descriptor)
-        reading.setCancelHandler(handler: closeLast)
-        writing.setCancelHandler(handler: closeLast)
+        sources = try SocketSources(socket: socket, label: "emporium.postgres.socket")
+        sources.setHandler { [weak self] in self?.finish(.ready) }
     }
 
-    deinit {
-        // A source that is not running can't be released.
-        reading.cancel()
-        writing.cancel()
-        if !readingIsOn { reading.resume() }
-        if !writingIsOn { writing.resume() }
-    }
-
-    /// Waits for something to read, and for room to write if that is asked for.
+    /// Waits until the socket can be read or written.
     ///
     /// - Parameters:
+    ///   - toRead: Whether readable data ends the wait.
+    ///   - toWrite: Whether room for output ends the wait.
     ///   - deadline: When to stop waiting.
-    ///   - heedsCancellation: Whether the task's cancellation ends it too.
+    ///   - heedsCancellation: Whether cancellation of the task ends the wait.
     func wait(
         toRead: Bool = true,
         toWrite: Bool,
@@ -96,36 +83,30 @@ final class SocketWatch: @unchecked Sendable {
                 continuation.resume(returning: .cancelled)
                 return
             }
-            if Self.isReady(descriptor, toRead: toRead, toWrite: toWrite) {
+            if Self.isReady(sources.descriptor, toRead: toRead, toWrite: toWrite) {
                 lock.unlock()
                 continuation.resume(returning: .ready)
                 return
             }
             let token = Watchdog.shared.watch(until: deadline) { [weak self] in self?.finish(.timedOut, number) }
             waiter = (number, continuation, token)
-            if toRead, !readingIsOn {
-                readingIsOn = true
-                reading.resume()
-            }
-            if toWrite, !writingIsOn {
-                writingIsOn = true
-                writing.resume()
-            }
+            if toRead { sources.watchesReading = true }
+            if toWrite { sources.watchesWriting = true }
             lock.unlock()
         }
     }
 
-    /// Whether there is no need to wait for a socket.
+    /// Whether a socket can be read or written without waiting.
     ///
-    /// Dispatch's sources tell only once that the other side is gone, and are of no use afterwards. Who has read what was left
-    /// then, and waits for more, would wait for nothing.
+    /// A Dispatch source reports only once that the peer has closed the connection. A reader that takes the remaining
+    /// data and then waits for another event would wait forever.
     static func isReady(_ descriptor: Int32, toRead: Bool, toWrite: Bool) -> Bool {
         let events = (toRead ? Int16(POLLIN) : 0) | (toWrite ? Int16(POLLOUT) : 0)
         var request = pollfd(fd: descriptor, events: events, revents: 0)
         return poll(&request, 1, 0) > 0
     }
 
-    /// Makes closing a socket drop what was written to it and not sent yet.
+    /// Makes closing a socket discard data that was written but not yet sent.
     static func discardOutput(of descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -144,17 +125,11 @@ final class SocketWatch: @unchecked Sendable {
         }
         let finished = waiter
         waiter = nil
-        if readingIsOn {
-            readingIsOn = false
-            reading.suspend()
-        }
-        if writingIsOn {
-            writingIsOn = false
-            writing.suspend()
-        }
+        sources.watchesReading = false
+        sources.watchesWriting = false
         lock.unlock()
         guard let finished else { return }
-        Watchdog.shared.callOff(finished.token)
+        Watchdog.shared.cancel(finished.token)
         finished.continuation.resume(returning: outcome)
     }
 }

@@ -1,20 +1,20 @@
 #if Postgres
-/// A statement of SQL.
+/// An SQL statement.
 struct Statement: Sendable {
 
-    /// The name under which connections prepare it, once each; `nil` for one that is planned anew each time, because
-    /// the best plan depends on the parameters.
+    /// The name under which each connection prepares it once; `nil` for a statement that the server plans for each
+    /// execution, because the best plan depends on the parameters.
     let name: String?
 
     let sql: String
 
-    /// A statement that is prepared under a name.
+    /// Creates a statement that is prepared under a name.
     init(_ name: String, _ sql: String) {
         self.name = name
         self.sql = sql
     }
 
-    /// A statement that is planned anew each time.
+    /// Creates a statement that is planned for each execution.
     init(_ sql: String) {
         name = nil
         self.sql = sql
@@ -30,5 +30,11 @@ struct Command: Sendable {
         self.statement = statement
         self.parameters = parameters
     }
+
+    static let begin = Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED"))
+    /// Begins a transaction whose statements all read the same snapshot.
+    static let beginSnapshot = Command(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+    static let commit = Command(Statement("COMMIT"))
+    static let rollback = Command(Statement("ROLLBACK"))
 }
 #endif

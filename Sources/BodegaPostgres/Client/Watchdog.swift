@@ -2,10 +2,17 @@
 import Bodega
 import Dispatch
 
-/// Calls back what is still under way when its time is over.
+/// Calls handlers when their deadlines have passed.
 ///
-/// Setting a timer costs more than a read, and hardly anything is ever late. So one timer stands for all: it is set for
-/// the earliest deadline, and not moved when that one is called off.
+/// A timer costs more than a read, and nearly all operations end before their deadline. So all deadlines share a timer:
+///
+/// 1. `watch` stores a handler under a token. If its deadline is the earliest, it also sets the timer for it.
+/// 2. `cancel` removes the handler. The timer stays set.
+/// 3. The timer fires on `queue`. The watchdog removes all handlers whose deadlines have passed, and notes the earliest
+///    of the others.
+/// 4. It calls the removed handlers outside the lock, and sets the timer for the noted deadline.
+///
+/// The lock of `state` guards all mutable state.
 final class Watchdog: Sendable {
 
     static let shared = Watchdog()
@@ -19,9 +26,9 @@ final class Watchdog: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "emporium.postgres.watchdog")
 
-    /// Asks for a call when a deadline has passed.
+    /// Calls a handler once a deadline has passed.
     ///
-    /// - Returns: What to call it off with.
+    /// - Returns: The token for ``cancel(_:)``.
     func watch(until deadline: PostgresDeadline, _ call: @escaping @Sendable () -> Void) -> UInt64 {
         let (token, isEarlier) = state.withLock { state in
             state.nextToken += 1
@@ -34,7 +41,7 @@ final class Watchdog: Sendable {
         return token
     }
 
-    func callOff(_ token: UInt64) {
+    func cancel(_ token: UInt64) {
         state.withLock { $0.calls[token] = nil }
     }
 
@@ -46,7 +53,7 @@ final class Watchdog: Sendable {
         let (due, next) = state.withLock { state in
             let due = state.calls.filter { $0.value.deadline.hasPassed }
             for token in due.keys { state.calls[token] = nil }
-            // An alarm that was set before an earlier one came in still rings, and has nothing to set.
+            // This timer was replaced by one for an earlier deadline, which sets the next timer.
             guard state.alarm == alarm else { return (due, PostgresDeadline?.none) }
             state.alarm = state.calls.values.lazy.map(\.deadline).min()
             return (due, state.alarm)

@@ -3,10 +3,10 @@ public import Bodega
 
 extension PostgresStorageEngine {
 
-    /// The collection of an address that names none.
+    /// The collection of an address without a collection.
     public static let unnamedCollection = "default"
 
-    /// Connects to the database that an address names.
+    /// Connects to the database at an address.
     ///
     /// ```swift
     /// let address = try StorageAddress(parsing: "postgres://app@db.example.com/notes#drafts")
@@ -14,17 +14,17 @@ extension PostgresStorageEngine {
     /// ```
     ///
     /// - Parameters:
-    ///   - address: The address. One without a collection means ``unnamedCollection``.
-    ///   - options: How the database is used.
-    /// - Throws: A ``StorageError``: ``StorageError/Code/invalidArgument`` if the address is of another engine, else like
-    ///   ``init(connecting:collection:options:now:)``.
+    ///   - address: The address. Without a collection, it refers to ``unnamedCollection``.
+    ///   - options: The options of the database.
+    /// - Throws: A ``StorageError``: ``StorageError/Code/invalidArgument`` if the address is that of another engine, or
+    ///   an error of ``init(connecting:collection:options:now:)``.
     public convenience init(
         _ address: StorageAddress,
         options: PostgresDatabase.Options = PostgresDatabase.Options()
     ) async throws {
         guard let url = address.connectionURL else {
             throw StorageError(
-                .invalidArgument, "\(address) is no PostgreSQL database. Open it with StorageAddress.open().")
+                .invalidArgument, "\(address) is not a PostgreSQL database. Open it with StorageAddress.open().")
         }
         try await self.init(
             connecting: url,

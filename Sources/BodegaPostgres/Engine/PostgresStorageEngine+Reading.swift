@@ -4,16 +4,17 @@ import Foundation
 
 extension PostgresStorageEngine {
 
-    /// Few keys go together with other short reads; many have a connection to themselves.
+    /// The maximum number of keys of a short read, which shares a connection.
     private static let fewKeys = 16
-    /// More go in parts that see the same, because a message to the server has a limit.
+    /// The maximum number of keys in a statement, as messages to the server are limited. More keys are read in several
+    /// statements, with one snapshot.
     private static let mostKeys = 20_000
 
     /// Reads the rows of some keys.
     ///
     /// - Parameters:
-    ///   - statement: Answers with the place of a key, counted from 1, and whatever else.
-    ///   - value: Takes a value from a row of an answer.
+    ///   - statement: Returns the place of the key, counted from 1, in the first column.
+    ///   - value: Reads a value from a row of a result.
     /// - Returns: The values with the indices of their keys, in the order of the keys.
     func rows<Value>(
         of keys: [CacheKey],
@@ -29,7 +30,7 @@ extension PostgresStorageEngine {
             let patience = patience(forItems: keys.count)
             answers = try await database.perform { session in
                 if commands.count == 1 { return [try await session.run(commands[0], patience: patience)] }
-                let all = [Command(ChangeStatements.begin)] + commands + [Command(ChangeStatements.end)]
+                let all = [Command.beginSnapshot] + commands + [.commit]
                 return Array(try await session.run(all, patience: patience).dropFirst().dropLast())
             }
         }
@@ -40,7 +41,7 @@ extension PostgresStorageEngine {
         }
     }
 
-    /// Asks for the rows of some keys; of many with several commands.
+    /// The commands that read the rows of some keys.
     func commands(of keys: [CacheKey], _ statement: KeyedStatement) -> [Command] {
         stride(from: 0, to: keys.count, by: Self.mostKeys).map { start in
             let part = keys[start..<min(start + Self.mostKeys, keys.count)]
@@ -48,7 +49,7 @@ extension PostgresStorageEngine {
         }
     }
 
-    /// Takes values from the answers to ``commands(of:_:)``.
+    /// Reads values from the results of ``commands(of:_:)``.
     ///
     /// - Returns: The values with the indices of their keys, in the order of the keys.
     static func values<Value>(
@@ -66,12 +67,12 @@ extension PostgresStorageEngine {
         return found.sorted { $0.index < $1.index }
     }
 
-    /// How long a server may be silent while it works at some items, in seconds.
+    /// How long the server may be silent while it processes some items, in seconds.
     func patience(forItems count: Int) -> TimeInterval {
         database.options.timeout + TimeInterval(count) / 1000
     }
 
-    /// The number of items, asked on a connection that the caller has.
+    /// Returns the number of items, on a session of the caller.
     func count(_ session: Session) async throws -> Int {
         var parameters = Parameters()
         parameters.append(number)
@@ -82,8 +83,8 @@ extension PostgresStorageEngine {
     /// Reads all items.
     ///
     /// - Parameters:
-    ///   - columns: What is needed of them.
-    ///   - value: Takes a value from a row.
+    ///   - columns: The columns to read.
+    ///   - value: Reads a value from a row.
     /// - Returns: The values in the order of the items.
     func scan<Value>(
         _ columns: ItemScan.Columns,

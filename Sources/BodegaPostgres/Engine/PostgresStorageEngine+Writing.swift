@@ -5,33 +5,32 @@ import Logging
 
 extension PostgresStorageEngine {
 
-    /// Something to be written, all or nothing.
+    /// A write or removal of one item, or a batch. It is applied all or nothing.
     enum Change: Sendable {
         case one(WritePlan.Row)
         case removal(ItemKey)
         case many(WritePlan)
 
-        /// About the number of rows that it adds to the log.
+        /// The approximate number of rows that it adds to the log.
         fileprivate var rowsInLog: Int {
             if case .many(let plan) = self { 1 + plan.steps.count / 1_000 } else { 1 }
         }
 
-        /// Whether it notes its request only after it has locked all rows that it changes: one that removes all notes that
-        /// before it writes.
+        /// Whether it logs its request only after it has locked all rows that it changes. A batch that removes all
+        /// items and then writes some logs the removal first.
         fileprivate var locksFirst: Bool {
             if case .many(let plan) = self { !plan.removesAll || plan.written.isEmpty } else { true }
         }
     }
 
-    /// Applies a change, once, whatever happens to the connection in the meantime.
+    /// Applies a change exactly once, also over lost connections.
     ///
-    /// Each attempt notes the change under the same identifier, which can stand there only once. So an attempt that
-    /// comes after one whose outcome is not known either waits for that one, or finds that it is done. If all fail, the
-    /// ``WriteFence`` keeps them from being applied later.
+    /// All attempts log the change under the same identifier, which is unique in the log. So an attempt after one with
+    /// an unknown outcome waits for that one, or finds it applied. If all attempts fail, the ``WriteFence`` prevents
+    /// them from being applied later.
     func apply(_ change: Change, key: CacheKey? = nil) async throws {
         try checkSizes(change)
-        let request = ChangeRequest(
-            collection: number, origin: (StorageOrigin.current ?? origin).id, identifier: .timeOrdered())
+        let request = ChangeRequest(collection: number, origin: (StorageOrigin.current ?? origin).id)
         if case .many(let plan) = change, plan.isEmpty { return }
         let deadline = PostgresDeadline.after(database.options.timeout)
         var doubt = WriteFence.Doubt(request: request, locksFirst: change.locksFirst)
@@ -59,12 +58,12 @@ extension PostgresStorageEngine {
         database.trimmer.count(change.rowsInLog)
     }
 
-    /// How long a write that has failed may take to find out whether it was applied, in seconds.
+    /// How long a failed write may take to determine whether it was applied, in seconds.
     private static let timeToSettle: TimeInterval = 5
 
-    /// Makes sure that a write that has failed was applied or never will be.
+    /// Determines the outcome of a failed write, and prevents it from being applied later.
     ///
-    /// - Throws: The error, unless it was applied.
+    /// - Throws: The error, unless the write was applied.
     private func settle(_ doubt: WriteFence.Doubt, after error: any Error, key: CacheKey?) async throws {
         if doubt.backends.isEmpty {
             let wasSent = (error as? PostgresFailure)?.code != nil
@@ -75,19 +74,19 @@ extension PostgresStorageEngine {
         case .neverApplied:
             throw StorageError.postgres(error, key: key, "Nothing was changed.")
         case .unknown:
-            let message = "Whether the write was applied is not known yet. The next write waits until it is."
+            let message = "Whether the write was applied is not known yet. The next write waits until it is known."
             throw StorageError.postgres(error, key: key, message)
         case .applied:
             do {
-                // In a task of its own, as this one may have been cancelled.
+                // In a new task, as the current one may have been cancelled.
                 try await Task {
                     try await database.attempt(until: limit) { session, _ in
                         try await waitForStandbys(doubt.request, session, patience: limit.remaining)
                     }
                 }.value
             } catch let failure {
-                bodegaLogger.debug("A write is not known to be replicated.", metadata: ["error": "\(failure)"])
-                throw StorageError.postgres(error, key: key, "The write was applied, but may not be replicated.")
+                bodegaLogger.debug("A write was applied, but may not be replicated.", metadata: ["error": "\(failure)"])
+                throw StorageError.postgres(error, key: key, "The write was applied, but may not be on the standby.")
             }
         }
     }
@@ -118,7 +117,7 @@ extension PostgresStorageEngine {
         _ = try await session.run(Command(ItemStatements.remove, parameters), patience: database.options.timeout)
     }
 
-    /// From this attempt on, nobody else may write while a batch that removes is applied.
+    /// The first attempt in which a batch that removes locks the table.
     private static let firstAttemptAlone = 3
 
     private func apply(_ plan: WritePlan, _ request: ChangeRequest, _ session: Session, _ attempt: Int) async throws {
@@ -134,23 +133,22 @@ extension PostgresStorageEngine {
         }
     }
 
-    /// Commits something else, so that a change of an attempt before, which the server has, is also where the server
-    /// lets commits wait for: nobody waited for that one.
+    /// Commits an empty request, which waits for the synchronous standbys. They then also have the change of an earlier
+    /// attempt, for whose replication no commit has waited.
     private func waitForStandbys(
         _ request: ChangeRequest, _ session: Session, patience: TimeInterval
     ) async throws {
         if session.isInTransaction { try await rollBack(session, patience) }
-        let nothing = ChangeRequest(
-            collection: request.collection, origin: request.origin, identifier: .timeOrdered())
+        let nothing = ChangeRequest(collection: request.collection, origin: request.origin)
         let commands = BatchCommands(plan: WritePlan(), request: nothing, isAlone: false).all
         _ = try await session.run(commands, patience: patience)
     }
 
     // MARK: Bulk writes
 
-    /// Writes items that are new by `COPY`, which is faster than anything else but can't overwrite.
+    /// Writes new items by `COPY`, which is the fastest way but can't overwrite.
     ///
-    /// - Returns: `false`, with nothing changed, if some are there already.
+    /// - Returns: `false`, with nothing changed, if some of the items exist.
     private func copy(
         _ plan: WritePlan,
         _ batch: BatchCommands,
@@ -160,7 +158,7 @@ extension PostgresStorageEngine {
         let sample = stride(from: 0, to: plan.written.count, by: max(1, plan.written.count / 64))
         let begin = ItemStatements.beginBulk.command(collection: self.number, sample.map { plan.written[$0].key })
         let state = try await session.run(batch.beginning + [begin], patience: patience)
-        guard let answer = state.last else { throw PostgresFailure(.unexpectedAnswer, "A statement has no result.") }
+        guard let answer = state.last else { throw PostgresFailure.noResult }
         let number: Int64 = try answer.number(0, 0)
         do {
             if try answer.flag(0, 1) {
@@ -170,7 +168,7 @@ extension PostgresStorageEngine {
             try await session.copy(
                 ItemCopy.sql, from: ItemCopy(plan.written, request: batch.request, batch: number), patience: patience)
         } catch let failure as PostgresFailure where failure.code == "23505" {
-            // The sample missed one, or somebody else has written one since.
+            // The sample missed an existing item, or another writer has added one since.
             try await rollBack(session, patience)
             return false
         }
@@ -179,7 +177,7 @@ extension PostgresStorageEngine {
     }
 
     private func rollBack(_ session: Session, _ patience: TimeInterval) async throws {
-        _ = try await session.run(Command(Statement("ROLLBACK")), patience: patience)
+        _ = try await session.run(.rollback, patience: patience)
     }
 
     // MARK: Limits
@@ -190,7 +188,10 @@ extension PostgresStorageEngine {
         case .removal: return
         case .many(let plan):
             if plan.written.count > ItemStatements.placesPerBatch {
-                let message = "A batch can write \(ItemStatements.placesPerBatch) items. Write several batches."
+                let message = """
+                    The batch writes \(plan.written.count) items, and the limit is \(ItemStatements.placesPerBatch). Divide the \
+                    batch.
+                    """
                 throw StorageError(.tooLarge, message)
             }
             for row in plan.written { try Self.checkSize(row) }
@@ -198,40 +199,21 @@ extension PostgresStorageEngine {
     }
 
     private static func checkSize(_ row: WritePlan.Row) throws {
-        // A message to the server, and a value there, can have a gigabyte, and the values of an item share a message.
-        guard row.data.count + (row.key.long?.count ?? 0) <= largestItem else {
-            throw StorageError(.tooLarge, "An item can have \(largestItem) bytes with its key. Divide it.")
+        // Messages to the server and values are limited to a gigabyte, and the values of an item share a message.
+        let size = row.data.count + (row.key.long?.count ?? 0)
+        guard size <= largestItem else {
+            let message = "An item has \(size) bytes with its key, and the limit is \(largestItem). Divide the item."
+            throw StorageError(.tooLarge, message)
         }
     }
 
     private static let largestItem = 500_000_000
 }
 
-/// Under what the change of an attempt to write is noted.
-struct ChangeRequest: Sendable {
-    var collection: Int32
-    var origin: UUID
-    var identifier: UUID
-}
-
 extension PostgresFailure {
-    /// Whether the change was noted before, and so applied.
+    /// Whether the log already has the request, so that the change was applied.
     fileprivate var isRepeatedRequest: Bool {
         code == "23505" && constraint == "emporium_changes_request"
-    }
-}
-
-extension UUID {
-    /// An identifier that nobody else makes. Later ones are larger, so that an index grows at its end (RFC 9562,
-    /// version 7).
-    fileprivate static func timeOrdered() -> UUID {
-        var bytes = UUID().uuid
-        let milliseconds = UInt64(Date().timeIntervalSince1970 * 1000)
-        withUnsafeMutableBytes(of: &bytes) { bytes in
-            for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: milliseconds >> (40 - 8 * index)) }
-            bytes[6] = 0x70 | bytes[6] & 0x0F
-        }
-        return UUID(uuid: bytes)
     }
 }
 #endif

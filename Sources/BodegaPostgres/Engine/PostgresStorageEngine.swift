@@ -2,25 +2,26 @@
 public import Bodega
 public import Foundation
 
-/// An engine that keeps its items in a PostgreSQL database, for programs on many machines.
+/// An engine that stores its items in a PostgreSQL database, for programs on many machines.
 ///
 /// ```swift
 /// let engine = try await PostgresStorageEngine(connecting: "postgres://app@db.example.com/notes", collection: "notes")
 /// try await engine.write(Data("Find out who you are.".utf8), key: CacheKey("dolly-parton"))
 /// ```
 ///
-/// - When a write returns, the server has committed it, as durably as the server is set up.
-/// - A batch is applied all or nothing, and no read sees half of one. Batches that were applied at the same time leave
-///   what they would have left one after the other.
-/// - When the server can't be reached, an operation waits for it, and throws ``StorageError/Code/unreachable`` in the
-///   end. A write that is repeated because its outcome was not known is not applied twice, and one that threw is not
-///   applied later. If the server can't be asked about it, the error says so, and the next write to the collection waits.
-/// - Dates are kept to the millisecond.
+/// - When a write returns, the server has committed it, as durably as the server is configured.
+/// - A batch is atomic, and no read sees a part of one. Concurrent batches have the same effect as batches in some
+///   serial order.
+/// - While the server can't be reached, an operation waits for it, and then throws ``StorageError/Code/unreachable``. A
+///   write that is repeated after an unknown outcome is not applied twice, and a write that threw is not applied later.
+///   If the outcome can't be determined, the error says so, and the next write to the collection waits until it is
+///   known.
+/// - Dates are stored to the millisecond.
 ///
 /// Several engines on one database share connections, see ``PostgresDatabase``.
 public final class PostgresStorageEngine: ThrowingStorageEngine {
 
-    /// The database that the items are in.
+    /// The database of the collection.
     public let database: PostgresDatabase
 
     /// The name of the collection.
@@ -29,7 +30,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
     let number: Int32
     let shards: ShardHash
     let now: @Sendable () -> Date
-    /// Tells the changes through this engine from those of others.
+    /// The origin of changes through this engine.
     let origin = StorageOrigin()
 
     init(database: PostgresDatabase, name: String, number: Int32, now: @escaping @Sendable () -> Date) {
@@ -40,15 +41,15 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
         shards = ShardHash(collection: name)
     }
 
-    /// Connects to a database, and creates the tables and the collection in it if they are missing.
+    /// Connects to a database, and creates its tables and the collection if they are missing.
     ///
     /// - Parameters:
     ///   - connectionString: A URL such as `postgres://app@db.example.com/notes`, or another form, see
     ///     ``PostgresDatabase/init(connecting:options:)``.
-    ///   - collection: The collection's name; any string but the empty one.
-    ///   - options: How the database is used.
-    ///   - now: Tells the time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if the database could not be reached or opened. None shows a password.
+    ///   - collection: The collection's name, which must not be empty.
+    ///   - options: The options of the database.
+    ///   - now: Returns the current time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the database could not be reached or opened. Errors contain no password.
     public convenience init(
         connecting connectionString: String,
         collection: String,
@@ -60,11 +61,11 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
         self.init(database: database, name: collection, number: engine.number, now: now)
     }
 
-    /// Another collection of the same database, created if it is missing.
+    /// Returns another collection of the same database, which is created if it is missing.
     ///
     /// The two share connections, but no items: equal keys name different items.
     ///
-    /// - Parameter name: The collection's name; any string but the empty one.
+    /// - Parameter name: The collection's name, which must not be empty.
     /// - Throws: A ``StorageError`` if it could not be created.
     public func collection(named name: String) async throws -> PostgresStorageEngine {
         try await database.collection(named: name, now: now)
@@ -145,7 +146,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
         try await apply(.many(plan.finish()))
     }
 
-    // MARK: Help
+    // MARK: Helpers
 
     private func parameters(for key: CacheKey) -> Parameters {
         let key = ItemKey(key, in: shards)

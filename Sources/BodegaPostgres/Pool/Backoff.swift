@@ -1,6 +1,6 @@
 #if Postgres
-/// How long to wait before each next attempt: twice as long each time, up to a limit, and less by a random part, so
-/// that those who were in each other's way don't meet again.
+/// The pauses between attempts: exponential up to a limit, with jitter, so that conflicting transactions do not collide
+/// again.
 struct Backoff: Sendable {
 
     private var pause: Duration
@@ -8,9 +8,9 @@ struct Backoff: Sendable {
     private let random: @Sendable () -> Double
 
     /// - Parameters:
-    ///   - first: The longest that the first pause can be.
-    ///   - longest: The longest that any pause can be.
-    ///   - random: Picks a number from 0 up to 1.
+    ///   - first: The maximum of the first pause.
+    ///   - longest: The maximum of all pauses.
+    ///   - random: Returns a random number from 0 up to 1.
     init(
         first: Duration,
         longest: Duration,
@@ -21,13 +21,13 @@ struct Backoff: Sendable {
         self.random = random
     }
 
-    /// For those who want the same rows: they are done in milliseconds.
+    /// For conflicting transactions, which take milliseconds.
     static var conflict: Backoff { Backoff(first: .milliseconds(4), longest: .milliseconds(500)) }
 
-    /// For a server that is away: it takes seconds.
+    /// For an unreachable server, which takes seconds to return.
     static var outage: Backoff { Backoff(first: .milliseconds(50), longest: .seconds(1)) }
 
-    /// The next pause: between half and all of what it can be.
+    /// The next pause: between half of its maximum and the maximum.
     mutating func next() -> Duration {
         defer { pause = min(pause * 2, longest) }
         return pause * (0.5 + random() / 2)

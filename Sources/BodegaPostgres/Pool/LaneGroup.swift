@@ -1,14 +1,14 @@
 #if Postgres
 import Bodega
 
-/// The connections that short reads share.
+/// The lanes among which short reads are distributed.
 final class LaneGroup: Sendable {
 
     private let lanes: [ReadLane]
 
-    /// A lane with fewer reads under way takes the next one, so that a connection is only made when those that are
-    /// there have something to do, and reads go out together.
-    private static let enough = 8
+    /// The load from which on the next lane is used. A high enough value avoids needless connections and lets reads
+    /// share batches.
+    private static let sufficientLoad = 8
 
     init(pool: SessionPool, count: Int) {
         let lanes = (0..<count).map { _ in ReadLane(pool: pool) }
@@ -22,7 +22,7 @@ final class LaneGroup: Sendable {
         var least = Int.max
         for lane in lanes {
             let load = lane.load
-            if load < Self.enough { return lane }
+            if load < Self.sufficientLoad { return lane }
             if load < least { (best, least) = (lane, load) }
         }
         return best

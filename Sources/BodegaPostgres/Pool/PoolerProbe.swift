@@ -2,22 +2,24 @@
 import Bodega
 import Foundation
 
-/// Finds out whether a connection pooler gives each transaction another session of the server, as PgBouncer does in
-/// transaction mode. Prepared statements, notifications and settings need one session for as long as the connection lasts.
+/// Detects a connection pooler that gives each transaction another session of the server, as PgBouncer does in
+/// transaction mode.
+///
+/// Prepared statements, notifications and settings need one session for as long as the connection lasts.
 enum PoolerProbe {
 
-    /// Makes sure that a connection keeps its session.
+    /// Checks that a connection keeps its session.
     ///
-    /// - Throws: A ``StorageError`` of code ``StorageError/Code/cannotOpen`` if it doesn't.
+    /// - Throws: A ``StorageError`` of code ``StorageError/Code/cannotOpen`` if it does not.
     static func check(_ session: Session, _ pool: SessionPool, patience: TimeInterval) async throws {
         let first = try await process(of: session, patience)
-        // A pooler tells its own number. Without one, this is all that opening a database costs more.
+        // A pooler reports a process number of its own. Without a pooler, the probe costs this one round trip.
         if first == session.backend.process { return }
-        // Another connection takes what session this one had, and keeps it.
+        // A transaction on another connection takes over the session of this one.
         let other = try await pool.makeSession()
         _ = try await other.run([Command(Statement("BEGIN")), Command(Statement("SELECT 1"))], patience: patience)
         let second = try await process(of: session, patience)
-        _ = try await other.run(Command(Statement("ROLLBACK")), patience: patience)
+        _ = try await other.run(.rollback, patience: patience)
         if first != second { throw StorageError(.cannotOpen, StorageError.poolerMessage) }
     }
 

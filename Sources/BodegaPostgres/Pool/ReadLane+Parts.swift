@@ -3,7 +3,7 @@ import Bodega
 
 extension ReadLane {
 
-    /// What was sent, and is still to be answered.
+    /// A request that was sent and whose results have not all arrived.
     enum Slot {
         case preparation(String)
         case read(Read)
@@ -13,49 +13,50 @@ extension ReadLane {
     /// The connection of a lane.
     struct Line {
         let session: Session
-        let source: LaneSource
+        let sources: SocketSources
         var prepared: Set<String> = []
-        /// How often something was received.
+        /// The number of times input was received.
         var receipts = 0
-        /// How often the server was asked to stop a read and has not been seen to.
+        /// The number of cancellation requests whose effect has not been observed.
         var cancellations = 0
     }
 
-    /// A read under way.
+    /// A read in progress.
+    ///
+    /// @unchecked because mutable state is only accessed under the lane's lock.
     final class Read: @unchecked Sendable {
-        // @unchecked because what changes is only reached under the lane's lock.
         let command: Command
         let deadline: PostgresDeadline
         private let isFirstAttempt: Bool
-        /// Until when the server must send something, or the connection is taken for dead; `nil` before the read was sent.
+        /// The deadline for any input from the server; `nil` before the read was sent.
         private(set) var deadlineForProof: PostgresDeadline?
         var continuation: UnsafeContinuation<QueryResult, any Error>?
         var wasCancelled = false
-        var serverWasTold = false
-        /// How often it was sent again because others on the connection stood in its way.
+        var requestedCancellation = false
+        /// The number of times it was sent again because other reads made it fail.
         var repeats = 0
-        /// How often something had been received when it was sent.
+        /// The lane's receipts when the read was sent.
         private(set) var receiptsBefore = 0
 
-        /// - Parameter isFirstAttempt: Whether half of the time is to be left for another connection.
+        /// - Parameter isFirstAttempt: Whether to keep half of the time for an attempt on another connection.
         init(_ command: Command, until deadline: PostgresDeadline, isFirstAttempt: Bool = false) {
             self.command = command
             self.deadline = deadline
             self.isFirstAttempt = isFirstAttempt
         }
 
-        /// The next moment at which something may have to be done about it.
+        /// The next deadline at which to check the read.
         var nextDeadline: PostgresDeadline {
             if let deadlineForProof, !deadlineForProof.hasPassed { deadlineForProof } else { deadline }
         }
 
-        /// Takes note that it is sent.
+        /// Starts the time for a sign of life. Call it when the read is sent.
         func demandProof(afterReceipts receipts: Int) {
             receiptsBefore = receipts
             deadlineForProof = isFirstAttempt ? .after(deadline.remaining / 2) : deadline
         }
 
-        /// Whether nothing was received since it was sent, for so long that the connection is taken for dead.
+        /// Whether the connection has received nothing since the read was sent, and the time for it is over.
         func seemsLost(afterReceipts receipts: Int) -> Bool {
             receiptsBefore == receipts && deadlineForProof?.hasPassed == true
         }

@@ -1,19 +1,19 @@
 #if Postgres
 import Foundation
 
-/// Repeats what failed because others were in its way, or because the server went away.
+/// Repeats operations that failed because of concurrent transactions or an unreachable server.
 struct Retries: Sendable {
 
     let clock: any Clock<Duration>
-    /// Whether another server may be the one to write to.
+    /// Whether another server may be the primary.
     let hasSeveralHosts: Bool
 
-    /// Does something until it is done, can't be done, or the time is over.
+    /// Repeats an operation while it fails with a conflict or an outage.
     ///
     /// - Parameters:
-    ///   - deadline: When to stop trying.
-    ///   - failure: What an attempt before these has failed with.
-    ///   - body: Gets the number of the attempt, from 0.
+    ///   - deadline: The deadline after which no attempt is started.
+    ///   - failure: The failure of an earlier attempt by the caller.
+    ///   - body: The operation. It receives the number of the attempt, from 0.
     func untilDone<Value>(
         by deadline: PostgresDeadline,
         after failure: PostgresFailure? = nil,
@@ -22,7 +22,8 @@ struct Retries: Sendable {
         try await attempts(until: deadline, after: failure, { $0.isConflict || isOutage($0) }, body)
     }
 
-    /// The same, but gives up at once if the server can't be reached.
+    /// Repeats an operation while it fails with a conflict, or because the server is starting or has no connection
+    /// left. A server that can't be reached is not retried.
     func whileConflicting<Value>(
         until deadline: PostgresDeadline,
         _ body: (Int) async throws -> Value

@@ -3,9 +3,19 @@ import Bodega
 import DequeModule
 import Foundation
 
-/// The connections to a server, lent to one task at a time.
+/// A pool of sessions, each lent to one task at a time.
 ///
-/// There are at most as many as allowed; who finds none left waits, first come, first served.
+/// 1. `lend` takes an idle session, or, below the limit, the right to connect. Otherwise the task joins the queue of
+///    `waiters`, which are served in order of arrival.
+/// 2. `withSession` runs its closure with the session.
+/// 3. `takeBack` rolls an open transaction back. A usable session goes to the first waiter, or becomes idle. An
+///    unusable one passes the right to connect to the first waiter, or lowers the count.
+/// 4. A waiter leaves the queue at its deadline, when its task is cancelled, or when the pool closes.
+/// 5. A task may be cancelled after it took its number and before it joined the queue. `coming` and `cancelled` record
+///    that, and it does not join.
+/// 6. When a session is silent, `suspectConnections` closes the idle sessions and informs the read lanes.
+///
+/// The lock of `state` guards all mutable state. Connecting, rolling back and resuming continuations happen outside it.
 final class SessionPool: Sendable {
 
     private struct Waiter {
@@ -14,25 +24,26 @@ final class SessionPool: Sendable {
         var token: UInt64
     }
 
-    /// What somebody gets whose turn it is.
+    /// The outcome of acquiring a place in the pool.
     private enum Turn: Sendable {
         case use(Session)
-        /// The right to one connection more.
+        /// The right to open another connection.
         case connect
     }
 
     private struct State {
         var idle: [Session] = []
-        /// Those that are idle, lent or being made.
+        /// The number of sessions that are idle, lent or connecting.
         var count = 0
         var waiters: Deque<Waiter> = []
         var nextNumber: UInt64 = 0
-        /// The numbers of those who are about to wait.
+        /// The numbers of tasks that are about to join the queue.
         var coming: Set<UInt64> = []
-        /// The numbers of those who were cancelled before they waited.
+        /// The numbers of tasks that were cancelled before they joined the queue.
         var cancelled: Set<UInt64> = []
         var lastHost: ConnectionTarget.Host?
-        var suspects: [@Sendable () -> Void] = []
+        /// Called when connections may be dead.
+        var suspicionHandlers: [@Sendable () -> Void] = []
         var isClosed = false
     }
 
@@ -47,9 +58,9 @@ final class SessionPool: Sendable {
         self.connectTimeout = connectTimeout
     }
 
-    /// Lends a connection to a closure. A transaction that the closure leaves open is rolled back.
+    /// Lends a session to a closure. A transaction that the closure leaves open is rolled back.
     ///
-    /// - Parameter deadline: When to stop waiting for a connection.
+    /// - Parameter deadline: The deadline for acquiring a session.
     func withSession<Value>(
         until deadline: PostgresDeadline,
         _ body: (Session) async throws -> Value
@@ -66,31 +77,31 @@ final class SessionPool: Sendable {
         }
     }
 
-    /// Closes the connections that are idle, because one has turned out to be dead, and they may be, too.
+    /// Closes all idle connections, after one connection has turned out to be dead.
     func suspectConnections() {
-        let (idle, others) = state.withLock { state in
+        let (idle, handlers) = state.withLock { state in
             defer {
                 state.count -= state.idle.count
                 state.idle = []
             }
-            return (state.idle, state.suspects)
+            return (state.idle, state.suspicionHandlers)
         }
         withExtendedLifetime(idle) {}
-        for suspect in others { suspect() }
+        for handler in handlers { handler() }
     }
 
-    /// Registers what else to do about connections that may be dead.
+    /// Registers a handler for ``suspectConnections()``.
     func whenSuspecting(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.suspects.append(body) }
+        state.withLock { $0.suspicionHandlers.append(body) }
     }
 
-    /// Makes a connection that doesn't count and isn't shared.
+    /// Connects a session outside the pool's limit, which the caller owns.
     ///
-    /// - Parameter deadline: When to give up; `nil` to give each host its time.
+    /// - Parameter deadline: The deadline; `nil` for the connect timeout of each host.
     func makeSession(until deadline: PostgresDeadline? = nil) async throws -> Session {
         let deadline = deadline ?? .after(connectTimeout * Double(target.hosts.count))
         let host = try state.withLock { state in
-            if state.isClosed { throw Self.isClosed }
+            if state.isClosed { throw PostgresFailure.closed }
             return state.lastHost
         }
         let session = try await Session.connect(
@@ -99,7 +110,7 @@ final class SessionPool: Sendable {
         return session
     }
 
-    /// Closes the connections that are idle, and the others when they are given back.
+    /// Closes the idle sessions immediately, and the lent ones when they are returned.
     func close() {
         let (idle, waiters) = state.withLock { state in
             state.isClosed = true
@@ -110,13 +121,11 @@ final class SessionPool: Sendable {
             return (state.idle, state.waiters)
         }
         for waiter in waiters {
-            Watchdog.shared.callOff(waiter.token)
-            waiter.continuation.resume(throwing: Self.isClosed)
+            Watchdog.shared.cancel(waiter.token)
+            waiter.continuation.resume(throwing: PostgresFailure.closed)
         }
         withExtendedLifetime(idle) {}
     }
-
-    private static var isClosed: PostgresFailure { PostgresFailure(.closed, "The database was closed.") }
 
     // MARK: Lending
 
@@ -131,7 +140,7 @@ final class SessionPool: Sendable {
             return try await makeSession(until: deadline)
         } catch {
             giveUpTurn()
-            // It is not the server that was slow if the turn came too late to connect.
+            // If the right to connect came too late, the pool was the cause and not the server.
             let failure = error as? PostgresFailure
             if hasWaited, failure?.kind == .cannotConnect, deadline.hasPassed { throw Self.isExhausted(limit) }
             throw error
@@ -141,9 +150,9 @@ final class SessionPool: Sendable {
     private func takeBack(_ session: Session) async {
         if session.isUsable, session.isInTransaction {
             do {
-                _ = try await session.run(Command(Statement("ROLLBACK")), patience: connectTimeout)
+                _ = try await session.run(.rollback, patience: connectTimeout)
             } catch {
-                // Then the server rolls back when the connection ends.
+                // The server rolls back when the connection ends.
                 return giveUpTurn()
             }
         }
@@ -157,7 +166,7 @@ final class SessionPool: Sendable {
         hand(.use(session), to: next)
     }
 
-    /// Lets somebody else have the connection that wasn't made or has ended.
+    /// Passes the place of a session that was not connected or has ended to the next waiter.
     private func giveUpTurn() {
         let next = state.withLock { state in
             let next = state.waiters.popFirst()
@@ -169,18 +178,18 @@ final class SessionPool: Sendable {
 
     private func hand(_ turn: Turn, to waiter: Waiter?) {
         guard let waiter else { return }
-        Watchdog.shared.callOff(waiter.token)
+        Watchdog.shared.cancel(waiter.token)
         waiter.continuation.resume(returning: turn)
     }
 
     // MARK: Waiting
 
-    /// Waits for a connection, or for the right to make one.
+    /// Waits for a session, or for the right to connect one.
     ///
-    /// - Returns: That, and whether others had all of them before.
+    /// - Returns: The turn, and whether the task had to wait for it.
     private func turn(until deadline: PostgresDeadline) async throws -> (turn: Turn, hasWaited: Bool) {
         let (turn, number): (Turn?, UInt64) = try state.withLock { state in
-            if state.isClosed { throw Self.isClosed }
+            if state.isClosed { throw PostgresFailure.closed }
             if let session = state.idle.popLast() { return (.use(session), 0) }
             if state.count < limit {
                 state.count += 1
@@ -210,27 +219,28 @@ final class SessionPool: Sendable {
         let outcome: Result<Turn, any Error>? = state.withLock { state in
             state.coming.remove(number)
             if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
-            if state.isClosed { return .failure(Self.isClosed) }
-            // One may have come free since.
+            if state.isClosed { return .failure(PostgresFailure.closed) }
+            // A session may have become idle since.
             if let session = state.idle.popLast() { return .success(.use(session)) }
             if state.count < limit {
                 state.count += 1
                 return .success(.connect)
             }
-            // The watchdog may have looked for it in vain.
+            // The watchdog may have fired before the task joined the queue.
             if deadline.hasPassed { return .failure(Self.isExhausted(limit)) }
             state.waiters.append(Waiter(number: number, continuation: continuation, token: token))
             return nil
         }
         guard let outcome else { return }
-        Watchdog.shared.callOff(token)
+        Watchdog.shared.cancel(token)
         continuation.resume(with: outcome)
     }
 
     private static func isExhausted(_ limit: Int) -> PostgresFailure {
-        PostgresFailure(.poolExhausted, "All \(limit) connections stayed in use.")
+        PostgresFailure(.poolExhausted, "All \(limit) connections of the pool stayed in use.")
     }
 
+    /// Removes a task from the queue and resumes it with an error.
     private func leave(_ number: UInt64, _ error: any Error, isCancellation: Bool) {
         let waiter: Waiter? = state.withLock { state in
             guard let index = state.waiters.firstIndex(where: { $0.number == number }) else {
@@ -240,7 +250,7 @@ final class SessionPool: Sendable {
             return state.waiters.remove(at: index)
         }
         guard let waiter else { return }
-        Watchdog.shared.callOff(waiter.token)
+        Watchdog.shared.cancel(waiter.token)
         waiter.continuation.resume(throwing: error)
     }
 }

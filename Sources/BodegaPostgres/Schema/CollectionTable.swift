@@ -2,10 +2,10 @@
 import Bodega
 import Foundation
 
-/// The table of the collections, which gives each a number.
+/// The table of collections, which assigns each a number.
 enum CollectionTable {
 
-    /// The number of a collection, which is created if it is missing, unless it must exist.
+    /// Returns the number of a collection, and creates it if it is missing, unless it must exist.
     static func number(
         of name: String,
         mustExist: Bool,
@@ -22,15 +22,15 @@ enum CollectionTable {
             if found.count > 0 { return try found.number(0, 0) }
             if mustExist {
                 let others = try await names(in: session, patience: patience).map { "\"\($0)\"" }
-                let known = others.isEmpty ? "" : " There are: \(others.joined(separator: ", "))."
-                throw StorageError(.cannotOpen, "The database has no collection \"\(name)\".\(known)")
+                let known = others.isEmpty ? "It has none." : "There are: \(others.joined(separator: ", "))."
+                throw StorageError(.cannotOpen, "The database has no collection \"\(name)\". \(known)")
             }
-            // Whoever else creates it at this moment is waited for.
+            // Waits for a concurrent transaction that creates the same collection.
             _ = try await session.run(create, patience: patience)
         }
     }
 
-    /// The names, in the order of the numbers.
+    /// Returns the names, in the order of the numbers.
     static func names(in session: Session, patience: TimeInterval) async throws -> [String] {
         let all = Command(Statement("SELECT name FROM emporium_collections ORDER BY id"))
         let rows = try await session.run(all, patience: patience)

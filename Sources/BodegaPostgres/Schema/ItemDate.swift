@@ -2,14 +2,14 @@
 import Bodega
 import Foundation
 
-/// How a date stands in a row: as milliseconds since 1970.
+/// The representation of a date in a row: milliseconds since 1970.
 enum ItemDate {
 
     static func number(of date: Date) -> Int64 {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
-        // A date that is no number stands for none.
+        // A NaN date is stored as 1970.
         if milliseconds.isNaN { return 0 }
-        // As far as dates that anybody has go, and further.
+        // Clamped to about 285,000 years around 1970.
         return Int64(min(max(milliseconds, -9e15), 9e15))
     }
 

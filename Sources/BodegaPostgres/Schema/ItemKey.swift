@@ -3,19 +3,19 @@ import Bodega
 import Crypto
 import Foundation
 
-/// How a key stands in a row.
+/// The representation of a key in a row.
 ///
-/// - `bytes`, the column `key`: a byte that tells the kind, then the raw value, or the normal form of a URL, in UTF-8.
-///   PostgreSQL's text can't hold every string, and an index can't hold every length: one of more than 1,000 bytes is
-///   replaced by its SHA-256, with a mark in the first byte, and stands in the column `long_key`.
-/// - `shard`: what rows are distributed by, see ``ShardHash``.
+/// - `bytes`, the column `key`: a byte for the kind, then the raw value, or the normal form of a URL, in UTF-8.
+///   PostgreSQL's `text` can't hold every string, and an index can't hold every length: a key of more than 1,000 bytes
+///   is replaced by its SHA-256, with a flag in the first byte, and stored in the column `long_key`.
+/// - `shard`: determines the partition of the row, see ``ShardHash``.
 struct ItemKey: Sendable {
 
     let shard: Int16
-    /// What the shard follows from; decides on the order within a shard.
+    /// The hash that the shard is computed from. It determines the order within a shard.
     private let hash: UInt64
     let bytes: [UInt8]
-    /// What a long key stands for, in the form that `bytes` has otherwise.
+    /// The unabridged bytes of a long key; `nil` for other keys.
     let long: [UInt8]?
 
     init(_ key: CacheKey, in collection: ShardHash) {
@@ -37,25 +37,25 @@ struct ItemKey: Sendable {
         }
     }
 
-    /// The key with its kind, whatever its length.
+    /// The kind and the key, of any length.
     var full: [UInt8] { long ?? bytes }
 
-    /// Reads a key.
+    /// Decodes a key.
     ///
-    /// - Throws: A ``StorageError`` if it is not one that this could have written.
+    /// - Throws: A ``StorageError`` if the bytes are not the representation of a key.
     static func key(_ bytes: UnsafeRawBufferPointer) throws -> CacheKey {
         guard let first = bytes.first, let kind = kind(of: first) else { throw damaged }
         let text = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
         let identity = String(decoding: text, as: UTF8.self)
-        // Repairing changes the bytes.
+        // Decoding replaces invalid UTF-8, which changes the bytes.
         guard identity.utf8.elementsEqual(text) else { throw damaged }
         return CacheKey(identity: identity, kind: kind)
     }
 
-    /// A number that is never larger than that of a key that stands behind in the order in which rows are locked.
+    /// The leading bits of the lock order. Of two keys, the one with the smaller number comes first.
     var order: UInt64 { UInt64(UInt16(bitPattern: shard)) << 48 | hash >> 16 }
 
-    /// Whether one stands before the other in the order in which rows are locked.
+    /// The order in which transactions lock rows.
     static func < (left: ItemKey, right: ItemKey) -> Bool {
         if left.shard != right.shard { return left.shard < right.shard }
         if left.hash != right.hash { return left.hash < right.hash }
@@ -78,7 +78,8 @@ struct ItemKey: Sendable {
     }
 
     private static var damaged: StorageError {
-        StorageError(.damaged, "The database holds a key that this version doesn't understand. It is still there.")
+        StorageError(
+            .damaged, "The database has a key of an unknown form, which was left unchanged. Update this program.")
     }
 }
 #endif

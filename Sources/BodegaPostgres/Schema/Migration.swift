@@ -1,8 +1,7 @@
 #if Postgres
-/// A step from one version of the tables to the next.
+/// A migration of the tables to the next version.
 ///
-/// All of them are SQL that PostgreSQL and the databases that speak like it understand. A step that was published never
-/// changes.
+/// A published migration never changes.
 struct Migration: Sendable {
 
     let version: Int32
@@ -12,7 +11,7 @@ struct Migration: Sendable {
         [Migration(version: 1, statements: firstVersion(partitions: partitions))]
     }
 
-    /// The version that this program knows.
+    /// The latest version that this program supports.
     static let latest: Int32 = 1
 
     private static func firstVersion(partitions: Int) -> [String] {

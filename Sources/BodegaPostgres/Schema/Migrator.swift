@@ -2,22 +2,22 @@
 import Bodega
 import Foundation
 
-/// Brings the tables up to the version that this program knows.
+/// Migrates the tables to the latest version that this program supports.
 ///
-/// Many programs may do so at once: one of them goes first, and the others wait for a row that it has locked, and then
-/// find everything done.
+/// Programs may migrate concurrently: the first one locks a row, the others wait for the lock and then find the tables
+/// migrated.
 struct Migrator: Sendable {
 
     let partitions: Int
     let patience: TimeInterval
 
-    /// Creates or changes what is missing; without a single write, and so without the right to, if nothing is.
+    /// Applies the missing migrations. If there are none, it writes nothing and needs no right to write.
     func migrate(_ session: Session) async throws {
         if try await version(session) == Migration.latest { return }
         try await createTable(session)
         try await session.run(
             [
-                Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED")),
+                .begin,
                 Command(Statement("SELECT version FROM emporium_migrations WHERE version = 0 FOR UPDATE")),
             ],
             patience: patience
@@ -28,23 +28,23 @@ struct Migrator: Sendable {
             let note = "INSERT INTO emporium_migrations (version) VALUES (\(migration.version))"
             _ = try await session.run(commands + [Command(Statement(note))], patience: patience)
         }
-        _ = try await session.run(Command(Statement("COMMIT")), patience: patience)
+        _ = try await session.run(.commit, patience: patience)
     }
 
-    /// Makes sure that the tables are there, and of the version that this program knows. Nothing is changed.
+    /// Checks that the tables exist in the latest version, and changes nothing.
     func check(_ session: Session) async throws {
         switch try await version(session) {
-        case nil, 0: throw StorageError(.cannotOpen, "The database holds no items: it has no table for them.")
+        case nil, 0:
+            throw StorageError(
+                .cannotOpen, "The database holds no items: its tables are missing. Write an item to create them.")
         case Migration.latest: return
         case let version?:
-            let message = "The tables are of version \(version). Open them for writing once, to bring them up to date."
+            let message = "The tables have version \(version). Open the database once for writing to migrate them."
             throw StorageError(.cannotOpen, message)
         }
     }
 
-    /// The version of the tables.
-    ///
-    /// - Returns: `nil` if there are none.
+    /// Returns the version of the tables; `nil` if there are none.
     private func version(_ session: Session) async throws -> Int32? {
         let statement = Statement("SELECT coalesce(max(version), 0) FROM emporium_migrations")
         let version: Int32
@@ -54,7 +54,8 @@ struct Migrator: Sendable {
             return nil
         }
         guard version <= Migration.latest else {
-            let message = "The tables are of version \(version), and this program knows \(Migration.latest). Update it."
+            let message =
+                "The tables have version \(version), this program supports \(Migration.latest). Update the program."
             throw StorageError(.cannotOpen, message)
         }
         return version
@@ -72,7 +73,7 @@ struct Migrator: Sendable {
                 _ = try await session.run(Command(Statement(table)), patience: patience)
                 break
             } catch let failure as PostgresFailure where ["23505", "42P07", "42710", "XX000"].contains(failure.code) {
-                // Two that create a table at the same moment find out only when both are about to end.
+                // Another transaction created the table concurrently.
                 try Task.checkCancellation()
                 if try await version(session) != nil { break }
             }
@@ -84,7 +85,7 @@ struct Migrator: Sendable {
 
 extension [QueryResult] {
     func requireAll(_ expected: Int) throws {
-        if count != expected { throw PostgresFailure(.unexpectedAnswer, "A statement has no result.") }
+        if count != expected { throw PostgresFailure.noResult }
     }
 }
 #endif

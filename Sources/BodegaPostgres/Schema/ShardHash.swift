@@ -1,10 +1,11 @@
 #if Postgres
-/// The hash that says in which of 4,096 shards an item is: FNV-1a of 64 bits
-/// (http://www.isthe.com/chongo/tech/comp/fnv/index.html) over the collection's name in UTF-8, a byte 255, which no
-/// name holds, and the key as ``ItemKey`` writes it; its halves are combined, and the low 12 bits of that are the
-/// shard.
+/// The hash that assigns an item to one of 4,096 shards.
 ///
-/// Programs must agree on it as long as there are rows, so it never changes.
+/// It is FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/index.html) over the collection's name in UTF-8,
+/// a byte 255, which occurs in no name, and the key as ``ItemKey`` represents it. The shard is the low 12 bits of the
+/// XOR of the two halves.
+///
+/// All programs must compute the same shard for stored rows, so the hash never changes.
 struct ShardHash: Sendable {
 
     static let shardCount = 4_096

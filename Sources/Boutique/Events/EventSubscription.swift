@@ -43,7 +43,7 @@ final class EventSubscription<Item: StorableItem> {
         if count > Self.minimumLimit, backlog.contains(where: { $0.operation == .loaded }) { restart() }
     }
 
-    /// Hands an event to the reader.
+    /// Delivers an event to the reader.
     ///
     /// - Parameters:
     ///   - event: The event.

@@ -1,22 +1,22 @@
-/// A change of a ``Store``, or a snapshot of it.
+/// A change of a ``Store``.
 ///
 /// ```swift
 /// for await event in store.events {
 ///     switch event.operation {
 ///     case .initialized: print("loading")
-///     case .loaded: print("there are", event.items.count)
+///     case .loaded: print("loaded:", event.items.count)
 ///     case .insert: print("new:", event.inserted, "changed:", event.updated)
-///     case .remove: print("gone:", event.removed)
+///     case .remove: print("removed:", event.removed)
 ///     }
 /// }
 /// ```
 public struct StoreEvent<Item: StorableItem>: Sendable {
 
-    /// The kind of an event.
+    /// The kind of change.
     public enum Operation: Codable, Sendable, Hashable {
         /// The store has no items yet: it is loading, or loading has failed.
         case initialized
-        /// The items are loaded. `items` contains all of them and replaces what the reader knew before.
+        /// The items were loaded. `items` replaces all items known before.
         case loaded
         /// Items were inserted or replaced.
         case insert
@@ -24,22 +24,20 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
         case remove
     }
 
-    /// The kind of the event.
+    /// The kind of change.
     public let operation: Operation
 
-    /// The items of the event: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new
-    /// versions of the inserted and replaced items, for ``Operation/remove`` the items that were removed.
+    /// The items concerned: for ``Operation/loaded`` all items of the store, for ``Operation/insert`` the new versions
+    /// of the inserted and replaced items, for ``Operation/remove`` the removed items.
     public let items: [Item]
 
-    /// The identifiers of the items that are new, in the order of the call. Empty for other events than
-    /// ``Operation/insert``.
+    /// The identifiers of the new items, in the order of the call. Only for ``Operation/insert``.
     public let inserted: [String]
 
-    /// The identifiers of the items that were replaced, in the order of the call. Empty for other events than
-    /// ``Operation/insert``.
+    /// The identifiers of the items that were replaced, in the order of the call. Only for ``Operation/insert``.
     public let updated: [String]
 
-    /// The identifiers of the items that were removed. Empty for other events than ``Operation/remove``.
+    /// The identifiers of the removed items. Only for ``Operation/remove``.
     public let removed: [String]
 
     init(
@@ -59,7 +57,7 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
 
 extension StoreEvent: Codable {
 
-    /// Decodes an event. An event that Boutique has encoded contains no identifiers.
+    /// Decodes an event. An event that Boutique has encoded has no identifiers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

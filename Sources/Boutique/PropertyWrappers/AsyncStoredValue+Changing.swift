@@ -1,20 +1,21 @@
-// The changes. They do what those of `StoredValue` do; see `PersistedValue`.
+// The changes, which do the same as those of `StoredValue`; see `PersistedValue`.
 
 extension AsyncStoredValue {
 
-    /// Reads the value, changes it and stores it, in one step.
+    /// Reads the value, changes it and stores it.
     ///
-    /// No change that is made through the same engine object is lost. If another process, or another engine on the same
-    /// data, changes the value between reading and storing it, that change is replaced.
+    /// Changes through the same engine object run one after the other, so none is lost. A change that another process,
+    /// or another engine on the same data, makes between the read and the write is overwritten.
     ///
-    /// - Parameter change: Changes the value. It cannot change other values of engines.
-    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. An engine that
-    ///   has stored it all the same, such as one whose answer was lost, is read again, and its value is shown.
+    /// - Parameter change: Changes the value. It cannot change other values in engines, because that is asynchronous.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. If the
+    ///   engine has stored it nevertheless, for example because its response was lost, the stored value is read again
+    ///   and published.
     public func modify(_ change: @Sendable (inout Item) -> Void) async throws {
         try await core.modify(change)
     }
 
-    /// Stores a value in place of the one that is there.
+    /// Replaces the stored value.
     ///
     /// - Parameter value: The new value.
     /// - Throws: A `StorageError` if the old value could not be read, or the new one not encoded or stored; it is
@@ -52,7 +53,7 @@ extension AsyncStoredValue {
         try await modify { $0.toggle() }
     }
 
-    /// Adds an element at the end of the collection, such as an array or a string.
+    /// Appends an element to the collection, such as an array or a string.
     ///
     /// - Parameter element: The element.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
@@ -61,11 +62,11 @@ extension AsyncStoredValue {
         try await modify { $0.append(element) }
     }
 
-    /// Puts an element in the place of the first that equals another. If none does, nothing changes.
+    /// Replaces the first element that equals another. If there is none, the value stays the same.
     ///
     /// - Parameters:
     ///   - element: The element to look for.
-    ///   - replacement: What takes its place.
+    ///   - replacement: The element that replaces it.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
     public func replace<Element: Equatable & Sendable>(
         _ element: Element,
@@ -74,7 +75,7 @@ extension AsyncStoredValue {
         try await modify { _ = $0.replaceFirst(element, with: replacement) }
     }
 
-    /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur.
+    /// Removes all occurrences of an element from the array, or appends the element if there are none.
     ///
     /// - Parameter element: The element.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.

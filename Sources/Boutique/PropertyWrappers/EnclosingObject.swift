@@ -6,10 +6,9 @@ import Combine
 import OpenCombine
 #endif
 
-/// Makes the object that a wrapped property belongs to announce the changes of what the wrapper shows.
+/// Forwards the changes of a wrapper to the `objectWillChange` of the object that its property belongs to.
 ///
-/// A wrapper calls ``forward(_:to:)`` when its property is accessed through an object, the first moment at which it gets
-/// to know the object.
+/// A wrapper calls ``forward(_:to:)`` when its property is accessed through an object, which it cannot know earlier.
 final class EnclosingObject: Sendable {
 
     private struct Attachment {
@@ -17,42 +16,43 @@ final class EnclosingObject: Sendable {
         var subscription: AnyCancellable?
     }
 
-    // Usually one. Copies of a wrapper that was handed to several objects share this.
+    // Usually one. The copies of a wrapper that is passed to several objects share this instance.
     private let attachments = Locked<[ObjectIdentifier: Attachment]>([:])
 
     /// Fires the `objectWillChange` of an object whenever a publisher emits. Later calls with the object do nothing.
     ///
     /// - Parameters:
     ///   - changes: Emits before each change.
-    ///   - object: The object, which is not retained. Nothing happens if it is no `ObservableObject`, or one whose
-    ///     publisher is neither of the usual kind nor a subject without values.
+    ///   - object: The object, which is not retained. Does nothing unless it is an `ObservableObject` whose publisher
+    ///     is an `ObservableObjectPublisher` or a `PassthroughSubject<Void, Never>`.
     func forward(_ changes: @autoclosure () -> some Publisher<Void, Never>, to object: Any) {
         let enclosing = object as AnyObject
         let id = ObjectIdentifier(enclosing)
         let isFirst = attachments.withLock { attachments in
-            // Another object can have had the same address.
+            // The entry may be that of a deallocated object with the same address.
             if attachments[id]?.object != nil { return false }
             attachments = attachments.filter { $0.value.object != nil }
             attachments[id] = Attachment(object: enclosing)
             return true
         }
-        // The object's publisher may be code of the user's, which may come here again, so no lock is held.
+        // The object's publisher may be user code that calls this method again, so no lock is held.
         guard isFirst, let object = object as? any ObservableObject, let send = Self.sender(for: object) else { return }
         let subscription = changes().sink(receiveValue: send)
         attachments.withLock { $0[id]?.subscription = subscription }
     }
 
-    /// What makes an object announce a change.
+    /// A closure that fires the publisher of an object.
     private static func sender(for object: any ObservableObject) -> (() -> Void)? {
         let publisher = object.objectWillChange as Any
         if let subject = publisher as? PassthroughSubject<Void, Never> { return { subject.send() } }
         guard let publisher = publisher as? ObservableObjectPublisher else { return nil }
         #if !canImport(Combine)
-        // OpenCombine makes a new one at each call for an object without a @Published property, so nobody could listen.
+        // For an object without a @Published property, OpenCombine returns a new publisher for each call, so no
+        // subscriber would receive the changes.
         if publisher !== object.objectWillChange as? ObservableObjectPublisher {
             boutiqueLogger.warning(
                 """
-                An object cannot announce the changes of its stored properties. Give it a @Published property or \
+                An object cannot publish the changes of its stored properties. Add a @Published property or \
                 `let objectWillChange = ObservableObjectPublisher()`.
                 """,
                 metadata: ["object": "\(type(of: object))"]

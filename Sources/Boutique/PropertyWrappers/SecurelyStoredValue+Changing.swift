@@ -3,16 +3,16 @@ public import Foundation
 
 extension SecurelyStoredValue: PersistedValue {
 
-    /// Reads the value, changes it and stores it, in one step. A value that becomes `nil` is removed.
+    /// Reads the value, changes it and stores it, or removes it if it becomes `nil`: an atomic read-modify-write.
     ///
-    /// Two changes never overlap, so none is lost, also if they come from different threads; or from other processes,
-    /// if the storage is ``EncryptedFileSecretStorage``.
+    /// Changes from several threads run one after the other, so none is lost. With ``EncryptedFileSecretStorage``, this
+    /// also applies to changes from other processes.
     ///
-    /// - Parameter change: Changes the value. It must not change this value in another way.
-    /// - Throws: A ``KeychainError``: `undecodable` if there is a value that cannot be decoded, `encodingFailed` if the
-    ///   new one cannot be encoded, others if the storage failed. The secret is then what it was.
+    /// - Parameter change: Changes the value. It must not change this value by other means.
+    /// - Throws: A ``KeychainError``: `undecodable` if the stored value cannot be decoded, `encodingFailed` if the new
+    ///   one cannot be encoded, others if the storage failed. The secret is then unchanged.
     public func modify(_ change: (inout Item?) -> Void) throws(KeychainError) {
-        try telling { try core.modify(change) }
+        try converting { try core.modify(change) }
     }
 
     /// Stores a value, or removes it if it is `nil`.
@@ -20,29 +20,29 @@ extension SecurelyStoredValue: PersistedValue {
     /// A secret that cannot be decoded is kept aside; see ``undecodableData()``.
     ///
     /// - Parameter value: The new value.
-    /// - Throws: A ``KeychainError``: `encodingFailed` if the value cannot be encoded, others if the storage failed. The
-    ///   secret is then what it was.
+    /// - Throws: A ``KeychainError``: `encodingFailed` if the value cannot be encoded, others if the storage failed.
+    ///   The secret is then unchanged.
     public func set(_ value: Item?) throws(KeychainError) {
         guard let value else { return try remove() }
-        try telling { try core.set(value) }
+        try converting { try core.set(value) }
     }
 
-    /// Removes the secret, also one that cannot be decoded. It is no failure if there is none.
+    /// Removes the secret, even if it cannot be decoded. Does nothing if there is none.
     ///
-    /// Secrets that were kept aside before stay; see ``removeUndecodableData()``.
+    /// Secrets that were kept aside earlier are not removed; see ``removeUndecodableData()``.
     ///
-    /// - Throws: A ``KeychainError`` if it could not be removed. It is then still there.
+    /// - Throws: A ``KeychainError`` if the secret could not be removed. It is then unchanged.
     public func remove() throws(KeychainError) {
-        try telling { try core.remove() }
+        try converting { try core.remove() }
     }
 }
 
-// These need a value, as in Boutique. The others start from an empty one where there is none.
+// These helpers need a value, as in Boutique. The others start from an empty value if there is none.
 extension SecurelyStoredValue {
 
     /// Changes `false` to `true` and `true` to `false`.
     ///
-    /// - Throws: ``KeychainError/couldNotAccessKeychain`` if there is no value; others as ``modify(_:)``.
+    /// - Throws: ``KeychainError/couldNotAccessKeychain`` if there is no value; otherwise the same as ``modify(_:)``.
     public func toggle() throws(KeychainError) where Item == Bool {
         try modifyPresent { $0.toggle() }
     }
@@ -52,17 +52,17 @@ extension SecurelyStoredValue {
     /// - Parameters:
     ///   - keyPath: The property.
     ///   - property: Its new value.
-    /// - Throws: ``KeychainError/couldNotAccessKeychain`` if there is no value; others as ``modify(_:)``.
+    /// - Throws: ``KeychainError/couldNotAccessKeychain`` if there is no value; otherwise the same as ``modify(_:)``.
     public func set<Property>(_ keyPath: WritableKeyPath<Item, Property>, to property: Property) throws(KeychainError) {
         try modifyPresent { $0[keyPath: keyPath] = property }
     }
 
     private func modifyPresent(_ change: (inout Item) -> Void) throws(KeychainError) {
-        try telling {
+        try converting {
             try core.modify { value in
                 guard var present = value else {
                     throw KeychainError.couldNotAccessKeychain(
-                        .init(.notFound, "There is no value that could be changed. Set one first.", secret: address))
+                        .init(.notFound, "There is no value to change. Set one first.", secret: address))
                 }
                 change(&present)
                 value = present
@@ -73,45 +73,45 @@ extension SecurelyStoredValue {
 
 extension SecurelyStoredValue {
 
-    /// Reads the value, and tells absence and failures apart.
+    /// Reads the value, and throws if that fails.
     ///
     /// - Returns: The value, or `nil` if there is no secret.
-    /// - Throws: A ``KeychainError``: `undecodable` if the secret is damaged or is not such a value, `locked` if it can be
-    ///   read later, others if the storage failed.
+    /// - Throws: A ``KeychainError``: `undecodable` if the secret is damaged or has another type, `locked` if it may be
+    ///   readable later, others if the storage failed.
     public func fetch() throws(KeychainError) -> Item? {
-        try telling { try core.value() }
+        try converting { try core.value() }
     }
 
-    /// Why the secret could not be stored or read the last time, or `nil` if that succeeded.
+    /// The error of the last write or read, or `nil` if both succeeded.
     ///
     /// The Observation framework tracks it.
     public var lastError: KeychainError? {
         core.lastError.map { KeychainError($0, address) }
     }
 
-    /// The bytes of this secret that are no such value.
+    /// All bytes of this secret that could not be decoded.
     ///
-    /// They are those that are stored now, if they cannot be decoded, and those that were stored when the value was set
-    /// in spite of it. The latter are secrets too, under the value's key with `.undecodable` behind it, further ones with
-    /// `.undecodable-2` and so on. What is damaged below the level of the secret is not among them: the storage keeps
-    /// that aside by itself, as ``EncryptedFileSecretStorage`` does.
+    /// They are the bytes that are stored now, if they cannot be decoded, and those that a new value has replaced. The
+    /// latter are secrets, too, under the value's key with the suffix `.undecodable`, then `.undecodable-2` and so on.
+    /// They don't include secrets that the storage itself cannot read, such as damaged files: the storage keeps these
+    /// aside, as ``EncryptedFileSecretStorage`` does.
     ///
-    /// - Returns: The bytes, the oldest first; empty if everything could be decoded.
+    /// - Returns: The bytes, the oldest first; an empty array if all could be decoded.
     /// - Throws: A ``KeychainError`` if they could not be read.
     public func undecodableData() throws(KeychainError) -> [Data] {
-        try telling { try core.undecodableData() }
+        try converting { try core.undecodableData() }
     }
 
-    /// Removes for good the bytes that were kept when the value was set although they could not be decoded.
+    /// Removes the undecodable bytes that a new value has replaced.
     ///
-    /// What is stored now stays, also if it cannot be decoded.
+    /// The bytes that are stored now are not removed, even if they cannot be decoded.
     ///
     /// - Throws: A ``KeychainError`` if they could not be removed.
     public func removeUndecodableData() throws(KeychainError) {
-        try telling { try core.removeUndecodableData() }
+        try converting { try core.removeUndecodableData() }
     }
 
-    private func telling<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
+    private func converting<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
         do {
             return try body()
         } catch {
@@ -122,7 +122,7 @@ extension SecurelyStoredValue {
 
 extension KeychainError {
 
-    /// Says as an error of secrets what the core of a value threw.
+    /// Converts an error of the core of a value.
     fileprivate init(_ error: any Error, _ secret: SecretAddress) {
         switch error {
         case let error as KeychainError:

@@ -7,7 +7,7 @@ public import Combine
 public import OpenCombine
 #endif
 
-/// A value that is kept as a secret: in the keychain, or in an encrypted file where there is no keychain.
+/// A secret value: in the keychain, or in an encrypted file on platforms without a keychain.
 ///
 /// ```swift
 /// @SecurelyStoredValue<String>(key: "token")
@@ -18,43 +18,43 @@ public import OpenCombine
 /// try $token.remove()
 /// ```
 ///
-/// The property is an optional, `nil` while there is no secret. It is read like any other; it is changed through its
-/// projected value, because storing a secret can fail: `set(_:)`, ``remove()`` and helpers such as `append(_:)` and
-/// `toggle()`, which throw a ``KeychainError``. If one throws, the secret is what it was.
+/// The property is an optional, which is `nil` while there is no secret. It is read like any other. It is changed by
+/// its projected value, because storing a secret can fail: `set(_:)`, ``remove()`` and helpers such as `append(_:)` and
+/// `toggle()` throw a ``KeychainError``, and leave the secret unchanged if they do.
 ///
-/// All wrappers with the same key, service, group and storage show the same value at any time. What other processes set
-/// is seen when the property is read the next time. The value may be used on any thread; the helpers change it in one
-/// step, so no change is lost.
+/// All wrappers with the same key, service, group and storage always have the same value. Changes by other processes
+/// are visible when the property is read next. The value may be used on any thread; the helpers are atomic, so no
+/// change is lost.
 ///
-/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it, before
-/// publishers emit it. The property shows the new value already. The Observation framework tracks who reads the value.
+/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it,
+/// before publishers emit it. The property already has the new value. The Observation framework tracks its reads.
 ///
 /// ## What is stored
-/// The bytes of the secret are the JSON `{"value":…}`. ``KeychainSecretStorage`` keeps them where there is a keychain,
-/// ``EncryptedFileSecretStorage`` elsewhere; their documentation says what they protect against. Any other
-/// ``SecretStorage`` can be passed instead. What has been read stays in the memory of the process.
+/// The bytes of the secret are the JSON `{"value":…}`. ``KeychainSecretStorage`` keeps them on platforms with a
+/// keychain, ``EncryptedFileSecretStorage`` on others; their documentation says what they protect against. Any other
+/// ``SecretStorage`` can be passed instead. Secrets that were read stay in the memory of the process.
 ///
 /// ## When something fails
-/// Reading the property cannot throw. It shows `nil` for a secret that is damaged or is not such a value, and what was
-/// read last while the secret cannot be read, such as from a locked keychain; both are logged. ``fetch()`` throws
-/// instead. A damaged secret and one of another type are not lost: they stay until the value is set and are then kept
-/// aside; see ``undecodableData()``. Only `set(_:)` and ``remove()`` replace them; the helpers that start from the value
-/// before throw. What an undecodable secret contains is never part of an error or of the log.
+/// Reading the property cannot throw. It is `nil` for a secret that is damaged or has another type, and the value that
+/// was read last while the secret cannot be read, for example from a locked keychain; both are logged. ``fetch()``
+/// throws instead. A damaged secret and one of another type are not overwritten: they stay until the value is set and
+/// are then kept aside; see ``undecodableData()``. Only `set(_:)` and ``remove()`` replace them; the helpers, which
+/// start from the stored value, throw. Errors and log messages never contain an undecodable secret.
 @propertyWrapper
 public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
     let core: ValueCore<Item?>
     let enclosingObject = EnclosingObject()
 
-    /// Where the secret is.
+    /// The address of the secret.
     public let address: SecretAddress
 
-    /// Creates a value that is kept as a secret.
+    /// Creates a secret value.
     ///
     /// - Parameters:
     ///   - key: The name of the secret within its service.
-    ///   - service: What the secret belongs to; ``KeychainService/default``, this program, if it is left out.
-    ///   - group: The group of apps that share the secret; none if it is left out.
-    ///   - storage: Where to keep it; the keychain or an encrypted file in the user's data folder if it is left out.
+    ///   - service: The owner of the secret; by default, this program: ``KeychainService/default``.
+    ///   - group: The group of apps that share the secret; by default, none.
+    ///   - storage: The storage; by default, the keychain or encrypted files in the user's data folder.
     public init(
         key: String,
         service: KeychainService? = nil,
@@ -71,13 +71,13 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
         )
     }
 
-    /// Creates a value that is kept as a secret, with a key from a list of keys.
+    /// Creates a secret value with a key from a list of keys.
     ///
     /// - Parameters:
     ///   - key: The name of the secret within its service, such as the case of an enumeration of strings.
-    ///   - service: What the secret belongs to; ``KeychainService/default``, this program, if it is left out.
-    ///   - group: The group of apps that share the secret; none if it is left out.
-    ///   - storage: Where to keep it; the keychain or an encrypted file in the user's data folder if it is left out.
+    ///   - service: The owner of the secret; by default, this program: ``KeychainService/default``.
+    ///   - group: The group of apps that share the secret; by default, none.
+    ///   - storage: The storage; by default, the keychain or encrypted files in the user's data folder.
     public init(
         key: some RawRepresentable<String>,
         service: KeychainService? = nil,
@@ -87,28 +87,27 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
         self.init(key: key.rawValue, service: service, group: group, storage: storage)
     }
 
-    /// The value, or `nil` if there is none or it cannot be decoded.
+    /// The value; `nil` if there is none or it cannot be decoded.
     public var wrappedValue: Item? { core.current }
 
-    /// The wrapper itself, for what else it can do.
+    /// The wrapper itself, for its other members.
     public var projectedValue: SecurelyStoredValue<Item> { self }
 
-    /// Emits the current value to each new subscriber and then each new one, on the thread that makes the change.
+    /// Emits the current value to each new subscriber, then each new value, on the thread that makes the change.
     public var publisher: AnyPublisher<Item?, Never> { core.publisher }
 
-    /// The current value and then each new one.
+    /// The current value, then each new value.
     ///
-    /// Each call makes a stream of its own. A stream that is not read keeps the newest 256 values.
+    /// Each call returns an independent stream, which buffers the newest 256 values.
     public var values: AsyncStream<Item?> { core.values }
 
-    // The compiler finds these only here, not in an extension.
-    /// The value, read through an object that the property belongs to.
+    // The compiler finds these only in the type, not in an extension.
+    /// The value, when the property belongs to an object.
     ///
-    /// The compiler uses it in place of ``wrappedValue``; there is no need to call it.
+    /// The compiler calls it in place of ``wrappedValue``.
     ///
     /// - Parameters:
-    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
-    ///     now on.
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each later change.
     ///   - wrappedKeyPath: The property.
     ///   - storageKeyPath: The wrapper.
     public static subscript<Instance>(
@@ -119,13 +118,12 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
         instance[keyPath: storageKeyPath].attached(to: instance).wrappedValue
     }
 
-    /// The wrapper, read through an object that the property belongs to.
+    /// The wrapper, when the property belongs to an object.
     ///
-    /// The compiler uses it in place of ``projectedValue``; there is no need to call it.
+    /// The compiler calls it in place of ``projectedValue``.
     ///
     /// - Parameters:
-    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
-    ///     now on.
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each later change.
     ///   - projectedKeyPath: The projected property.
     ///   - storageKeyPath: The wrapper.
     public static subscript<Instance>(
@@ -142,7 +140,7 @@ public struct SecurelyStoredValue<Item: StorableItem>: Sendable {
     }
 }
 
-/// What secrets are kept in if nothing else is asked for.
+/// The default storage of secrets.
 private func standardSecretStorage() -> any SecretStorage {
     #if canImport(Security)
     KeychainSecretStorage()

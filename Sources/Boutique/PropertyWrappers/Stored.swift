@@ -4,7 +4,7 @@ import Combine
 import OpenCombine
 #endif
 
-/// Shows the items of a ``Store`` as a property.
+/// The items of a ``Store`` as a property.
 ///
 /// ```swift
 /// final class NotesController: ObservableObject {
@@ -16,8 +16,8 @@ import OpenCombine
 /// }
 /// ```
 ///
-/// The property is an array, and its projection, `$notes`, is the store. To hand a store in, declare the property with its
-/// type and set it in the initializer: `self._notes = Stored(in: store)`.
+/// The property is an array, and its projection, `$notes`, is the store. To inject a store, declare the property with
+/// its type and set it in the initializer: `self._notes = Stored(in: store)`.
 ///
 /// In an `ObservableObject`, a change of the store fires the object's `objectWillChange`, from the first time that the
 /// property or its projection is used. The Observation framework tracks the property as it tracks ``Store/items``.
@@ -27,7 +27,7 @@ public struct Stored<Item: StorableItem> {
     private nonisolated let store: Store<Item>
     private let enclosingObject = EnclosingObject()
 
-    /// Shows the items of a store.
+    /// Creates a property for the items of a store.
     ///
     /// - Parameter store: The store.
     public nonisolated init(in store: Store<Item>) {

@@ -7,7 +7,7 @@ public import Combine
 public import OpenCombine
 #endif
 
-/// A value that is kept in the user defaults.
+/// A value in the user defaults.
 ///
 /// ```swift
 /// @StoredValue(key: "hasHapticsEnabled")
@@ -16,57 +16,57 @@ public import OpenCombine
 /// $hasHapticsEnabled.toggle()
 /// ```
 ///
-/// The property is read and set like any other. Its projected value has what else there is: helpers such as `toggle()`
-/// and `append(_:)`, a ``publisher`` and ``values`` to hear of changes, ``reset()``, and ``lastError``.
+/// The property is read and set like any other. Its projected value provides helpers such as `toggle()` and
+/// `append(_:)`, ``publisher`` and ``values`` for observing changes, ``reset()``, and ``lastError``.
 ///
-/// All wrappers with the same key and user defaults show the same value at any time. Changes by other processes are seen
-/// as well. The value may be used on any thread; the helpers change it in one step, so no change is lost.
+/// All wrappers with the same key and user defaults always have the same value. They also observe changes by other
+/// processes. The value may be used on any thread; the helpers are atomic, so no change is lost.
 ///
-/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it, before
-/// publishers emit it. The property shows the new value already. The Observation framework tracks who reads the value.
+/// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it,
+/// before publishers emit it. The property already has the new value. The Observation framework tracks its reads.
 ///
 /// ## What is stored
-/// The bytes under the key are the JSON `{"value":…}`. Where the platform's user defaults do not reliably keep what is
-/// set, as on Linux, the bytes are in a file for each suite, in the folder `emporium/defaults` of
-/// `FileManager.Directory.applicationSupport(appendingPath:)`, and a set value is on the medium when the call returns. A
-/// value that is found only in the user defaults is taken over. A new value is also set in the `UserDefaults` object,
-/// for code that reads it there.
+/// The bytes under the key are the JSON `{"value":…}`. On platforms whose user defaults do not reliably keep values,
+/// such as Linux, the bytes are in a file for each suite, in the folder `emporium/defaults` of
+/// `FileManager.Directory.applicationSupport(appendingPath:)`, and a new value is on disk when the call returns. A
+/// value that only the user defaults contain is copied to the file. A new value is also set in the `UserDefaults`
+/// object, for code that reads it there.
 ///
 /// ## When something fails
-/// Setting a property cannot throw. If a value cannot be encoded or stored, the previous one stays, and ``lastError``
-/// and the log say why. Setting waits for other threads and processes that change values for 30 seconds at most, then it
-/// fails with `StorageError.Code.locked`. Stored bytes that cannot be decoded make the property show its default value;
-/// they are not lost when it is set: ``undecodableData()`` has them.
+/// Setting a property cannot throw. If a value cannot be encoded or stored, the previous value is unchanged, and
+/// ``lastError`` and the log contain the error. A writer waits up to 30 seconds for other threads and processes that
+/// change values, then it fails with `StorageError.Code.locked`. If stored bytes cannot be decoded, the property has
+/// its default value; a new value does not overwrite these bytes: ``undecodableData()`` returns them.
 @propertyWrapper
 public struct StoredValue<Item: StorableItem>: Sendable {
     let core: ValueCore<Item>
     let enclosingObject = EnclosingObject()
 
-    /// Creates a value on user defaults.
+    /// Creates a value in user defaults.
     ///
     /// - Parameters:
-    ///   - wrappedValue: What the value is as long as none has been stored.
-    ///   - key: The name that it is stored under.
-    ///   - storage: The user defaults to keep it in.
+    ///   - wrappedValue: The value while none is stored.
+    ///   - key: The name of the value in the user defaults.
+    ///   - storage: The user defaults.
     public init(wrappedValue: Item, key: String, storage: UserDefaults = .standard) {
         self.init(key: key, default: wrappedValue, storage: storage)
     }
 
-    /// Creates a value on user defaults.
+    /// Creates a value in user defaults.
     ///
     /// - Parameters:
-    ///   - key: The name that it is stored under.
-    ///   - defaultValue: What the value is as long as none has been stored.
-    ///   - storage: The user defaults to keep it in.
+    ///   - key: The name of the value in the user defaults.
+    ///   - defaultValue: The value while none is stored.
+    ///   - storage: The user defaults.
     public init(key: String, default defaultValue: Item, storage: UserDefaults = .standard) {
         self.init(key: key, default: defaultValue, in: defaultsStorage(for: storage))
     }
 
-    /// Creates an optional value on user defaults, `nil` as long as none has been stored.
+    /// Creates an optional value in user defaults, which is `nil` while none is stored.
     ///
     /// - Parameters:
-    ///   - key: The name that it is stored under.
-    ///   - storage: The user defaults to keep it in.
+    ///   - key: The name of the value in the user defaults.
+    ///   - storage: The user defaults.
     public init(key: String, storage: UserDefaults = .standard) where Item: ExpressibleByNilLiteral {
         self.init(key: key, default: nil, storage: storage)
     }
@@ -81,25 +81,24 @@ public struct StoredValue<Item: StorableItem>: Sendable {
         nonmutating set { set(newValue) }
     }
 
-    /// The wrapper itself, for what else it can do.
+    /// The wrapper itself, for its other members.
     public var projectedValue: StoredValue<Item> { self }
 
-    /// Emits the current value to each new subscriber and then each new one, on the thread that makes the change.
+    /// Emits the current value to each new subscriber, then each new value, on the thread that makes the change.
     public var publisher: AnyPublisher<Item, Never> { core.publisher }
 
-    /// The current value and then each new one.
+    /// The current value, then each new value.
     ///
-    /// Each call makes a stream of its own. A stream that is not read keeps the newest 256 values.
+    /// Each call returns an independent stream, which buffers the newest 256 values.
     public var values: AsyncStream<Item> { core.values }
 
-    // The compiler finds these only here, not in an extension.
-    /// The value, read or set through an object that the property belongs to.
+    // The compiler finds these only in the type, not in an extension.
+    /// The value, when the property belongs to an object.
     ///
-    /// The compiler uses it in place of ``wrappedValue``; there is no need to call it.
+    /// The compiler calls it in place of ``wrappedValue``.
     ///
     /// - Parameters:
-    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
-    ///     now on.
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each later change.
     ///   - wrappedKeyPath: The property.
     ///   - storageKeyPath: The wrapper.
     public static subscript<Instance>(
@@ -111,13 +110,12 @@ public struct StoredValue<Item: StorableItem>: Sendable {
         set { instance[keyPath: storageKeyPath].attached(to: instance).wrappedValue = newValue }
     }
 
-    /// The wrapper, read through an object that the property belongs to.
+    /// The wrapper, when the property belongs to an object.
     ///
-    /// The compiler uses it in place of ``projectedValue``; there is no need to call it.
+    /// The compiler calls it in place of ``projectedValue``.
     ///
     /// - Parameters:
-    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each change from
-    ///     now on.
+    ///   - instance: The object. If it is an `ObservableObject`, its `objectWillChange` fires before each later change.
     ///   - projectedKeyPath: The projected property.
     ///   - storageKeyPath: The wrapper.
     public static subscript<Instance>(
@@ -144,12 +142,12 @@ extension StoredValue {
 
 extension StoredValue: PersistedValue {
 
-    /// Reads the value, changes it and stores it, in one step.
+    /// Reads the value, changes it and stores it: an atomic read-modify-write.
     ///
-    /// Two changes never overlap, so none is lost, also if they come from different threads. If the value cannot be
-    /// stored, the previous one stays, and ``lastError`` says why.
+    /// Changes from several threads run one after the other, so none is lost. If the value cannot be stored, the
+    /// previous value is unchanged, and ``lastError`` is set.
     ///
-    /// - Parameter change: Changes the value. It must not change this value in another way.
+    /// - Parameter change: Changes the value. It must not change this value by other means.
     public func modify(_ change: (inout Item) -> Void) {
         do {
             try core.modify(change)
@@ -158,7 +156,7 @@ extension StoredValue: PersistedValue {
         }
     }
 
-    /// Stores a value. If it cannot be stored, the previous one stays, and ``lastError`` says why.
+    /// Stores a value. If it cannot be stored, the previous value is unchanged, and ``lastError`` is set.
     ///
     /// - Parameter value: The new value.
     public func set(_ value: Item) {
@@ -172,11 +170,11 @@ extension StoredValue: PersistedValue {
 
 extension StoredValue {
 
-    /// Why the value could not be stored or read the last time, or `nil` if that succeeded.
+    /// The error of the last write or read, or `nil` if both succeeded.
     ///
-    /// The codes tell the cases apart: `encodingFailed` if the last value that was set could not be encoded,
-    /// `decodingFailed` if what is stored cannot be decoded, others if the place could not be read or written. A value
-    /// that is stored successfully clears it. The Observation framework tracks it.
+    /// Its code is `encodingFailed` if the new value could not be encoded, `decodingFailed` if the stored bytes cannot
+    /// be decoded, another one if the storage could not be read or written. Storing a value successfully clears it. The
+    /// Observation framework tracks it.
     public var lastError: StorageError? {
         core.lastError.map { error in
             error as? StorageError
@@ -188,19 +186,18 @@ extension StoredValue {
 
     /// All bytes of this value that could not be decoded.
     ///
-    /// They are those that are stored now, if they cannot be decoded, and those that were stored when the value was set
-    /// in spite of it. The latter are kept under the value's key with `.undecodable` behind it, further ones with
-    /// `.undecodable-2` and so on.
+    /// They are the bytes that are stored now, if they cannot be decoded, and those that a new value has replaced. The
+    /// latter are kept under the value's key with the suffix `.undecodable`, then `.undecodable-2` and so on.
     ///
-    /// - Returns: The bytes, the oldest first; empty if everything could be decoded.
+    /// - Returns: The bytes, the oldest first; an empty array if all could be decoded.
     /// - Throws: A `StorageError` if they could not be read.
     public func undecodableData() throws -> [Data] {
         try core.undecodableData()
     }
 
-    /// Removes for good the bytes that were kept when the value was set although they could not be decoded.
+    /// Removes the undecodable bytes that a new value has replaced.
     ///
-    /// What is stored now stays, also if it cannot be decoded.
+    /// The bytes that are stored now are not removed, even if they cannot be decoded.
     ///
     /// - Throws: A `StorageError` if they could not be removed.
     public func removeUndecodableData() throws {

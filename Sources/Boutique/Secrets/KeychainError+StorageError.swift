@@ -2,7 +2,7 @@ import Bodega
 
 extension KeychainError {
 
-    /// Says as an error of secrets what went wrong with a file or a value.
+    /// Converts an error of a file or a value.
     init(_ error: StorageError, secret: SecretAddress?) {
         let code: Code =
             switch error.code {
@@ -17,8 +17,8 @@ extension KeychainError {
         self.init(code, error.message, secret: secret, file: error.file, cause: error.cause)
     }
 
-    /// Does something with files; if it fails, the error tells which secret it was about.
-    static func telling<Result>(_ secret: SecretAddress?, _ body: () throws -> Result) throws -> Result {
+    /// Runs a closure, converts its storage errors and adds the secret concerned to its errors.
+    static func wrapping<Result>(_ secret: SecretAddress?, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as StorageError {

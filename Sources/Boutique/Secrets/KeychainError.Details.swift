@@ -2,7 +2,7 @@ public import Foundation
 
 extension KeychainError {
 
-    /// What is known of a failure.
+    /// The details of a failure.
     public struct Details: Sendable {
         var code: Code
         var message: String
@@ -42,19 +42,19 @@ extension KeychainError {
             case .couldNotAccessKeychain: self = .couldNotAccessKeychain(newValue)
             case .itemNotFound: self = .itemNotFound(newValue)
             case .missingEntitlement: self = .missingEntitlement(newValue)
-            // It has room for nothing else.
+            // This case has no room for details.
             case .errorWithStatus: break
             }
         }
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     public var code: Code { details.code }
 
-    /// What happened and what can be done about it.
+    /// A description of the failure, and what to do about it.
     public var message: String { details.message }
 
-    /// Where the secret concerned is, if it was one secret, and if it is not ``errorWithStatus(status:)``.
+    /// The address of the secret concerned, if the error concerns one secret and is not ``errorWithStatus(status:)``.
     public internal(set) var secret: SecretAddress? {
         get { details.secret }
         set { details.secret = newValue }
@@ -66,14 +66,14 @@ extension KeychainError {
         set { details.file = newValue }
     }
 
-    /// The `OSStatus` that the keychain answered, if it was the keychain.
+    /// The `OSStatus` of the keychain, if the keychain failed.
     public var status: Int32? { details.status }
 
-    /// The error underneath, if there is one.
+    /// The underlying error, if there is one.
     public var cause: (any Error)? { details.cause }
 }
 
-// The cases as Boutique has them, to throw them. Where neither is expected, as after `let error =`, name the type.
+// The cases without details, as in Boutique. Where the type cannot be inferred, as after `let error =`, write it.
 extension KeychainError {
 
     /// ``couldNotAccessKeychain(_:)`` without details.

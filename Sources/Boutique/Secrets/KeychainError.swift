@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An error of a secret storage or of ``SecurelyStoredValue``, whichever storage is behind it.
+/// An error of a secret storage or of ``SecurelyStoredValue``.
 ///
-/// Its cases are those of Boutique. Compare ``code`` to react to more; show ``description`` to find out what to do. No
-/// secret is ever part of an error.
+/// Its cases are those of Boutique. Compare ``code`` for finer distinctions; ``description`` says what to do. An error
+/// never contains a secret.
 ///
 /// ```swift
 /// do {
@@ -14,27 +14,27 @@ public import Foundation
 /// ```
 public enum KeychainError: Error, Sendable {
 
-    /// The secret could not be read or stored; ``code`` says why. Patterns need not name the details.
+    /// The secret could not be read or stored; ``code`` says why. Patterns may omit the details.
     case couldNotAccessKeychain(Details)
 
-    /// There is no secret, and the operation needs one. Patterns need not name the details.
+    /// There is no secret, and the operation needs one. Patterns may omit the details.
     case itemNotFound(Details)
 
-    /// The app's entitlements don't allow it to use the keychain, or not with this group. Patterns need not name the
+    /// The app's entitlements don't allow it to use the keychain, or not with this group. Patterns may omit the
     /// details.
     case missingEntitlement(Details)
 
-    /// The keychain returned a status that no other case stands for; ``code`` says what is known of it.
+    /// The keychain returned a status that no other case covers; see ``code``.
     case errorWithStatus(status: Int32)
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     ///
-    /// The list can grow; treat an unknown code like ``other``.
+    /// Later versions may add codes; treat an unknown code like ``other``.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
 
-        /// Creates a code, for storages that know failures of their own.
+        /// Creates a code, for a custom storage with additional kinds of failure.
         ///
         /// - Parameter rawValue: A stable name in lower camel case.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -42,9 +42,9 @@ public enum KeychainError: Error, Sendable {
         /// The code's name.
         public var description: String { rawValue }
 
-        /// There is no secret, and the operation needs one. Reading nothing is not an error, it returns `nil`.
+        /// There is no secret, and the operation needs one. Reading an absent secret returns `nil`.
         public static let notFound = Code(rawValue: "notFound")
-        /// The keychain is locked, or others have been changing its secrets for too long. Trying again later may succeed.
+        /// The keychain is locked, or other writers did not finish in time. Trying again later may succeed.
         public static let locked = Code(rawValue: "locked")
         /// The stored bytes are damaged or are not a value of the expected type. They are still stored.
         public static let undecodable = Code(rawValue: "undecodable")
@@ -54,15 +54,15 @@ public enum KeychainError: Error, Sendable {
         public static let accessDenied = Code(rawValue: "accessDenied")
         /// The app's entitlements don't allow it to use the keychain, or not with this group.
         public static let missingEntitlement = Code(rawValue: "missingEntitlement")
-        /// What must be private is not: others could read or replace it, or it belongs to somebody else.
+        /// A file or folder is not private: other users can read or replace it, or it belongs to another user.
         public static let notPrivate = Code(rawValue: "notPrivate")
-        /// There are secrets but not the key that they were encrypted with.
+        /// There are secrets, but the key that encrypted them is missing.
         public static let masterKeyLost = Code(rawValue: "masterKeyLost")
-        /// The key that the secrets are encrypted with is damaged.
+        /// The key that encrypts the secrets is damaged.
         public static let masterKeyDamaged = Code(rawValue: "masterKeyDamaged")
-        /// The place can be read but not written.
+        /// The storage is read-only.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// The volume is full, or a quota is reached.
+        /// The volume is full, or a quota has been reached.
         public static let storageFull = Code(rawValue: "storageFull")
         /// Another reason; see ``KeychainError/cause`` and ``KeychainError/status``.
         public static let other = Code(rawValue: "other")
@@ -71,12 +71,12 @@ public enum KeychainError: Error, Sendable {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it was.
-    ///   - message: What happened and what can be done about it.
-    ///   - secret: Where the secret concerned is, if it was one secret.
+    ///   - code: The kind of failure.
+    ///   - message: A description of the failure, and what to do about it.
+    ///   - secret: The address of the secret concerned, if the error concerns one secret.
     ///   - file: The file or folder concerned, if there is one.
-    ///   - status: The `OSStatus` that the keychain answered, if it was the keychain.
-    ///   - cause: The error underneath, if there is one.
+    ///   - status: The `OSStatus` of the keychain, if the keychain failed.
+    ///   - cause: The underlying error, if there is one.
     public init(
         _ code: Code,
         _ message: String,

@@ -1,26 +1,26 @@
-/// A group of apps that share secrets; a string literal is one.
+/// A group of apps that share secrets, expressible by a string literal.
 ///
-/// In the keychain it is an access group that the app's entitlements name. Elsewhere it is a part of the secret's
-/// address only: every program of the user that names the group reads the secret.
+/// In the keychain it is an access group of the app's entitlements. In other storages it is only a part of the secret's
+/// address: every program of the user that specifies the group can read the secret.
 public struct KeychainGroup: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The group's name.
     public let value: String
 
-    /// Names a group.
+    /// Creates a group.
     ///
     /// - Parameter value: The group's name.
     public init(_ value: String) {
         self.value = value
     }
 
-    /// Names a group; the same as ``init(_:)``.
+    /// Creates a group; the same as ``init(_:)``.
     ///
     /// - Parameter value: The group's name.
     public init(value: String) {
         self.init(value)
     }
 
-    /// Names a group by a literal.
+    /// Creates a group from a literal.
     ///
     /// - Parameter value: The group's name.
     public init(stringLiteral value: String) {

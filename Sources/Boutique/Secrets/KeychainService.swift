@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a secret belongs to, usually an app; a string literal is one.
+/// The owner of a secret, usually an app; expressible by a string literal.
 ///
 /// ```swift
 /// @SecurelyStoredValue<String>(key: "token", service: "com.example.mail") var token
@@ -9,21 +9,21 @@ public struct KeychainService: Hashable, Sendable, ExpressibleByStringLiteral, C
     /// The service's name.
     public let value: String
 
-    /// Names a service.
+    /// Creates a service.
     ///
     /// - Parameter value: The service's name.
     public init(_ value: String) {
         self.value = value
     }
 
-    /// Names a service; the same as ``init(_:)``.
+    /// Creates a service; the same as ``init(_:)``.
     ///
     /// - Parameter value: The service's name.
     public init(value: String) {
         self.init(value)
     }
 
-    /// Names a service by a literal.
+    /// Creates a service from a literal.
     ///
     /// - Parameter value: The service's name.
     public init(stringLiteral value: String) {
@@ -33,11 +33,11 @@ public struct KeychainService: Hashable, Sendable, ExpressibleByStringLiteral, C
     /// The service's name.
     public var description: String { value }
 
-    /// The service of this program: the identifier of its bundle, or the name of its process where it has none, as
+    /// The service of this program: its bundle identifier, or its process name if it has no bundle identifier, such as
     /// command-line tools and programs on Linux.
     ///
-    /// A program that is renamed has another default service and does not find its secrets; name a service if that can
-    /// happen.
+    /// A renamed program has another default service and does not find its secrets; specify a service if the name can
+    /// change.
     public static let `default` = KeychainService(
         bundleIdentifier: Bundle.main.bundleIdentifier, processName: ProcessInfo.processInfo.processName)
 

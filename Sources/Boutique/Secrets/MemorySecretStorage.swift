@@ -1,23 +1,23 @@
 public import Foundation
 import Bodega
 
-/// Keeps secrets in memory, as long as itself, for tests and previews.
+/// An in-memory storage of secrets, for tests and previews.
 ///
 /// ```swift
 /// let storage = MemorySecretStorage()
 /// let token = SecurelyStoredValue<String>(key: "token", storage: storage)
 /// ```
 ///
-/// Each instance has secrets of its own. They are not encrypted.
+/// Each instance has its own secrets, which are not encrypted and end with it.
 public final class MemorySecretStorage: SecretStorage {
     private let secrets: Locked<[SecretAddress: Data]>
 
-    /// A name that no other instance has.
+    /// A unique name.
     public let scope = "memory:" + UUID().uuidString
 
     /// Creates a storage.
     ///
-    /// - Parameter secrets: What it holds to begin with.
+    /// - Parameter secrets: The initial secrets.
     public init(_ secrets: [SecretAddress: Data] = [:]) {
         self.secrets = Locked(secrets)
     }

@@ -1,50 +1,51 @@
 public import Foundation
 
-/// A place that keeps secrets: the keychain, encrypted files, or one of your own.
+/// A storage of secrets: the keychain, encrypted files, or a custom one.
 ///
-/// Its functions may block for a short time and may be called from any thread. They throw a ``KeychainError`` whose code
-/// tells what kind of failure it was, so that ``SecurelyStoredValue`` behaves the same over all of them.
+/// Its methods may block for a short time and may be called from any thread. They throw a ``KeychainError`` with a code
+/// for the kind of failure, so that ``SecurelyStoredValue`` behaves the same with all storages.
 ///
-/// A storage of your own implements ``scope``, ``read(_:)``, ``write(_:to:)`` and ``remove(_:)``. If it can keep other
-/// processes out meanwhile, it also implements ``exclusively(_:)``.
+/// A custom storage implements ``scope``, ``read(_:)``, ``write(_:to:)`` and ``remove(_:)``. If it can exclude other
+/// processes, it also implements ``exclusively(_:)``.
 public protocol SecretStorage: Sendable {
 
-    /// Names the place. Storages with the same scope hold the same secrets, so a value that is set through one of them
-    /// has changed for those who observe it through another.
+    /// The name of the underlying storage. Instances with the same scope hold the same secrets, so setting a value
+    /// through one of them notifies the observers of all.
     var scope: String { get }
 
     /// Reads a secret.
     ///
     /// It must not wait for ``exclusively(_:)`` or for a write to end.
     ///
-    /// - Parameter secret: Where it is.
+    /// - Parameter secret: The address of the secret.
     /// - Returns: The bytes, or `nil` if there are none.
-    /// - Throws: A ``KeychainError`` if it is not known whether there is a secret, or its bytes cannot be had.
+    /// - Throws: A ``KeychainError`` if the storage cannot determine whether there is a secret, or cannot read its
+    ///   bytes.
     func read(_ secret: SecretAddress) throws -> Data?
 
-    /// Writes a secret in place of the one before, whole or not at all.
+    /// Writes or replaces a secret, all or nothing.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - secret: Where they belong.
-    /// - Throws: A ``KeychainError``; the secret is then what it was.
+    ///   - secret: The address of the secret.
+    /// - Throws: A ``KeychainError``; the secret is then unchanged.
     func write(_ data: Data, to secret: SecretAddress) throws
 
-    /// Removes a secret. It is no failure if there is none.
+    /// Removes a secret, or does nothing if there is none.
     ///
-    /// - Parameter secret: Where it is.
-    /// - Throws: A ``KeychainError``; the secret is then still there.
+    /// - Parameter secret: The address of the secret.
+    /// - Throws: A ``KeychainError``; the secret is then unchanged.
     func remove(_ secret: SecretAddress) throws
 
-    /// Lets nobody else change secrets during a closure, as far as the storage can see to that.
+    /// Prevents other writers from changing secrets during a closure, as far as the storage supports that.
     ///
-    /// ``SecurelyStoredValue`` reads and writes within it, so that a change which depends on the value before is not
-    /// lost. Threads of this process don't need it for that: the values that share a storage take turns. The default just
-    /// calls the closure; then another process can come in between.
+    /// ``SecurelyStoredValue`` reads and writes within it, so that a read-modify-write loses no change of another
+    /// process. It serialises the threads of this process by itself. The default implementation only calls the closure;
+    /// another process can then change the secret between the read and the write.
     ///
-    /// - Parameter body: May use the storage, this function included.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``KeychainError``.
+    /// - Parameter body: A closure that may use the storage, including this method.
+    /// - Returns: The result of `body`.
+    /// - Throws: An error of `body`, or a ``KeychainError``.
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result
 }
 

@@ -209,9 +209,7 @@ final class StorePipeline<Item: StorableItem> {
     /// Retries each job of a failed batch in a batch of its own, because a single job may have made it fail. A single
     /// job fails.
     private func retryOrFail(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
-        // If the engine is locked, each job would wait in vain for as long as the batch did.
-        let isLocked = (error as? StorageError)?.code == .locked
-        if jobs.count > 1, !isLocked, case .success = resolved {
+        if isOneItemToBlame(for: error, among: jobs.count), case .success = resolved {
             for var job in jobs.reversed() {
                 job.needsOwnBatch = true
                 queue.prepend(job)

@@ -1,6 +1,6 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-// There is no binding: a control shows what it has set at once, and an engine takes its time.
+// There is no binding: a control expects its new value immediately, and an engine stores it asynchronously.
 extension AsyncStoredValue: DynamicProperty {}
 #endif

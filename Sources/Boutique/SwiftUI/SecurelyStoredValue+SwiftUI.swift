@@ -7,8 +7,8 @@ extension SecurelyStoredValue {
 
     /// A binding to the value, for controls that change it; `nil` removes it.
     ///
-    /// A binding cannot throw. If the value cannot be stored, the one before stays, and ``lastError`` and the log say
-    /// why.
+    /// A binding cannot throw. If the value cannot be stored, the previous value is unchanged, and ``lastError`` and
+    /// the log contain the error.
     public var binding: Binding<Item?> {
         Binding(
             get: { wrappedValue },

@@ -3,20 +3,20 @@ public import SwiftUI
 
 extension View {
 
-    /// Calls back when the items of a store are loaded.
+    /// Calls a closure when the items of a store are loaded.
     ///
     /// ```swift
     /// List(notes) { … }
     ///     .onStoreDidLoad(store, onLoad: { isLoading = false }, onError: { problem = $0 })
     /// ```
     ///
-    /// It waits from the view's appearance to its disappearance, so a view that appears again is called again, and one that
-    /// appears after the items were loaded is called at once. If loading has failed, `onError` is called, and `onLoad`
+    /// The modifier waits from the view's appearance to its disappearance. If the view appears again, or after the
+    /// items were loaded, it calls the closure immediately. If loading has failed, it calls `onError`, and `onLoad`
     /// when a later ``Store/reload()`` succeeds.
     ///
     /// - Parameters:
-    ///   - store: The store. When another store takes its place, it waits for that one.
-    ///   - onLoad: Called when the items are there.
+    ///   - store: The store. If it is replaced by another store, the modifier waits for the new one.
+    ///   - onLoad: Called when the items are loaded.
     ///   - onError: Called with the error if they could not be read.
     public func onStoreDidLoad<Item: StorableItem>(
         _ store: Store<Item>,
@@ -37,11 +37,11 @@ extension View {
     /// }
     /// ```
     ///
-    /// It is never set to `false`, neither when loading fails nor when the view disappears.
+    /// The flag is never set to `false`, neither when loading fails nor when the view disappears.
     ///
     /// - Parameters:
-    ///   - store: The store. When another store takes its place, it waits for that one.
-    ///   - isLoaded: Becomes `true` when the items are there, also by a later ``Store/reload()``.
+    ///   - store: The store. If it is replaced by another store, the modifier waits for the new one.
+    ///   - isLoaded: The flag; `true` when the items are loaded, also by a later ``Store/reload()``.
     ///   - onError: Called with the error if they could not be read.
     public func onStoreDidLoad<Item: StorableItem>(
         _ store: Store<Item>,

@@ -1,4 +1,4 @@
-// The helpers for values that are always there.
+// The helpers for values that are not optional.
 
 extension PersistedValue {
 
@@ -19,7 +19,7 @@ extension PersistedValue {
         try modify { $0.toggle() }
     }
 
-    /// Adds an element at the end of the collection, such as an array or a string.
+    /// Appends an element to the collection, such as an array or a string.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.
@@ -27,11 +27,11 @@ extension PersistedValue {
         try modify { $0.append(element) }
     }
 
-    /// Puts an element in the place of the first that equals another. If none does, nothing changes.
+    /// Replaces the first element that equals another. If there is none, the value stays the same.
     ///
     /// - Parameters:
     ///   - element: The element to look for.
-    ///   - replacement: What takes its place.
+    ///   - replacement: The element that replaces it.
     /// - Returns: Whether there was such an element.
     /// - Throws: ``Failure`` if the value was not changed.
     @discardableResult
@@ -44,7 +44,7 @@ extension PersistedValue {
         return isFound
     }
 
-    /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur.
+    /// Removes all occurrences of an element from the array, or appends the element if there are none.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.

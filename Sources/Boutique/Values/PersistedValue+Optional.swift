@@ -1,8 +1,8 @@
-// The helpers for values that may be missing. What they do is that of the others, from an empty start.
+// The helpers for optional values. They do the same as the others, and start from an empty value instead of `nil`.
 
 extension PersistedValue {
 
-    /// Changes one property of the value, if there is a value.
+    /// Changes one property of the value. `nil` stays `nil`.
     ///
     /// - Parameters:
     ///   - keyPath: The property.
@@ -15,14 +15,14 @@ extension PersistedValue {
         try modify { $0?[keyPath: keyPath] = property }
     }
 
-    /// Changes `false` to `true` and `true` to `false`. A missing value counts as `false`.
+    /// Changes `false` to `true` and `true` to `false`. `nil` counts as `false`.
     ///
     /// - Throws: ``Failure`` if the value was not changed.
     public func toggle() throws(Failure) where Value == Bool? {
         try modify { $0.change(orNew: false) { $0.toggle() } }
     }
 
-    /// Adds an element at the end of the collection, such as an array or a string. A missing value counts as an empty one.
+    /// Appends an element to the collection, such as an array or a string. `nil` counts as an empty collection.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.
@@ -31,11 +31,11 @@ extension PersistedValue {
         try modify { $0.change(orNew: Wrapped()) { $0.append(element) } }
     }
 
-    /// Puts an element in the place of the first that equals another. If none does, nothing changes.
+    /// Replaces the first element that equals another. If there is none, the value stays the same.
     ///
     /// - Parameters:
     ///   - element: The element to look for.
-    ///   - replacement: What takes its place.
+    ///   - replacement: The element that replaces it.
     /// - Returns: Whether there was such an element.
     /// - Throws: ``Failure`` if the value was not changed.
     @discardableResult
@@ -48,8 +48,8 @@ extension PersistedValue {
         return isFound
     }
 
-    /// Removes an element from the array, wherever it occurs, or adds it at the end if it does not occur. A missing
-    /// value counts as an empty array.
+    /// Removes all occurrences of an element from the array, or appends the element if there are none. `nil` counts as
+    /// an empty array.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.
@@ -57,7 +57,7 @@ extension PersistedValue {
         try modify { $0.change(orNew: []) { $0.togglePresence(of: element) } }
     }
 
-    /// Sets the entry of a key in the dictionary. A missing value counts as an empty dictionary.
+    /// Sets the entry of a key in the dictionary. `nil` counts as an empty dictionary.
     ///
     /// - Parameters:
     ///   - key: The key.

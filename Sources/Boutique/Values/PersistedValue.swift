@@ -1,26 +1,26 @@
-/// A single value that is kept somewhere, read and changed without waiting.
+/// A single stored value that is read and changed synchronously.
 ///
-/// ``StoredValue`` is one. A wrapper that conforms implements ``modify(_:)`` and gets the helpers: `toggle()`,
-/// `append(_:)`, `update(key:value:)` and so on, for values that are always there and for optional ones.
+/// ``StoredValue`` conforms to it. A conforming wrapper implements ``modify(_:)`` and gets the helpers `toggle()`,
+/// `append(_:)`, `update(key:value:)` and so on, for optional and other values.
 ///
-/// A wrapper whose changes cannot be refused has the failure `Never`, and its helpers need no `try`.
+/// A wrapper whose changes don't throw has the failure `Never`, and its helpers need no `try`.
 public protocol PersistedValue<Value>: Sendable {
 
-    /// The type of the value; an optional where it may be missing.
+    /// The type of the value; an optional if the value can be missing.
     associatedtype Value: StorableItem
 
-    /// What a change can fail with.
+    /// The error of a change.
     associatedtype Failure: Error
 
-    /// Reads the value, changes it and stores it, in one step.
+    /// Reads the value, changes it and stores it: an atomic read-modify-write.
     ///
-    /// Two changes never overlap, so none is lost, also if they come from different threads.
+    /// Changes from several threads run one after the other, so none is lost.
     ///
-    /// - Parameter change: Changes the value. It must not change this value in another way.
+    /// - Parameter change: Changes the value. It must not change this value by other means.
     /// - Throws: ``Failure`` if the value was not changed.
     func modify(_ change: (inout Value) -> Void) throws(Failure)
 
-    /// Stores a value in place of the one that is there.
+    /// Replaces the stored value.
     ///
     /// - Parameter value: The new value.
     /// - Throws: ``Failure`` if the value was not changed.

@@ -2,7 +2,7 @@ import Bodega
 import Foundation
 import RecordCoder
 
-/// What is stored for a value: an object with the member `value`, because not every JSON reader takes a bare one.
+/// The stored form of a value: a JSON object with the member `value`, because some JSON readers reject fragments.
 struct StoredEnvelope<Value: Codable>: Codable {
     var value: Value
 
@@ -16,7 +16,7 @@ struct StoredEnvelope<Value: Codable>: Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        // Some encoders leave a nil out.
+        // Some encoders omit nil.
         if let absent = (Value.self as? any ExpressibleByNilLiteral.Type)?.absent as? Value,
             !container.contains(.value)
         {
@@ -33,32 +33,32 @@ extension ExpressibleByNilLiteral {
 
 extension StoredEnvelope {
 
-    /// The bytes to store for a value.
+    /// Encodes a value.
     ///
     /// - Throws: A ``StorageError`` with the code `encodingFailed`.
-    static func encode(_ value: Value, key: String) throws(StorageError) -> Data {
+    static func encode(_ value: Value, _ key: String) throws(StorageError) -> Data {
         do {
             return try RecordEncoder().encode(StoredEnvelope(value: value))
         } catch {
             throw StorageError(
                 .encodingFailed,
-                "The \(Value.self) could not be encoded; the previous value stays stored.",
+                "The \(Value.self) could not be encoded. The previous value is unchanged.",
                 key: CacheKey(verbatim: key),
                 cause: error
             )
         }
     }
 
-    /// The value in stored bytes.
+    /// Decodes stored bytes.
     ///
     /// - Throws: A ``StorageError`` with the code `decodingFailed`.
-    static func decode(_ data: Data, key: String) throws(StorageError) -> Value {
+    static func decode(_ data: Data, _ key: String) throws(StorageError) -> Value {
         do {
             return try RecordDecoder().decode(StoredEnvelope.self, from: data).value
         } catch {
             throw StorageError(
                 .decodingFailed,
-                "What is stored is not a \(Value.self) that could be decoded. It is kept.",
+                "The stored bytes could not be decoded as \(Value.self). They are kept.",
                 key: CacheKey(verbatim: key),
                 cause: error
             )

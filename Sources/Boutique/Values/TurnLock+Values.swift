@@ -2,13 +2,13 @@ import Bodega
 
 extension TurnLock {
 
-    /// Runs a closure while no other thread does, for what is not a file.
+    /// Runs a closure while no other thread of this process does, for a resource that is not a file.
     ///
     /// - Parameters:
     ///   - timeout: How long to wait for other threads.
-    ///   - subject: What they change, for the error.
-    ///   - body: Runs immediately if this thread has the turn already.
-    /// - Throws: `StorageError.Code.locked` if the others take too long; what the closure throws.
+    ///   - subject: The name of the resource, for the error.
+    ///   - body: Runs immediately if this thread holds the lock already.
+    /// - Throws: `StorageError.Code.locked` after the timeout; errors of the closure.
     func take<Result>(_ timeout: LockTimeout, _ subject: String, _ body: () throws -> Result) throws -> Result {
         let result: Swift.Result<Result, any Error>
         do {
@@ -17,8 +17,9 @@ extension TurnLock {
             throw StorageError(
                 .locked,
                 """
-                Another thread changes \(subject) and did not finish in time, so nothing was changed. Try again later. If it \
-                never finishes, two threads probably wait for each other: make their nested changes in the same order.
+                Another thread was changing \(subject) and did not finish in time, so nothing was changed. Try again \
+                later. If the error persists, two threads are probably deadlocked: make their nested changes in the same \
+                order.
                 """
             )
         }

@@ -1,46 +1,36 @@
 import Bodega
 import Foundation
 
-/// How a ``ValueCore`` makes bytes of a value and a value of bytes.
+/// Encodes and decodes the value of a ``ValueCore``.
 struct ValueCoding<Value: StorableItem>: Sendable {
-    /// Makes the bytes to store for a value, `nil` to store none.
+    /// Encodes a value; `nil` to store no bytes.
     var encode: @Sendable (_ value: Value, _ key: String) throws(StorageError) -> Data?
 
-    /// Makes the value of stored bytes.
+    /// Decodes stored bytes.
     var decode: @Sendable (_ data: Data, _ key: String) throws(StorageError) -> Value
 
-    /// All values as JSON in an envelope.
+    /// JSON in an envelope, including `nil`.
     static var envelope: ValueCoding {
-        ValueCoding { value, key throws(StorageError) in
-            try StoredEnvelope.encode(value, key: key)
-        } decode: { data, key throws(StorageError) in
-            try StoredEnvelope.decode(data, key: key)
-        }
+        ValueCoding(encode: StoredEnvelope.encode, decode: StoredEnvelope.decode)
     }
 
-    /// JSON in an envelope, nothing for `nil`, and no causes in errors: those of Foundation's coders quote values.
+    /// JSON in an envelope, no bytes for `nil`, and errors without causes, because those of Foundation quote values.
     static func secret<Item: StorableItem>() -> ValueCoding where Value == Item? {
         ValueCoding { value, key throws(StorageError) in
             guard let value else { return nil }
-            do throws(StorageError) {
-                return try StoredEnvelope.encode(value, key: key)
-            } catch {
-                throw error.withoutCause
-            }
+            return try withoutCauses { () throws(StorageError) in try StoredEnvelope.encode(value, key) }
         } decode: { data, key throws(StorageError) in
-            do throws(StorageError) {
-                return try StoredEnvelope.decode(data, key: key)
-            } catch {
-                throw error.withoutCause
-            }
+            try withoutCauses { () throws(StorageError) in try StoredEnvelope.decode(data, key) }
         }
     }
-}
 
-extension StorageError {
-    fileprivate var withoutCause: StorageError {
-        var error = self
-        error.cause = nil
-        return error
+    private static func withoutCauses<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result
+    {
+        do throws(StorageError) {
+            return try body()
+        } catch var error {
+            error.cause = nil
+            throw error
+        }
     }
 }

@@ -9,22 +9,28 @@ import Combine
 import OpenCombine
 #endif
 
-/// What the value wrappers that need no waiting are made of: it turns bytes of a ``ValueStorage`` into a value and back,
-/// changes the value in one step and tells others.
+/// The implementation of the synchronous value wrappers: encodes, decodes, changes and publishes a value of a
+/// ``ValueStorage``.
 ///
-/// A wrapper holds one core, conforms to ``PersistedValue`` by calling ``modify(_:)`` and ``set(_:)``, maps what they
-/// throw to its own error or swallows it, and hands out ``current``, ``publisher`` and ``values``.
+/// A wrapper holds one core, conforms to ``PersistedValue`` by calling ``modify(_:)`` and ``set(_:)``, converts or logs
+/// their errors, and exposes ``current``, ``publisher`` and ``values``.
 ///
-/// Bytes that cannot be decoded are never lost: they stay where they are until the value is set, and are then moved to a
-/// name of their own; see ``undecodableData()``.
+/// A change:
+/// 1. The writer takes exclusive access to the storage. ``ValueObservers`` then postpones checks for foreign changes.
+/// 2. It reads the stored bytes, decodes them unless they are those of `state`, changes the value and encodes it. Bytes
+///    that cannot be decoded are copied aside first; see ``UndecodableBytes``.
+/// 3. It saves the bytes and queues the change in `publication`, in the order of the storage.
+/// 4. It releases the storage, publishes the queue, and notifies the cores of other wrappers of the value.
+///
+/// After a foreign change the storage calls ``reload(_:)``, which reads the bytes and publishes them if they are new.
+///
+/// The storage's exclusive access guards the stored bytes; `state` guards the last reading and the observation.
 final class ValueCore<Value: StorableItem>: Sendable {
-    typealias Snapshot = ValuePublication<Value>.Snapshot
-
-    /// What a change of bytes that cannot be decoded does.
+    /// How a change treats stored bytes that cannot be decoded.
     enum UndecodablePolicy: Sendable {
         /// It starts from the default value.
         case startFromDefault
-        /// It throws. Only setting the value goes through.
+        /// It throws. Only setting the value succeeds.
         case refuse
     }
 
@@ -44,14 +50,14 @@ final class ValueCore<Value: StorableItem>: Sendable {
     let errors: ValueErrors
     let publication = ValuePublication<Value>()
 
-    /// Creates a core. Nothing is read yet.
+    /// Creates a core without reading.
     ///
     /// - Parameters:
-    ///   - key: The name that the value has in the storage.
-    ///   - defaultValue: What the value is while there is none.
-    ///   - storage: Where the bytes are.
-    ///   - undecodablePolicy: What a change of bytes that cannot be decoded does.
-    ///   - coding: How bytes are made of a value and a value of bytes.
+    ///   - key: The name of the value in the storage.
+    ///   - defaultValue: The value while none is stored.
+    ///   - storage: The storage of the bytes.
+    ///   - undecodablePolicy: How a change treats stored bytes that cannot be decoded.
+    ///   - coding: Encodes and decodes the value.
     init(
         key: String,
         default defaultValue: Value,
@@ -72,67 +78,61 @@ final class ValueCore<Value: StorableItem>: Sendable {
 
 extension ValueCore {
 
-    /// The value; the default value if there is none or it cannot be decoded. If it cannot be read, it is what was read
-    /// last. The Observation framework tracks it.
-    var current: Value { currentSnapshot().value }
-
-    /// Emits the current value and then each new one.
-    var publisher: AnyPublisher<Value, Never> {
-        publication.publisher {
-            self.beginObserving()
-            self.storage.observers.lookForOthers(self.key)
-            return self.currentSnapshot().value
+    /// The value; the default value if none is stored or it cannot be decoded. If it cannot be read, the value that was
+    /// read last. The Observation framework tracks it.
+    var current: Value {
+        do {
+            return try currentReading().value
+        } catch {
+            return state.withLock { $0.reading?.value } ?? defaultValue
         }
     }
 
-    /// The current value and then each new one.
+    /// Emits the current value and each new one.
+    var publisher: AnyPublisher<Value, Never> {
+        publication.publisher {
+            self.beginObserving()
+            self.storage.observers.checkForForeignChanges(self.key)
+            return self.current
+        }
+    }
+
+    /// The current value and each new one.
     var values: AsyncStream<Value> { publisher.stream }
 
     /// Emits before each change.
     var changes: some Publisher<Void, Never> {
-        // A change by another process is one from what is there now.
-        _ = currentSnapshot()
+        // A later foreign change is detected by comparison with this reading.
+        _ = current
         return publication.willChange
     }
 
     /// Reads the value.
     ///
-    /// - Returns: The value; the default value if there is none.
-    /// - Throws: What the storage threw, or a ``StorageError`` with the code `decodingFailed`.
+    /// - Returns: The value; the default value if none is stored.
+    /// - Throws: An error of the storage, or a ``StorageError`` with the code `decodingFailed`.
     func value() throws -> Value {
-        beginObserving()
-        publication.observation.access()
-        let reading = try errors.noting { try read() }
-        show(reading)
+        let reading = try currentReading()
         if let error = reading.error { throw error }
         return reading.value
     }
 
-    /// Notes what a reader was shown. If others know another value they are told, but not while the reader waits.
-    private func show(_ reading: Reading) {
-        if publication.show(reading.snapshot) { storage.observers.planLook(key) }
-    }
-
-    private func currentSnapshot() -> Snapshot {
+    private func currentReading() throws -> Reading {
         beginObserving()
         publication.observation.access()
-        do {
-            let reading = try errors.noting { try read() }
-            show(reading)
-            return reading.snapshot
-        } catch {
-            let last = state.withLock { $0.reading }
-            return Snapshot(data: last?.data, value: last?.value ?? defaultValue)
-        }
+        let reading = try errors.noting { try read() }
+        // A foreign change. The reader does not wait until it is published.
+        if publication.noteRead(reading.snapshot) { storage.observers.scheduleCheck(key) }
+        return reading
     }
 
-    /// Reads without telling anybody. What was decoded before is not decoded again.
+    /// Reads without publishing. Bytes that were decoded before are not decoded again.
     private func read() throws -> Reading {
         let data: Data?
         do {
             data = try storage.load(key)
         } catch let damage as DamagedValue {
-            return noted(damage)
+            return reading(of: damage)
         }
         if let known = state.withLock({ $0.reading }), known.data == data, known.error?.code != .damaged {
             return known
@@ -142,10 +142,10 @@ extension ValueCore {
         return reading
     }
 
-    /// Remembers that there are bytes that cannot be had, and logs it once.
-    private func noted(_ damage: DamagedValue) -> Reading {
+    /// The reading for bytes that cannot be recovered. The damage is logged once.
+    private func reading(of damage: DamagedValue) -> Reading {
         let error = StorageError(
-            .damaged, "What is stored is damaged. It is kept.", key: CacheKey(verbatim: key), cause: damage.cause)
+            .damaged, "The stored bytes are damaged. They are kept.", key: CacheKey(verbatim: key), cause: damage.cause)
         let reading = Reading(data: nil, value: defaultValue, error: error)
         let isKnown = state.withLock { state in
             defer { state.reading = reading }
@@ -160,11 +160,11 @@ extension ValueCore {
 
 extension ValueCore {
 
-    /// Reads the value, changes it and stores it, in one step, and then tells others.
+    /// Reads the value, changes it, stores it and publishes it, as an atomic read-modify-write.
     ///
-    /// - Parameter change: Changes the value, from the default value if there is none.
-    /// - Throws: What the closure or the storage threw, or a ``StorageError`` with the code `encodingFailed`, or `decodingFailed` if the
-    ///   policy is to refuse. Nothing has changed then.
+    /// - Parameter change: Changes the value, or the default value if none is stored.
+    /// - Throws: An error of the closure or the storage, or a ``StorageError`` with the code `encodingFailed`, or
+    ///   `decodingFailed` with the policy `refuse`. Nothing has changed then.
     func modify(_ change: (inout Value) throws -> Void) throws {
         try write { reading in
             if let error = reading.error, undecodablePolicy == .refuse { throw error }
@@ -172,40 +172,29 @@ extension ValueCore {
         }
     }
 
-    /// Stores a value and tells others.
+    /// Stores a value and publishes it.
     ///
-    /// - Throws: What the storage threw, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
+    /// - Throws: An error of the storage, or a ``StorageError`` with the code `encodingFailed`; nothing has changed.
     func set(_ value: Value) throws {
         try write { $0.value = value }
     }
 
-    /// Removes the value, so that it is the default value again, and tells others. Bytes that cannot be decoded are not
-    /// kept.
+    /// Sets the default value, which ``ValueCoding/secret()`` stores as no bytes. Undecodable bytes are removed, too.
     func remove() throws {
-        try write { reading in
-            reading.value = defaultValue
-            reading.data = nil
-        } encode: { _ in
-            nil
-        }
+        try write { $0 = Reading(data: nil, value: defaultValue, error: $0.error) }
     }
 
     private func write(_ change: (inout Reading) throws -> Void) throws {
-        try write(change) { try coding.encode($0, key) }
-    }
-
-    private func write(_ change: (inout Reading) throws -> Void, encode: (Value) throws -> Data?) throws {
         do {
             try storage.change(key) {
-                let old = try read()
-                var new = old
+                var new = try read()
                 try change(&new)
-                // A change that takes the undecodable bytes away does not want them kept.
-                let aside = old.error == nil ? nil : new.data
-                new.data = try encode(new.value)
+                // `remove()` has set the bytes to nil.
+                let undecodable = new.error == nil ? nil : new.data
+                new.data = try coding.encode(new.value, key)
                 new.error = nil
-                if let data = aside { try keepAside(data) }
-                // Within the exclusive time, so that changes are told in the order in which they were made.
+                if let undecodable { try keepAside(undecodable) }
+                // Within the exclusive access, so that changes are published in the order in which they were made.
                 try publication.enqueue(new.snapshot) {
                     try storage.save(new.data, key)
                     state.withLock { $0.reading = new }
@@ -225,72 +214,72 @@ extension ValueCore {
 
 extension ValueCore {
 
-    /// Why the value could not be stored or read the last time; `nil` after a write and a read that succeeded. The
-    /// Observation framework tracks it.
+    /// The error of the last write or read; `nil` if both succeeded. The Observation framework tracks it.
     var lastError: (any Error)? {
-        // That bytes can or cannot be decoded changes with the value.
+        // Whether the bytes can be decoded changes with the value.
         publication.observation.access()
         return errors.last ?? state.withLock { $0.reading?.error }
     }
 
-    /// All bytes of this value that could not be decoded: those that are stored, if they cannot be decoded, and those
-    /// that were put aside when the value was set, the oldest first.
+    /// All bytes of this value that could not be decoded: those that were kept aside, the oldest first, and the stored
+    /// ones if they cannot be decoded.
     func undecodableData() throws -> [Data] {
-        var found: [Data] = []
-        while let data = try storage.load(UndecodableName.name(of: key, found.count)) { found.append(data) }
-        let reading = try read()
-        if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
-        return found
+        try keptAside().all(with: read())
     }
 
-    /// Removes the bytes that were put aside.
+    /// Removes the bytes that were kept aside.
     func removeUndecodableData() throws {
         try storage.exclusively {
-            var count = 0
-            while try storage.load(UndecodableName.name(of: key, count)) != nil { count += 1 }
-            // From the last one, so that those which are left are still found if this ends halfway.
-            for number in (0..<count).reversed() { try storage.save(nil, UndecodableName.name(of: key, number)) }
+            // The last first, so that the remaining ones are still found if this is interrupted.
+            for entry in try keptAside().entries.reversed() { try storage.save(nil, entry.name) }
         }
     }
 
-    /// Copies bytes to a name of their own, unless they are there already.
+    /// Copies bytes to a name of their own, unless they are kept already.
     private func keepAside(_ data: Data) throws {
-        var number = 0
-        while let taken = try storage.load(UndecodableName.name(of: key, number)) {
-            if taken == data { return }
-            number += 1
+        let kept = try keptAside(until: data)
+        if !kept.contains(data) { try storage.save(data, kept.freeName(of: key)) }
+    }
+
+    /// Reads the bytes that were kept aside; all of them, or up to the given ones.
+    private func keptAside(until last: Data? = nil) throws -> UndecodableBytes {
+        var kept = UndecodableBytes()
+        while let data = try storage.load(kept.freeName(of: key)) {
+            kept.append(data, of: key)
+            if data == last { break }
         }
-        try storage.save(data, UndecodableName.name(of: key, number))
+        return kept
     }
 }
 
-// MARK: Changes by others
+// MARK: Foreign changes
 
 extension ValueCore {
 
-    /// Whoever goes on is told of changes from then on, so of several threads at once all begin, and one stays.
+    /// Begins to observe the storage. Of several threads that do so simultaneously, one keeps its observation; all
+    /// return when an observation exists.
     private func beginObserving() {
         if state.withLock({ $0.observation != nil }) { return }
-        let observation = storage.observe(key) { [weak self] counts in self?.reload(counts) }
+        let observation = storage.observe(key) { [weak self] isCurrent in self?.reload(isCurrent) }
         state.withLock { $0.observation = $0.observation ?? observation }
     }
 
-    /// Tells others of a value that somebody else has stored.
+    /// Reads the value and publishes it if it is new.
     ///
-    /// - Parameter counts: Whether what has been read just now is to be told.
-    private func reload(_ counts: () -> Bool) {
+    /// - Parameter isCurrent: Returns whether the bytes that were just read may be published.
+    private func reload(_ isCurrent: () -> Bool) {
         do {
-            // Noting an error calls observers, so it is done outside of the order.
-            let isNew = try errors.noting { try publication.enqueue(if: counts) { try read().snapshot } }
-            // What else is in the queue is told by those who put it there, before their calls return.
+            // Recording an error calls observers, so `order` of the publication must not be held.
+            let isNew = try errors.noting { try publication.enqueue(if: isCurrent) { try read().snapshot } }
+            // Other queued changes are published by their writers, before their calls return.
             if isNew { publication.deliver() }
         } catch {
-            // It is noted and logged, and there is nothing to tell.
+            // `errors` has recorded and logged it, and no value is to be published.
         }
     }
 }
 
-/// Where changes by other processes are told: on the main queue where there is a user interface to hear of them.
+/// The queue on which foreign changes are published: the main queue on platforms with a user interface.
 let foreignChangeQueue: DispatchQueue = {
     #if canImport(SwiftUI)
     .main

@@ -1,7 +1,7 @@
 import Bodega
 import Logging
 
-/// What went wrong with a value last. The Observation framework tracks it.
+/// The last read and write error of a value. The Observation framework tracks it; `state` guards it.
 final class ValueErrors: Sendable {
     private struct State {
         var readError: (any Error)?
@@ -16,13 +16,13 @@ final class ValueErrors: Sendable {
         self.key = key
     }
 
-    /// Why a read or write failed; `nil` if the last ones succeeded.
+    /// The error of the last write or read; `nil` if both succeeded.
     var last: (any Error)? {
         observation.access()
         return state.withLock { $0.writeError ?? $0.readError }
     }
 
-    /// Notes whether a read failed, and logs the first failure in a row.
+    /// Records the outcome of a read, and logs the first of consecutive failures.
     func noteRead(_ error: (any Error)?) {
         let isFirst = note(\.readError, error)
         if let error, isFirst {
@@ -30,15 +30,16 @@ final class ValueErrors: Sendable {
         }
     }
 
-    /// Notes whether a write failed.
+    /// Records the outcome of a write.
     func noteWrite(_ error: (any Error)?) {
         note(\.writeError, error)
     }
 
-    /// Logs that a write failed whose caller does not get to see the error.
+    /// Logs a failed write whose error the caller does not receive.
     func logWrite(_ error: any Error) {
         boutiqueLogger.error(
-            "A value could not be stored; the previous one stays.", metadata: ["key": "\(key)", "error": "\(error)"])
+            "A value could not be stored. The previous value is unchanged.",
+            metadata: ["key": "\(key)", "error": "\(error)"])
     }
 
     /// - Returns: Whether there was no error before.
@@ -46,7 +47,7 @@ final class ValueErrors: Sendable {
     private func note(_ property: any WritableKeyPath<State, (any Error)?> & Sendable, _ error: (any Error)?) -> Bool {
         let old = state.withLock { $0[keyPath: property] }
         if old == nil && error == nil { return true }
-        // Views read values. One that shows the error must not be told to show it again because it has read the value.
+        // A view that reads the value and shows its error must not be re-rendered by its own read.
         let isChange = old.map(Self.kind) != error.map(Self.kind)
         if isChange { observation.willChange() }
         state.withLock { $0[keyPath: property] = error }
@@ -62,7 +63,7 @@ final class ValueErrors: Sendable {
         }
     }
 
-    /// Reads, and notes whether that failed.
+    /// Reads, and records the outcome.
     func noting<Result>(_ read: () throws -> Result) throws -> Result {
         do {
             let result = try read()

@@ -1,8 +1,10 @@
-// What the helpers of the value wrappers do to a value, beyond what the standard library has.
+// The mutations of the value wrappers' helpers that the standard library lacks.
 
 extension RangeReplaceableCollection where Element: Equatable {
 
-    /// Returns whether there was such an element.
+    /// Replaces the first element that equals another.
+    ///
+    /// - Returns: Whether there was such an element.
     mutating func replaceFirst(_ element: Element, with replacement: Element) -> Bool {
         guard let index = firstIndex(of: element) else { return false }
         replaceSubrange(index...index, with: CollectionOfOne(replacement))
@@ -23,7 +25,7 @@ extension Array where Element: Equatable {
 
 extension Optional {
 
-    /// Changes the value, or a new one if there is none.
+    /// Changes the value, or a new one in place of `nil`.
     mutating func change<Result>(orNew new: @autoclosure () -> Wrapped, _ change: (inout Wrapped) -> Result) -> Result {
         var value = self ?? new()
         self = nil

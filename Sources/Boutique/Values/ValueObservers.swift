@@ -1,44 +1,51 @@
 import Bodega
 import Dispatch
 
-/// The observers that a ``ValueStorage`` has in this process.
+/// The observers of the values of a ``ValueStorage`` in this process.
 ///
-/// A change that this process makes is told by the call that makes it, before it returns. What notices changes by others,
-/// such as a watch of a file, notices this one, too, on a thread of its own. If that thread told it, the call could return
-/// before everybody has heard of it. So while a change is under way, others are not looked for; afterwards they are.
+/// The call that makes a change notifies all observers before it returns. A file watch reports the same change, too, on
+/// a thread of its own; if that thread notified the observers, the call could return before all of them were notified.
+/// So checks for foreign changes are postponed while this process changes the value:
+///
+/// 1. ``changing(_:_:)`` counts the change as soon as the writer has exclusive access to the storage.
+/// 2. A check that arrives now is only noted. A check that has begun before loses its result: `isCurrent` is `false`.
+/// 3. The writer notifies the observers and ends the change.
+/// 4. If a check was noted or has lost its result, it runs later on ``foreignChangeQueue``.
+///
+/// `state` guards everything. No lock is held while observers run.
 final class ValueObservers: Sendable {
 
-    /// Reads a value and tells others if it has changed.
+    /// Reads a value and publishes it if it has changed.
     ///
-    /// - Parameter counts: Whether what has been read just now is to be told.
-    typealias Observer = @Sendable (_ counts: () -> Bool) -> Void
+    /// - Parameter isCurrent: Returns whether the bytes that the observer has just read may be published.
+    typealias Observer = @Sendable (_ isCurrent: () -> Bool) -> Void
 
-    /// What goes on with a value.
+    /// The operations on one value that are in progress.
     private struct Activity: Sendable {
-        /// The number of changes by this process that are under way, and of those that have begun.
+        /// The number of changes by this process in progress, and of those started so far.
         var changes = 0
-        var begun = 0
-        /// The number of looks for changes by others that are under way.
-        var looks = 0
-        /// Whether a look was left out or did not count.
-        var isLookMissing = false
+        var started = 0
+        /// The number of checks for foreign changes in progress.
+        var checks = 0
+        /// Whether a check was postponed or has lost its result.
+        var needsCheck = false
 
-        var isOver: Bool { changes == 0 && looks == 0 }
+        var isOver: Bool { changes == 0 && checks == 0 }
     }
 
     private struct State {
         var last = 0
         var observers: [String: [Int: Observer]] = [:]
         var activities: [String: Activity] = [:]
-        /// The values that will be looked for soon.
-        var planned: Set<String> = []
+        /// The values with a scheduled check.
+        var scheduled: Set<String> = []
 
         func observers(of name: String) -> [Observer] { observers[name].map { Array($0.values) } ?? [] }
     }
 
     private let state = Locked(State())
 
-    /// Has a closure called when a value may have changed, until the result is released.
+    /// Calls a closure when a value may have changed, until the returned observation is released.
     func add(_ name: String, _ onChange: @escaping Observer) -> ValueObservation {
         let number = state.withLock { state in
             state.last += 1
@@ -46,7 +53,7 @@ final class ValueObservers: Sendable {
             return state.last
         }
         return ValueObservation { [weak self] in
-            // Released after the lock: what a closure holds can end other observations.
+            // Released after the lock: releasing the closure can end other observations.
             _ = self?.state.withLock { state -> Observer? in
                 let observer = state.observers[name]?.removeValue(forKey: number)
                 if state.observers[name]?.isEmpty == true { state.observers[name] = nil }
@@ -57,7 +64,7 @@ final class ValueObservers: Sendable {
 
     /// Makes a change of a value and calls its observers.
     ///
-    /// - Parameter body: Makes the change. It calls the closure that it is given as soon as nobody else can make one.
+    /// - Parameter body: Makes the change. It calls its argument as soon as it has exclusive access to the storage.
     func changing(_ name: String, _ body: (_ begin: () -> Void) throws -> Void) rethrows {
         var hasBegun = false
         defer { if hasBegun { end(\.changes, name) } }
@@ -65,59 +72,58 @@ final class ValueObservers: Sendable {
             hasBegun = true
             state.withLock { state in
                 state.activities[name, default: Activity()].changes += 1
-                state.activities[name]?.begun += 1
+                state.activities[name]?.started += 1
             }
         }
         for observer in state.withLock({ $0.observers(of: name) }) { observer { true } }
     }
 
-    /// Calls the observers of a value that others may have changed.
-    func lookForOthers(_ name: String) {
-        let look = state.withLock { state -> (observers: [Observer], begun: Int)? in
+    /// Calls the observers of a value that another process may have changed.
+    func checkForForeignChanges(_ name: String) {
+        let check = state.withLock { state -> (observers: [Observer], started: Int)? in
             var activity = state.activities[name] ?? Activity()
             defer { state.activities[name] = activity }
             if activity.changes > 0 {
-                activity.isLookMissing = true
+                activity.needsCheck = true
                 return nil
             }
-            activity.looks += 1
-            return (state.observers(of: name), activity.begun)
+            activity.checks += 1
+            return (state.observers(of: name), activity.started)
         }
-        guard let (observers, begun) = look else { return }
-        defer { end(\.looks, name) }
-        for observer in observers { observer { isUndisturbed(name, since: begun) } }
+        guard let (observers, started) = check else { return }
+        defer { end(\.checks, name) }
+        for observer in observers { observer { isUndisturbed(name, since: started) } }
     }
 
-    /// Calls the observers of a value that others may have changed, but not while who asks for it waits. Who asks many times
-    /// has them called once.
-    func planLook(_ name: String) {
-        if !state.withLock({ $0.planned.insert(name).inserted }) { return }
+    /// Checks a value on ``foreignChangeQueue``, so that the caller does not wait. Pending checks are merged.
+    func scheduleCheck(_ name: String) {
+        if !state.withLock({ $0.scheduled.insert(name).inserted }) { return }
         foreignChangeQueue.async { [self] in
-            state.withLock { _ = $0.planned.remove(name) }
-            lookForOthers(name)
+            state.withLock { _ = $0.scheduled.remove(name) }
+            checkForForeignChanges(name)
         }
     }
 
     /// Calls the observers of all values.
-    func lookForOthers() {
-        for name in state.withLock({ Array($0.observers.keys) }) { lookForOthers(name) }
+    func checkForForeignChanges() {
+        for name in state.withLock({ Array($0.observers.keys) }) { checkForForeignChanges(name) }
     }
 
-    private func isUndisturbed(_ name: String, since begun: Int) -> Bool {
+    private func isUndisturbed(_ name: String, since started: Int) -> Bool {
         state.withLock { state in
-            if state.activities[name]?.begun == begun { return true }
-            state.activities[name]?.isLookMissing = true
+            if state.activities[name]?.started == started { return true }
+            state.activities[name]?.needsCheck = true
             return false
         }
     }
 
     private func end(_ kind: any WritableKeyPath<Activity, Int> & Sendable, _ name: String) {
-        let isLookMissing = state.withLock { state in
+        let needsCheck = state.withLock { state in
             guard var activity = state.activities[name] else { return false }
             activity[keyPath: kind] -= 1
             state.activities[name] = activity.isOver ? nil : activity
-            return activity.isOver && activity.isLookMissing
+            return activity.isOver && activity.needsCheck
         }
-        if isLookMissing { planLook(name) }
+        if needsCheck { scheduleCheck(name) }
     }
 }

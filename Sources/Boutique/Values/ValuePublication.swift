@@ -8,13 +8,21 @@ import Combine
 import OpenCombine
 #endif
 
-/// Tells what a value becomes, one change after the other: to the Observation framework, to publishers and to streams.
+/// Publishes the changes of a value, one after the other: to the Observation framework, to publishers and to streams.
 ///
-/// Changes are queued where their order is certain, and told by ``deliver()``, where no lock is held, so that whoever
-/// hears of a change may read and change the value again.
+/// 1. A writer saves the value and appends it to `waiting` under `order`, so the queue has the order of the storage.
+/// 2. The writer releases all locks and calls ``deliver()``. If another thread is delivering, it delivers this change
+///    as well, and the writer returns.
+/// 3. For each change, the delivering thread notifies `willChange` and the Observation framework, sets `published`,
+///    sends the value to the subject and notifies the Observation framework again. Subscribers may read and change the
+///    value.
+/// 4. It ends when `waiting` is empty.
+///
+/// `order` is held while a value is saved or read and then queued; it is taken within the exclusive access to a
+/// ``ValueStorage``, never before. `state` guards all properties and is only held for a moment.
 final class ValuePublication<Value: Sendable>: Sendable {
 
-    /// A value and the bytes that it was made from.
+    /// A value and the bytes that it was decoded from.
     struct Snapshot: Sendable {
         var data: Data?
         var value: Value
@@ -23,9 +31,9 @@ final class ValuePublication<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Snapshot] = []
         var isDelivering = false
-        /// What was told last, or what the first who looked was shown.
-        var told: Value?
-        /// The bytes of what was queued last, or else of what was shown.
+        /// The value that was published last; before that, the first value that was read.
+        var published: Value?
+        /// The bytes of the snapshot that was queued last; before that, of the first that was read.
         var latest: Data??
         var subject: CurrentValueSubject<Value, Never>?
 
@@ -36,12 +44,9 @@ final class ValuePublication<Value: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-
-    /// Held while it is found out what comes next in the queue. Taken after the exclusive time of a ``ValueStorage``,
-    /// never before.
     private let order = NSRecursiveLock()
 
-    /// For those who read the value.
+    /// Tracks the readers of the value.
     let observation = ObservationPoint()
 
     // `send` and `sink` of a subject may be called from any thread.
@@ -62,37 +67,37 @@ final class ValuePublication<Value: Sendable>: Sendable {
         }
     }
 
-    /// Queues a change that somebody else has made, if it is not known yet.
+    /// Queues a foreign change, unless it is known already.
     ///
     /// - Parameters:
-    ///   - counts: Whether what has been read just now is to be told.
+    ///   - isCurrent: Returns whether the snapshot may be published; called after `load`.
     ///   - load: Reads the value.
     /// - Returns: Whether there was a change.
-    func enqueue(if counts: () -> Bool = { true }, load: () throws -> Snapshot) rethrows -> Bool {
+    func enqueue(if isCurrent: () -> Bool = { true }, load: () throws -> Snapshot) rethrows -> Bool {
         try order.withLock {
             let snapshot = try load()
-            let isNew = counts() && show(snapshot)
+            let isNew = isCurrent() && noteRead(snapshot)
             if isNew { state.withLock { $0.enqueue(snapshot) } }
             return isNew
         }
     }
 
-    /// What was told last, or what the first who looked was shown.
-    var told: Value? { state.withLock { $0.told } }
+    /// The value that was published last; before that, the first value that was read.
+    var published: Value? { state.withLock { $0.published } }
 
-    /// Notes that somebody was shown a value.
+    /// Notes that a snapshot was read.
     ///
-    /// - Returns: Whether others know another one.
-    func show(_ snapshot: Snapshot) -> Bool {
+    /// - Returns: Whether it differs from the latest one, so that it has to be published.
+    func noteRead(_ snapshot: Snapshot) -> Bool {
         state.withLock { state in
             if let latest = state.latest { return latest != snapshot.data }
             state.latest = .some(snapshot.data)
-            state.told = snapshot.value
+            state.published = snapshot.value
             return false
         }
     }
 
-    /// Tells the changes in the queue, unless somebody is at it already; they then go on with these.
+    /// Publishes the queued changes, unless another thread is delivering; that thread then publishes these as well.
     func deliver() {
         var isFirst = true
         while let snapshot = next(isFirst) {
@@ -100,7 +105,7 @@ final class ValuePublication<Value: Sendable>: Sendable {
             willChangeSubject.send()
             observation.willChange()
             let subject = state.withLock { state in
-                state.told = snapshot.value
+                state.published = snapshot.value
                 return state.subject
             }
             subject?.send(snapshot.value)
@@ -116,19 +121,19 @@ final class ValuePublication<Value: Sendable>: Sendable {
         }
     }
 
-    /// A publisher of the value and then of each change.
+    /// A publisher of the current value and each change.
     ///
-    /// - Parameter refresh: Has the changes told that others have made, and returns the value. Subscriptions retain it.
+    /// - Parameter refresh: Publishes foreign changes and returns the value. Subscriptions retain it.
     func publisher(_ refresh: @escaping @Sendable () -> Value) -> AnyPublisher<Value, Never> {
         Deferred {
             let value = refresh()
             return self.state.withLock { state in
-                let subject = state.subject ?? CurrentValueSubject(state.told ?? value)
+                let subject = state.subject ?? CurrentValueSubject(state.published ?? value)
                 state.subject = subject
                 return subject
             }
         }
-        // A subscription keeps alive what it hears from, also if the wrapper is gone.
+        // A subscription keeps its source alive after the wrapper is gone.
         .map { value in withExtendedLifetime(refresh) { value } }
         .eraseToAnyPublisher()
     }
@@ -136,11 +141,11 @@ final class ValuePublication<Value: Sendable>: Sendable {
 
 extension Publisher where Failure == Never, Output: Sendable {
 
-    /// The elements as a stream. One that is not read keeps the newest 256.
+    /// The elements as a stream, which buffers the newest 256.
     var stream: AsyncStream<Output> {
         AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
             let subscription = Locked<AnyCancellable?>(nil)
-            // Set before the sink: the stream may end while the first elements come.
+            // Set before the sink: the stream may end while the first elements arrive.
             continuation.onTermination = { _ in
                 subscription.withLock { $0.take() }?.cancel()
             }

@@ -2,10 +2,10 @@ import Bodega
 import Foundation
 import Logging
 
-/// What was found where a value is stored.
+/// The result of reading a stored value.
 struct ValueReading<Value: StorableItem>: Sendable {
     var data: Data?
-    /// The default value if there is none, or if it could not be decoded.
+    /// The default value if no bytes are stored or they cannot be decoded.
     var value: Value
     var error: StorageError?
 
@@ -27,6 +27,6 @@ struct ValueReading<Value: StorableItem>: Sendable {
         }
     }
 
-    /// What publishers tell of it.
+    /// The value and its bytes, to publish them.
     var snapshot: ValuePublication<Value>.Snapshot { .init(data: data, value: value) }
 }

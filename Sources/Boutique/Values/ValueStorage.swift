@@ -1,19 +1,18 @@
 import Bodega
 import Foundation
 
-/// A place that keeps the bytes of values under names and is read and written without waiting: user defaults, a file, a
-/// keychain.
+/// A synchronous storage for the bytes of values under names: user defaults, a file, a keychain.
 ///
-/// Several values, also several wrappers of one value, share a place. Its methods may be called from any thread.
+/// Several values, and several wrappers of one value, share a storage. Its methods may be called from any thread.
 protocol ValueStorage: Sendable {
 
     /// Reads the bytes of a value.
     ///
-    /// It is called each time that the value is read, so it must be fast while nothing changes.
+    /// It is called each time the value is read, so it must be fast while nothing changes.
     ///
-    /// - Returns: The bytes, whoever wrote them last; `nil` if there are none.
-    /// - Throws: What kept it from finding out. Absence is no error. A ``DamagedValue`` if there are bytes that cannot be
-    ///   had; then ``save(_:_:)`` keeps them in a place of their own before it writes others.
+    /// - Returns: The bytes, including those that other processes have written; `nil` if there are none.
+    /// - Throws: The error that prevented reading; absence is no error. A ``DamagedValue`` if bytes are stored but
+    ///   cannot be recovered; then ``save(_:_:)`` moves them aside before it writes new ones.
     func load(_ name: String) throws -> Data?
 
     /// Replaces the bytes of a value, all or nothing. Only called within ``exclusively(_:)``.
@@ -21,39 +20,39 @@ protocol ValueStorage: Sendable {
     /// - Parameter data: The bytes, or `nil` to remove the value.
     func save(_ data: Data?, _ name: String) throws
 
-    /// Keeps other threads, and other processes if the place can, from changing anything during a closure.
+    /// Keeps other threads, and if possible other processes, from writing during a closure.
     ///
-    /// The closure may call this method again. Reading is not kept from anybody.
+    /// The closure may call this method again. Readers are not blocked.
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// Who in this process observes the values of this place.
+    /// The observers of the values of this storage in this process.
     var observers: ValueObservers { get }
 
-    /// Has a closure called after ``change(_:_:then:)`` has changed a value, and, where that can be noticed, after others
-    /// have, until the result is released.
+    /// Calls a closure after ``change(_:_:then:)`` has changed a value, and after foreign changes where they can be
+    /// detected, until the returned observation is released.
     func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation
 }
 
 extension ValueStorage {
 
-    /// Changes a value in one step, and calls its observers before it returns.
+    /// Changes a value atomically, and calls its observers before it returns.
     ///
     /// - Parameters:
     ///   - name: The name of the value.
-    ///   - body: Saves the value, ``exclusively(_:)``.
-    ///   - tell: Is called before the observers, if the body has not thrown.
-    func change(_ name: String, _ body: () throws -> Void, then tell: () -> Void) throws {
+    ///   - body: Saves the value; called within ``exclusively(_:)``.
+    ///   - publish: Called before the observers if `body` has not thrown.
+    func change(_ name: String, _ body: () throws -> Void, then publish: () -> Void) throws {
         try observers.changing(name) { begin in
             try exclusively {
                 begin()
                 try body()
             }
-            tell()
+            publish()
         }
     }
 }
 
-/// Says that a value has bytes which are damaged below the level of the value.
+/// The error for bytes that are damaged below the level of the value.
 struct DamagedValue: Error {
     var cause: any Error
 }

@@ -1,4 +1,4 @@
-// The calls of Linux that Swift's Glibc and Musl modules leave out. Empty elsewhere.
+// Declarations of Linux that Swift's Glibc and Musl modules lack. Empty on other platforms.
 #ifndef EMPORIUM_LINUX_FILE_SYSTEM_H
 #define EMPORIUM_LINUX_FILE_SYSTEM_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 
-/// syncfs(2), whose declaration hides behind _GNU_SOURCE.
+/// Calls syncfs(2), which is declared only with _GNU_SOURCE.
 int emporium_syncfs(int descriptor);
 #endif
 

@@ -1,20 +1,20 @@
-// What Swift cannot call of SQLite, because it takes any number of arguments.
+// Wrappers of sqlite3_db_config, which Swift cannot call because it is variadic.
 #ifndef EMPORIUM_SQLITE_CONFIGURATION_H
 #define EMPORIUM_SQLITE_CONFIGURATION_H
 
 struct sqlite3;
 
-/// Says whether a connection runs the triggers of its files, which all do at first.
+/// Enables or disables triggers on a connection. They are enabled by default.
 ///
-/// Returns whether it does now, or -1 if SQLite doesn't tell.
-int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isWanted);
+/// Returns whether they are enabled now, or -1 if SQLite reports an error.
+int emporium_sqlite_run_triggers(struct sqlite3 *connection, int isEnabled);
 
-/// Lets a connection leave the write-ahead log as it is when it closes.
+/// Disables the checkpoint when a connection closes, so that the write-ahead log remains unchanged.
 void emporium_sqlite_keep_log(struct sqlite3 *connection);
 
-/// Says whether a connection refuses to change definitions of tables directly.
+/// Enables or disables the defensive mode, in which a connection refuses to change definitions of tables directly.
 ///
-/// Returns 1 or 0 for what was so before, or -1 if SQLite doesn't tell.
-int emporium_sqlite_defend(struct sqlite3 *connection, int isWanted);
+/// Returns the previous mode, 1 or 0, or -1 if the mode could not be set.
+int emporium_sqlite_defend(struct sqlite3 *connection, int isEnabled);
 
 #endif

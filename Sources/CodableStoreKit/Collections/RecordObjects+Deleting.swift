@@ -9,7 +9,7 @@ extension RecordObjects {
         let deletions: [Deletion<Object>] = identifiers.map { identifier in
             Deletion(identifier, Result { try key(of: identifier) })
         }
-        for (deletion, failure) in zip(deletions, Self.inBatch(deletions, carryOut)) {
+        for (deletion, failure) in zip(deletions, errors(inBatch: deletions, carryOut)) {
             if let failure { deletion.result = .failure(failure) }
         }
         return deletions.map { $0.outcome }

@@ -66,33 +66,11 @@ final class RecordObjects<Object: BaseCodableStoreable>: ObjectCollection {
             writes.append(Result { .write(key: try key(of: object.codableStoreID), data: try data.get()) })
         }
         let ready = writes.indices.filter { if case .success = writes[$0] { true } else { false } }
-        let failures = Self.inBatch(ready) { try write($0, objects, writes) }
+        let failures = errors(inBatch: ready) { try write($0, objects, writes) }
         for case (let index, let failure?) in zip(ready, failures) { writes[index] = .failure(failure) }
         return zip(objects, writes).map { object, result in
             Outcome(identifier: object.codableStoreID, result: result.map { _ in object })
         }
-    }
-
-    /// Runs an operation on all items as one batch. If it fails, each item is tried alone, because a single one may be
-    /// the cause.
-    ///
-    /// When the records are locked, the items are not tried again: each attempt would time out like the first.
-    ///
-    /// - Returns: For each item in order, the error, or `nil` if the operation succeeded.
-    static func inBatch<Item>(_ items: [Item], _ operation: ([Item]) throws -> Void) -> [(any Error)?] {
-        func failure(_ items: [Item]) -> (any Error)? {
-            do {
-                try operation(items)
-                return nil
-            } catch {
-                return error
-            }
-        }
-        let failed = failure(items)
-        if failed == nil || items.count == 1 || (failed as? StorageError)?.code == .locked {
-            return items.map { _ in failed }
-        }
-        return items.map { failure([$0]) }
     }
 
     private func write(

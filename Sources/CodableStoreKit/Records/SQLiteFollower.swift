@@ -5,10 +5,10 @@ import Logging
 
 /// Reports changes of other writers in a collection of an SQLite file to observers.
 ///
-/// 1. ``begin()`` registers an observer of commits through the same file, and starts a task that waits for signals.
+/// 1. ``begin()`` registers an observer of commits through the same file, and starts a `ChangeFollower`.
 /// 2. A commit through the same file is reported by that observer, on the writing connection.
-/// 3. After a signal, ``catchUp(with:)`` reads the changes after the cursor on the writing connection, so that none of
-///    step 2 comes in between, and reports those that step 2 has not reported. If that fails, it is retried.
+/// 3. After a signal, ``catchUp()`` reads the changes after the cursor on the writing connection, so that none of
+///    step 2 comes in between, and reports those that step 2 has not reported.
 /// 4. When the file was removed, replaced or closed, the follower moves to the collection that takes its place.
 ///
 /// So all changes are reported in the order of the commits. Observers of a removed object receive the object. The file
@@ -22,10 +22,10 @@ final class SQLiteFollower: Sendable {
         /// The position in the log up to which all changes are reported, `nil` if the log can't be read yet.
         var cursor: StorageCursor?
         var known = KnownRecords()
-        var endsOfFollowing: [@Sendable () -> Void] = []
+        /// Whether the signals of the collection have ended.
+        var isClosed = false
+        var endOfEffects: (@Sendable () -> Void)?
         var hasEnded = false
-        /// The last error of reading the changes.
-        var failure: StorageError.Code?
     }
 
     /// Replaces a collection that can't be used any more.
@@ -34,6 +34,7 @@ final class SQLiteFollower: Sendable {
     typealias Replace = @Sendable (SQLiteCollection, StorageError) throws -> Bool
 
     private let state: Locked<State>
+    private let follower = ChangeFollower()
     private let replace: Replace
     private let report: @Sendable ([SQLiteEffect]) -> Void
 
@@ -49,7 +50,15 @@ final class SQLiteFollower: Sendable {
 
     /// Begins to report changes from now on.
     func begin() {
-        begin(with: state.withLock { $0.collection })
+        let collection = state.withLock { $0.collection }
+        follower.begin("\(collection.url.path)", logger: codableStoreLogger) { [weak self] in
+            guard let self else { return }
+            // Reading blocks.
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(with: Result { try self.catchUp() }) }
+            }
+        }
+        begin(with: collection)
     }
 
     private func begin(with collection: SQLiteCollection) {
@@ -70,42 +79,41 @@ final class SQLiteFollower: Sendable {
             )
         }
         let signals = collection.changeSignals()
-        let task = Task { [weak self] in
-            for await _ in signals { await retryUntilDone { await self?.catchUp(with: collection) } }
-            // The file was closed, unless the follower has ended.
-            await retryUntilDone { await self?.moveOn(from: collection) }
-        }
         let isOver = state.withLock { state in
             // The collection may have been replaced in the meantime.
             guard state.collection === collection, !state.hasEnded else { return true }
-            state.endsOfFollowing += [endOfEffects, { task.cancel() }]
+            state.endOfEffects = endOfEffects
+            follower.follow(signals) { [weak self] in self?.noteClosing(of: collection) }
             return false
         }
-        if isOver {
-            endOfEffects()
-            task.cancel()
-        }
+        if isOver { endOfEffects() }
+    }
+
+    private func noteClosing(of collection: SQLiteCollection) {
+        state.withLock { if $0.collection === collection { $0.isClosed = true } }
+        follower.catchUp()
     }
 
     /// Ends the reports.
     func end() {
-        let ends = state.withLock { state in
-            defer { state.endsOfFollowing = [] }
+        follower.end()
+        let endOfEffects = state.withLock { state in
+            defer { state.endOfEffects = nil }
             state.hasEnded = true
-            return state.endsOfFollowing
+            return state.endOfEffects
         }
-        for end in ends { end() }
+        endOfEffects?()
     }
 
     /// Follows another collection, which replaces one. Does nothing if that one has been replaced already.
     func move(from old: SQLiteCollection, to collection: SQLiteCollection) {
-        let ends = state.withLock { state -> [@Sendable () -> Void]? in
+        let moved = state.withLock { state -> State? in
             guard state.collection === old, !state.hasEnded else { return nil }
             defer { state = State(collection: collection) }
-            return state.endsOfFollowing
+            return state
         }
-        guard let ends else { return }
-        for end in ends { end() }
+        guard let moved else { return }
+        moved.endOfEffects?()
         begin(with: collection)
     }
 
@@ -114,55 +122,19 @@ final class SQLiteFollower: Sendable {
         state.withLock { state in for operation in operations { state.known.note(operation) } }
     }
 
-    /// Reports changes of other writers.
-    ///
-    /// - Returns: Whether that is done. Otherwise it can be retried.
-    private func catchUp(with collection: SQLiteCollection) async -> Bool {
-        await attempt(with: collection) { [self] in
-            do {
-                try reportUpdate(of: collection)
-            } catch let error as StorageError where error.code == .placeRemoved || error.code == .cannotOpen {
-                guard try replace(collection, error) else { throw error }
-            }
-        }
-    }
-
-    /// Follows the replacement of a collection whose file is closed.
-    ///
-    /// - Returns: Whether that is done, or there is no replacement. Otherwise it can be retried.
-    private func moveOn(from collection: SQLiteCollection) async -> Bool {
-        await attempt(with: collection) { [self] in
-            guard state.withLock({ $0.collection === collection && !$0.hasEnded }) else { return }
+    /// Reports changes of other writers, or moves on from a collection that can't be used any more.
+    private func catchUp() throws {
+        let (collection, isClosed, hasEnded) = state.withLock { ($0.collection, $0.isClosed, $0.hasEnded) }
+        if hasEnded { return }
+        if isClosed {
+            // Without a replacement there is nothing to follow.
             _ = try replace(collection, StorageError(.cannotOpen, "The file was closed."))
+            return
         }
-    }
-
-    private func attempt(
-        with collection: SQLiteCollection,
-        _ body: @escaping @Sendable () throws -> Void
-    ) async -> Bool {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [self] in
-                do {
-                    try body()
-                    state.withLock { $0.failure = nil }
-                    continuation.resume(returning: true)
-                } catch {
-                    // One warning for each cause, because this is retried while there are observers.
-                    let code = (error as? StorageError)?.code ?? .inputOutput
-                    let isKnown = state.withLock { state in
-                        defer { state.failure = code }
-                        return state.failure == code
-                    }
-                    codableStoreLogger.log(
-                        level: isKnown ? .debug : .warning,
-                        "The changes of other writers could not be read. Retrying…",
-                        metadata: ["file": "\(collection.url.path)", "error": "\(error)"]
-                    )
-                    // A reader waits until another process creates the log, which causes a signal.
-                    continuation.resume(returning: code == .readOnly)
-                }
-            }
+        do {
+            try reportUpdate(of: collection)
+        } catch let error as StorageError where error.code == .placeRemoved || error.code == .cannotOpen {
+            guard try replace(collection, error) else { throw error }
         }
     }
 
@@ -186,8 +158,8 @@ final class SQLiteFollower: Sendable {
         }
     }
 
-    /// The position up to which all changes are reported. If there is none yet, it is the end of the log, and remains so if
-    /// a later step fails.
+    /// The position up to which all changes are reported. If there is none yet, it is the end of the log, and remains
+    /// so if a later step fails.
     ///
     /// - Returns: `nil` if the collection was replaced in the meantime.
     private func cursor(of collection: SQLiteCollection) throws -> StorageCursor? {

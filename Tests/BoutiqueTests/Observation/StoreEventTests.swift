@@ -13,7 +13,7 @@ import Testing
         return store
     }
 
-    @Test("A reader receives a snapshot, then an event for each operation with the items that it changed")
+    @Test("A reader receives a snapshot, then each operation with its changes")
     func sequence() async throws {
         let store = try await store("a", "b")
         var events = store.events.makeAsyncIterator()
@@ -53,7 +53,7 @@ import Testing
         #expect(store.items == notes("a"))
     }
 
-    @Test("A reader of a loading store receives an initial event, then the loaded items")
+    @Test("A reader of a loading store receives its state, then the loaded items")
     func loading() async throws {
         let gate = StorageGate()
         let store = Self.syncStore(
@@ -69,7 +69,7 @@ import Testing
         Store(storage: engine)
     }
 
-    @Test("A reader that starts reading late receives the snapshot of its subscription and all events since")
+    @Test("A reader that starts later receives the snapshot of its subscription, and all events since")
     func subscribingFirst() async throws {
         let store = try await store("a")
         let stream = store.events
@@ -83,7 +83,7 @@ import Testing
         #expect(await events.next()?.inserted == ["c"])
     }
 
-    @Test("Operations that are written as one batch are one change, with an event for each in order")
+    @Test("Operations that are written as one batch are one change, and one event each, in order")
     func coalescedEvents() async throws {
         let gate = StorageGate()
         let engine = FaultInjectingStorageEngine(
@@ -110,7 +110,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test("A reader that falls far behind receives a snapshot instead of the missed events")
+    @Test("A reader that is far behind receives a snapshot in place of its backlog")
     func slowReader() async throws {
         let store = try await store()
         var events = store.events.makeAsyncIterator()
@@ -125,7 +125,7 @@ import Testing
         #expect(await events.next()?.inserted == ["next"])
     }
 
-    @Test("Readers are independent, and a cancelled one ends")
+    @Test("Readers are independent, and a cancelled reader ends")
     func readers() async throws {
         let store = try await store("a")
         let reading = Task {
@@ -160,7 +160,7 @@ import Testing
         return elements
     }
 
-    @Test("A stream of one item's versions emits those of no other item")
+    @Test("A stream of values emits the versions of one item, and of no other")
     func values() async throws {
         let store = try await store("a")
         var values = store.values(id: "a").makeAsyncIterator()
@@ -173,11 +173,11 @@ import Testing
         try await store.update("a") { $0.count = 2 }
         try await store.insert(Note(id: "a", count: 3))
         try await store.insert(Note(id: "a", count: 4))
-        // The reader is slower than the changes, so it receives the latest version.
+        // The reader was slower than the changes, so it receives the latest.
         #expect(await values.next() == Note(id: "a", count: 4))
     }
 
-    @Test("A stream of an item's versions begins when the store is loaded")
+    @Test("A stream of values starts when the store has loaded")
     func valuesWhileLoading() async throws {
         let memory = MemoryStorageEngine()
         try await Store<Note>(storage: memory).insert(notes("a"))

@@ -11,7 +11,7 @@ import OpenCombine
 #endif
 
 extension Store where Item == Note {
-    /// A named store. Only one test uses it, because tests run concurrently.
+    /// A global store. Only one test uses it, because tests run concurrently.
     fileprivate static let namedStore = Store<Note>(storage: MemoryStorageEngine(), cacheIdentifier: \.id)
 }
 
@@ -32,11 +32,11 @@ private final class Controller: ObservableObject {
     }
 }
 
-/// A controller without published properties.
+/// An observable object without published properties.
 @MainActor
 private final class PlainController: ObservableObject {
     #if !canImport(Combine)
-    // OpenCombine provides no publisher for a class without @Published properties.
+    // OpenCombine creates a new publisher for each access of a class without @Published properties.
     let objectWillChange = ObservableObjectPublisher()
     #endif
     @Stored var notes: [Note]
@@ -70,16 +70,16 @@ private struct Row {
 @Suite struct StoredTests {
     let store = Store<Note>.previewStore(items: notes("a"))
 
-    // MARK: Showing
+    // MARK: Items
 
-    @Test func `A property shows the items of a named store, and projects the store`() async throws {
+    @Test func `A property has the items of a global store, and projects the store`() async throws {
         let controller = NamedController()
         #expect(controller.$notes === Store.namedStore)
         try await controller.$notes.insert(notes("a", "b"))
         #expect(controller.notes == notes("a", "b"))
     }
 
-    @Test func `A property shows the items of an injected store`() async throws {
+    @Test func `A property has the items of an injected store`() async throws {
         let controller = Controller(notes: store)
         #expect(controller.$notes === store)
         #expect(controller.notes == notes("a"))
@@ -87,14 +87,14 @@ private struct Row {
         #expect(controller.notes == notes("a", "b"))
     }
 
-    @Test func `A property of a structure shows the items`() async throws {
+    @Test func `A property of a structure has the items`() async throws {
         let row = Row(store)
         #expect(row.$notes === store)
         try await row.$notes.insert(Note(id: "b"))
         #expect(row.notes == notes("a", "b"))
     }
 
-    @Test func `Properties of several objects show one store`() async throws {
+    @Test func `Properties of several objects can share a store`() async throws {
         let first = Controller(notes: store)
         let second = PlainController(store)
         let count = changes(of: first) { _ = first.notes }
@@ -104,15 +104,15 @@ private struct Row {
         #expect(count.count == 1 && other.count == 1)
     }
 
-    // MARK: Announcing changes
+    // MARK: Object changes
 
-    /// Counts the announced changes of an object, starting after an access.
+    /// Counts the changes that an object publishes after an access.
     private func changes<Object: ObservableObject>(of object: Object, after access: () -> Void) -> Recorder {
         access()
         return Recorder(object)
     }
 
-    /// A counter of an object's announced changes.
+    /// Counts the changes that an object publishes.
     @MainActor
     private final class Recorder {
         private(set) var count = 0
@@ -123,7 +123,7 @@ private struct Row {
         }
     }
 
-    @Test func `An object announces each change once`() async throws {
+    @Test func `An object publishes each change once`() async throws {
         let controller = Controller(notes: store)
         let changes = changes(of: controller) {
             for _ in 0..<3 { _ = (controller.notes, controller.$notes) }
@@ -139,7 +139,7 @@ private struct Row {
         #expect(changes.count == 3)
     }
 
-    @Test func `An object announces a change before it takes place`() async throws {
+    @Test func `An object publishes a change before it takes place`() async throws {
         let controller = PlainController(store)
         var seen: [[Note]] = [controller.notes]
         let subscription = controller.objectWillChange.sink { seen.append(self.store.items) }
@@ -149,7 +149,7 @@ private struct Row {
         subscription.cancel()
     }
 
-    @Test func `Using the projection is enough for an object to announce changes`() async throws {
+    @Test func `Using the projection suffices for an object to publish changes`() async throws {
         let controller = PlainController(store)
         let changes = changes(of: controller) {}
         try await store.insert(Note(id: "b"))
@@ -159,7 +159,7 @@ private struct Row {
         #expect(changes.count == 1)
     }
 
-    @Test func `An object announces the changes of all its stores`() async throws {
+    @Test func `An object publishes the changes of all its stores`() async throws {
         let others = Store<Note>.previewStore(items: [])
         let controller = Controller(notes: store, others: others)
         let changes = changes(of: controller) { _ = (controller.notes, controller.others) }
@@ -168,7 +168,7 @@ private struct Row {
         #expect(changes.count == 2)
     }
 
-    @Test func `An object announces that its store is loaded`() async throws {
+    @Test func `An object publishes a change when its store is loaded`() async throws {
         let gate = StorageGate()
         let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.hold([.fetchAll], at: gate)])
         let controller = PlainController(loadingStore(engine))
@@ -178,12 +178,12 @@ private struct Row {
         #expect(changes.count == 1)
     }
 
-    /// Creates a store in a synchronous function, so with the initializer that loads in the background.
+    /// Calls the synchronous initializer, which loads in the background.
     private func loadingStore(_ engine: any StorageEngine) -> Store<Note> {
         Store(storage: engine)
     }
 
-    @Test func `A store does not keep an object that announces its changes alive`() async throws {
+    @Test func `A store does not retain an object that publishes its changes`() async throws {
         var controller: PlainController? = PlainController(store)
         let isGone = { [weak controller] in controller == nil }
         let publisher = try #require(controller?.objectWillChange)

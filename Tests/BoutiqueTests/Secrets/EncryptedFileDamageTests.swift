@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What happens when files of encrypted secrets are damaged, swapped or lost.
+/// Encrypted secrets whose files are damaged, swapped or lost.
 @Suite struct EncryptedFileDamageTests {
     private let fixture = SecretFolderFixture()
     private var storage: EncryptedFileSecretStorage { fixture.storage }
     private var key: URL { fixture.url.appendingPathComponent("master.key") }
 
-    @Test func `A file with any one bit changed is undecodable, and is still there`() throws {
+    @Test func `A file with any single bit changed is undecodable, and is kept`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         let file = try fixture.onlyFile()
         let bytes = try Data(contentsOf: file)
@@ -25,7 +25,7 @@ import Testing
         #expect(try storage.read(.test()) == Data("secret".utf8))
     }
 
-    @Test func `A file that is shorter or longer is undecodable`() throws {
+    @Test func `A shorter or longer file is undecodable`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         let file = try fixture.onlyFile()
         let bytes = try Data(contentsOf: file)
@@ -37,7 +37,7 @@ import Testing
         #expect(keychainCode { _ = try storage.read(.test()) } == .undecodable)
     }
 
-    @Test func `Files that were swapped don't open`() throws {
+    @Test func `Swapped files are undecodable`() throws {
         try storage.write(Data("one".utf8), to: .test("1"))
         let one = try fixture.onlyFile()
         try storage.write(Data("two".utf8), to: .test("2"))
@@ -49,7 +49,7 @@ import Testing
         for key in ["1", "2"] { #expect(keychainCode { _ = try storage.read(.test(key)) } == .undecodable) }
     }
 
-    @Test func `Writing over a damaged file keeps it aside, each time`() throws {
+    @Test func `Each write over a damaged file keeps that file aside`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         let file = try fixture.onlyFile()
         for number in 1...3 {
@@ -70,7 +70,7 @@ import Testing
         #expect(try fixture.secretNames().isEmpty)
     }
 
-    @Test func `A lost key is an error and not replaced while there are secrets`() throws {
+    @Test func `A lost key is an error, and is not replaced while there are secrets`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         let kept = try Data(contentsOf: key)
         try FileManager.default.removeItem(at: key)
@@ -81,7 +81,7 @@ import Testing
         #expect(try storage.read(.test()) == Data("secret".utf8))
     }
 
-    @Test func `A lost key is an error also if only a file kept aside is left`() throws {
+    @Test func `A lost key is an error even if only a damaged file that was kept remains`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         try fixture.overwrite(fixture.onlyFile(), with: Data("damaged".utf8))
         try storage.write(Data("new".utf8), to: .test())
@@ -91,7 +91,7 @@ import Testing
         expectEverythingThrows(.masterKeyLost)
     }
 
-    @Test func `A key without secrets that is lost is made anew`() throws {
+    @Test func `A lost key without secrets is created again`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         try storage.remove(.test())
         try FileManager.default.removeItem(at: key)
@@ -102,7 +102,7 @@ import Testing
         #expect(try storage.read(.test()) == Data("new".utf8))
     }
 
-    @Test func `A damaged key is an error, whatever the damage, and stays as it is`() throws {
+    @Test func `A damaged key is an error, whatever the damage, and is unchanged`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         let bytes = try Data(contentsOf: key)
         var flipped = bytes
@@ -114,35 +114,35 @@ import Testing
         }
     }
 
-    @Test func `The key of another folder makes secrets lost, not other secrets`() throws {
+    @Test func `With the key of another folder, secrets are absent or undecodable`() throws {
         let other = SecretFolderFixture()
         for fixture in [fixture, other] { try fixture.storage.write(Data("secret".utf8), to: .test()) }
         try fixture.overwrite(key, with: Data(contentsOf: other.url.appendingPathComponent("master.key")))
-        // The name of the file depends on the key too.
+        // The name of the file depends on the key, too.
         #expect(try storage.read(.test()) == nil)
         let file = fixture.url.appendingPathComponent(try other.onlyFile().lastPathComponent)
         try FileManager.default.moveItem(at: fixture.onlyFile(), to: file)
         #expect(keychainCode { _ = try storage.read(.test()) } == .undecodable)
     }
 
-    @Test func `Defect 13: a write that fails throws and leaves the secret before`() throws {
+    @Test func `Defect 13: a failed write throws and leaves the secret unchanged`() throws {
         try storage.write(Data("old".utf8), to: .test())
         try blockDraft()
         #expect(throws: KeychainError.self) { try storage.write(Data("new".utf8), to: .test()) }
         #expect(try storage.read(.test()) == Data("old".utf8))
     }
 
-    @Test func `Defect 13: a removal that fails throws and leaves the secret`() throws {
+    @Test func `Defect 13: a failed removal throws and leaves the secret unchanged`() throws {
         try storage.write(Data("old".utf8), to: .test())
         let file = try fixture.onlyFile()
         try FileManager.default.removeItem(at: file)
-        // A folder in its place cannot be removed like a file, not even by root.
+        // Not even root can remove a folder in its place as a file.
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         #expect(throws: KeychainError.self) { try storage.remove(.test()) }
         #expect(FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func `A draft that a crash left is no obstacle`() throws {
+    @Test func `A draft that a crash has left is overwritten`() throws {
         try storage.write(Data("old".utf8), to: .test())
         try Data("half".utf8).write(to: fixture.url.appendingPathComponent("draft"))
         #expect(try storage.read(.test()) == Data("old".utf8))

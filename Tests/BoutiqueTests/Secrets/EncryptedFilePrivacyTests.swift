@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who can see what in the folder of encrypted secrets.
+/// Permissions and contents of the folder of encrypted secrets.
 @Suite struct EncryptedFilePrivacyTests {
     private let fixture = SecretFolderFixture()
 
@@ -15,7 +15,7 @@ import Testing
         for name in names { #expect(try fixture.permissions(name) == 0o600, "\(name)") }
     }
 
-    @Test func `Neither a secret nor its key, service or group is anywhere in the folder`() throws {
+    @Test func `No file or name in the folder contains a secret, its key, service or group`() throws {
         let words = ["plaintext-of-the-secret", "name-of-the-key", "name-of-the-service", "name-of-the-group"]
         let address = SecretAddress(key: words[1], service: .init(words[2]), group: .init(words[3]))
         for _ in 0..<3 { try fixture.storage.write(Data(words[0].utf8), to: address) }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `Equal secrets have different files, and each write has other bytes`() throws {
+    @Test func `Equal secrets have different files, and each write has different bytes`() throws {
         try fixture.storage.write(Data("same".utf8), to: .test("a"))
         let first = try Data(contentsOf: fixture.onlyFile())
         try fixture.storage.write(Data("same".utf8), to: .test("a"))
@@ -38,7 +38,7 @@ import Testing
         #expect(Set(files).count == 2)
     }
 
-    @Test func `Another folder has another key, and names files differently`() throws {
+    @Test func `Each folder has its own key and file names`() throws {
         let other = SecretFolderFixture()
         for fixture in [fixture, other] { try fixture.storage.write(Data("x".utf8), to: .test()) }
         #expect(try fixture.secretNames() != other.secretNames())
@@ -47,7 +47,7 @@ import Testing
         #expect(keys[0].count == 65)
     }
 
-    @Test("A key that others can reach is refused", arguments: [0o644, 0o640, 0o606, 0o610])
+    @Test("A key that other users can access is refused", arguments: [0o644, 0o640, 0o606, 0o610])
     func openKey(permissions: Int) throws {
         try fixture.storage.write(Data("x".utf8), to: .test())
         try fixture.setPermissions(permissions, "master.key")
@@ -56,14 +56,14 @@ import Testing
         #expect(try fixture.storage.read(.test()) == Data("x".utf8))
     }
 
-    @Test("A folder that others can write into is refused", arguments: [0o770, 0o707, 0o722])
+    @Test("A folder that other users can write to is refused", arguments: [0o770, 0o707, 0o722])
     func openFolder(permissions: Int) throws {
         try fixture.storage.write(Data("x".utf8), to: .test())
         try fixture.setPermissions(permissions)
         try expectEverythingThrows(.notPrivate)
     }
 
-    @Test func `A key that is a link is refused`() throws {
+    @Test func `A link in place of the key is refused`() throws {
         try fixture.storage.write(Data("x".utf8), to: .test())
         let key = fixture.url.appendingPathComponent("master.key")
         try FileManager.default.moveItem(at: key, to: fixture.parent.file("elsewhere"))
@@ -79,7 +79,7 @@ import Testing
         try fixture.setPermissions(0o700)
         try fixture.setPermissions(0o644, "master.key")
         for _ in 0..<100 { try expectEverythingThrows(.notPrivate) }
-        // Other tests run at the same time and open files too, but not hundreds.
+        // Other tests run concurrently and open files as well, but not hundreds.
         #expect(try openDescriptors() < open + 300)
     }
 

@@ -1,7 +1,7 @@
 import Boutique
 import Foundation
 
-/// Secrets in memory that cannot be read or changed while it is told so.
+/// An in-memory storage of secrets with injected read and write errors.
 final class FaultySecretStorage: SecretStorage {
     private let memory = MemorySecretStorage()
     private let readFault = Locked<KeychainError?>(nil)
@@ -10,11 +10,11 @@ final class FaultySecretStorage: SecretStorage {
     var scope: String { memory.scope }
 
     func failReading(_ code: KeychainError.Code?) {
-        readFault.withLock { $0 = code.map { KeychainError($0, "As the test wants it.") } }
+        readFault.withLock { $0 = code.map { KeychainError($0, "Injected by the test.") } }
     }
 
     func failWriting(_ code: KeychainError.Code?) {
-        writeFault.withLock { $0 = code.map { KeychainError($0, "As the test wants it.") } }
+        writeFault.withLock { $0 = code.map { KeychainError($0, "Injected by the test.") } }
     }
 
     func read(_ secret: SecretAddress) throws -> Data? {

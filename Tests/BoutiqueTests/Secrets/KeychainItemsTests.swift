@@ -3,17 +3,17 @@ import Bodega
 import Foundation
 import Testing
 
-/// How the calls of the keychain follow each other and what their answers mean, with a stand-in for the keychain.
+/// The order of the keychain calls and the handling of their status codes, with a fake keychain.
 @Suite struct KeychainItemsTests {
 
-    @Test func `A secret that is there is changed in place`() throws {
+    @Test func `An existing secret is updated in place`() throws {
         let items = FakeKeychain([.test(): Data("old".utf8)])
         try items.write(Data("new".utf8), to: .test())
         #expect(try items.read(.test()) == Data("new".utf8))
         #expect(items.calls == ["update", "copy"])
     }
 
-    @Test func `A secret that isn't there is added`() throws {
+    @Test func `An absent secret is added`() throws {
         let items = FakeKeychain()
         #expect(try items.read(.test()) == nil)
         try items.write(Data("new".utf8), to: .test())
@@ -21,53 +21,53 @@ import Testing
         #expect(items.calls == ["copy", "update", "add", "copy"])
     }
 
-    @Test func `Defect 13: a duplicate is updated, not taken for success`() throws {
+    @Test func `Defect 13: a duplicate is updated, not treated as success`() throws {
         let items = FakeKeychain()
-        items.beforeAdding = [{ $0[.test()] = Data("of somebody else".utf8) }]
+        items.beforeAdding = [{ $0[.test()] = Data("of another process".utf8) }]
         try items.write(Data("new".utf8), to: .test())
         #expect(try items.read(.test()) == Data("new".utf8))
         #expect(items.calls == ["update", "add", "update", "copy"])
     }
 
-    @Test func `An item that appears and vanishes between the calls is written in the end`() throws {
+    @Test func `An item that appears and disappears between the calls is finally written`() throws {
         let items = FakeKeychain()
-        items.beforeAdding = [{ $0[.test()] = Data("of somebody else".utf8) }]
+        items.beforeAdding = [{ $0[.test()] = Data("of another process".utf8) }]
         items.beforeUpdating = [{ _ in }, { $0[.test()] = nil }]
         try items.write(Data("new".utf8), to: .test())
         #expect(try items.read(.test()) == Data("new".utf8))
         #expect(items.calls == ["update", "add", "update", "add", "copy"])
     }
 
-    @Test func `Defect 13: a removal that fails throws, one of nothing doesn't`() throws {
+    @Test func `Defect 13: a failed removal throws, and a removal of an absent secret does not`() throws {
         let items = FakeKeychain()
         try items.remove(.test())
         try items.write(Data("x".utf8), to: .test())
-        items.answer = KeychainStatus.interactionNotAllowed
+        items.status = KeychainStatus.interactionNotAllowed
         #expect(keychainCode { try items.remove(.test()) } == .locked)
-        items.answer = nil
+        items.status = nil
         #expect(try items.read(.test()) == Data("x".utf8))
         try items.remove(.test())
         #expect(try items.read(.test()) == nil)
     }
 
     @Test(
-        "Every answer that is not success throws, and its code tells what to do",
+        "Every status except success throws an error with its code",
         arguments: [
             (-25308, .locked), (-25291, .locked), (-25315, .locked), (-26275, .undecodable), (-25293, .accessDenied),
             (-128, .accessDenied), (-61, .accessDenied), (-34018, .missingEntitlement), (-25292, .readOnly),
             (-34, .storageFull), (-25243, .accessDenied), (-67700, .accessDenied), (-50, .other), (-1, .other),
             (1, .other),
         ] as [(Int32, KeychainError.Code)])
-    func answers(status: Int32, code: KeychainError.Code) throws {
+    func statuses(status: Int32, code: KeychainError.Code) throws {
         let items = FakeKeychain([.test(): Data("x".utf8)])
-        items.answer = status
+        items.status = status
         for call in [
             { _ = try items.read(.test()) }, { try items.write(Data(), to: .test()) }, { try items.remove(.test()) },
         ] as [() throws -> Void] {
             let error = #expect(throws: KeychainError.self, performing: call)
             #expect(error?.code == code)
             #expect(error?.status == status)
-            // That case has room for a status only.
+            // This case has only a status.
             if case .errorWithStatus(let same)? = error {
                 #expect(same == status)
             } else {
@@ -78,17 +78,17 @@ import Testing
 
     @Test func `An item without bytes is undecodable`() {
         let items = FakeKeychain([.test(): Data("x".utf8)])
-        items.answer = 0
+        items.status = 0
         #expect(keychainCode { _ = try items.read(.test()) } == .undecodable)
     }
 }
 
-/// A keychain in memory that answers as Apple's does, as far as its documentation says.
+/// An in-memory keychain that behaves as Apple documents it.
 private final class FakeKeychain: KeychainItems {
     private struct State {
         var items: [SecretAddress: Data]
         var calls: [String] = []
-        var answer: Int32?
+        var status: Int32?
         var beforeAdding: [@Sendable (inout [SecretAddress: Data]) -> Void] = []
         var beforeUpdating: [@Sendable (inout [SecretAddress: Data]) -> Void] = []
     }
@@ -101,13 +101,13 @@ private final class FakeKeychain: KeychainItems {
 
     var calls: [String] { state.withLock { $0.calls } }
 
-    /// What every call answers without doing anything.
-    var answer: Int32? {
-        get { state.withLock { $0.answer } }
-        set { state.withLock { $0.answer = newValue } }
+    /// The status that every call returns without any other effect.
+    var status: Int32? {
+        get { state.withLock { $0.status } }
+        set { state.withLock { $0.status = newValue } }
     }
 
-    /// What somebody else does right before the next calls.
+    /// Changes by another process right before the next calls.
     var beforeAdding: [@Sendable (inout [SecretAddress: Data]) -> Void] {
         get { [] }
         set { state.withLock { $0.beforeAdding = newValue } }
@@ -121,7 +121,7 @@ private final class FakeKeychain: KeychainItems {
     private func call(_ name: String, _ body: (inout State) -> Int32) -> Int32 {
         state.withLock { state in
             state.calls.append(name)
-            return state.answer ?? body(&state)
+            return state.status ?? body(&state)
         }
     }
 

@@ -11,14 +11,14 @@ import Testing
         #expect(!KeychainService.default.value.isEmpty)
     }
 
-    @Test func `Services and groups are string literals, and an address has the default service`() {
+    @Test func `Services and groups are expressible by string literals, and an address has the default service`() {
         let address = SecretAddress(key: "token", service: "mail", group: "shared")
         #expect(address.service.value == "mail")
         #expect(address.group?.value == "shared")
         #expect(SecretAddress(key: "token") == SecretAddress(key: "token", service: .default, group: nil))
     }
 
-    @Test func `An error says code, message, key, service, file and status in one line`() {
+    @Test func `The description of an error has its code, message, key, service, file and status in one line`() {
         let error = KeychainError(
             .locked, "Unlock it.", secret: SecretAddress(key: "token", service: "mail"),
             file: URL(fileURLWithPath: "/tmp/x"), status: -25308, cause: CocoaError(.fileNoSuchFile))

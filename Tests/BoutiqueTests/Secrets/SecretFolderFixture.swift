@@ -2,7 +2,7 @@ import Boutique
 import Foundation
 import TestSupport
 
-/// An encrypted storage in a folder of its own, and ways to get at its files.
+/// An encrypted storage in a temporary folder, and access to its files.
 struct SecretFolderFixture {
     let parent = TemporaryFolder()
     var url: URL { parent.file("Secrets") }
@@ -10,15 +10,15 @@ struct SecretFolderFixture {
         EncryptedFileSecretStorage(directory: FileManager.Directory(url: url))
     }
 
-    /// The names of the files of secrets, those kept aside included.
+    /// The names of the files of secrets, including damaged ones that were kept.
     func secretNames() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.count >= 64 }.sorted()
     }
 
-    /// The one file of a secret that is there.
+    /// The only file of a secret.
     func onlyFile() throws -> URL {
         let names = try secretNames()
-        guard names.count == 1 else { throw StorageError(.invalidArgument, "Not one file but \(names)") }
+        guard names.count == 1 else { throw StorageError(.invalidArgument, "Expected one file, found \(names)") }
         return url.appendingPathComponent(names[0])
     }
 
@@ -47,7 +47,7 @@ extension SecretAddress {
     }
 }
 
-/// The code of the error that a closure throws, `nil` if it throws none or another.
+/// The code of the `KeychainError` that a closure throws; `nil` if it throws none.
 func keychainCode(_ body: () throws -> Void) -> KeychainError.Code? {
     do {
         try body()

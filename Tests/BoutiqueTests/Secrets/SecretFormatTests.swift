@@ -4,14 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The format of encrypted secrets, against files that are never written again.
+/// The format of encrypted secrets, checked with frozen fixtures.
 @Suite struct SecretFormatTests {
     private let fixture = SecretFolderFixture()
 
-    @Test func `The secrets of the first version are read and can be changed`() throws {
+    @Test func `The secrets of the first version can be read and changed`() throws {
         try FileManager.default.copyItem(at: Fixtures.file("emporium-1-secrets"), to: fixture.url)
         try fixture.setPermissions(0o700)
-        // Git does not keep who may read a file.
+        // Git does not store the permissions.
         try fixture.setPermissions(0o600, "master.key")
         #expect(try fixture.storage.read(.test()) == Data(String(repeating: "frozen-0;", count: 40).utf8))
         try fixture.storage.write(Data("new".utf8), to: .test())

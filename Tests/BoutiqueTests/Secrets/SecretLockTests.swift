@@ -14,17 +14,17 @@ import Glibc
 import Musl
 #endif
 
-/// Locks of secrets that others hold for too long, or that the same thread needs twice.
+/// Locks of secrets that are held for too long, or taken again by their holder.
 @Suite(.timeLimit(.minutes(2))) struct SecretLockTests {
     private let fixture = SecretFolderFixture()
 
-    /// Storages that wait for nothing.
+    /// A storage with a lock timeout of zero.
     private func impatient(_ url: URL? = nil) -> EncryptedFileSecretStorage {
         EncryptedFileSecretStorage(
             directory: FileManager.Directory(url: url ?? fixture.url), lockTimeout: LockTimeout(.zero))
     }
 
-    @Test func `A stopped process that changes secrets lets others read, and fails their changes`() async throws {
+    @Test func `A stopped writer makes the changes of other processes fail, but not their reads`() async throws {
         let storage = impatient()
         let token = SecurelyStoredValue<String>(key: "token", service: "tests", storage: storage)
         try token.set("old")
@@ -49,7 +49,7 @@ import Musl
         #expect(try token.fetch() == "new" && token.lastError == nil)
     }
 
-    @Test func `A change waits for another process as long as it may`() async throws {
+    @Test func `A change waits for another process until the timeout`() async throws {
         let waits = Locked(0)
         let child = try Child("hold-secrets", fixture.url.path)
         #expect(await child.nextLine() == "held")
@@ -59,7 +59,7 @@ import Musl
             #expect(rest == .seconds(30))
             waits.withLock { $0 += 1 }
             child.kill()
-            // The system gives the lock back when the process has ended.
+            // The system releases the lock when the process has ended.
             #expect(answer.wait(timeout: .now() + 60) == .success)
         }
         let directory = FileManager.Directory(url: fixture.url)
@@ -70,13 +70,13 @@ import Musl
         _ = await child.lines()
     }
 
-    @Test func `What a closure throws is what exclusive use throws`() {
-        let thrown = StorageError(.invalidArgument, "This is the test's own.")
+    @Test func `exclusively(_:) rethrows the error of its closure`() {
+        let thrown = StorageError(.invalidArgument, "Thrown by the test.")
         let error = #expect(throws: StorageError.self) { try impatient().exclusively { throw thrown } }
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test func `One folder under two names is one storage, also for nested changes`() throws {
+    @Test func `One folder under two paths is one storage, also for nested changes`() throws {
         let storage = impatient()
         try storage.write(Data("a".utf8), to: .test("a"))
         let link = fixture.parent.file("link")
@@ -97,11 +97,11 @@ import Musl
         #expect(try linked.read(.test("b")) == Data("b".utf8))
     }
 
-    @Test func `Folders that are linked from a parent are one storage, too`() throws {
+    @Test func `A folder in a linked parent is the same storage, too`() throws {
         let link = fixture.parent.file("other")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: fixture.parent.url)
         let linked = impatient(link.appendingPathComponent("Secrets"))
-        // Nor does it matter whether the folder is there yet.
+        // The scope is the same before and after the folder is created.
         try impatient().write(Data("a".utf8), to: .test())
         try impatient().exclusively { try linked.write(Data("b".utf8), to: .test()) }
         #expect(linked.scope == impatient().scope)
@@ -110,7 +110,7 @@ import Musl
 
     // MARK: Threads
 
-    /// Runs closures on threads of their own and waits until they have ended, for 20 seconds at most.
+    /// Runs closures on new threads and waits up to 20 seconds for them.
     private func run(_ bodies: (@Sendable () -> Void)...) async throws -> Bool {
         let ended = Locked(0)
         for body in bodies {
@@ -144,8 +144,9 @@ import Musl
         #expect(try second.fetch() == 2 * rounds)
     }
 
-    @Test func `Threads that wait for each other in two storages get an error`() async throws {
-        // Each needs a storage's turn and then the other's, and none lets go before both have their first.
+    @Test func `Deadlocked threads in two storages get an error`() async throws {
+        // Each thread takes the turn of one storage, waits until the other thread has done so, and takes the other
+        // turn.
         func values(_ storage: MemorySecretStorage) -> SecretValues {
             SecretValues(storage, .test(), lockTimeout: LockTimeout(.zero))
         }
@@ -168,7 +169,7 @@ import Musl
         let isOver = try await run(
             { nest(left, right, arrived.left, arrived.right) }, { nest(right, left, arrived.right, arrived.left) })
         try #require(isOver)
-        // One of them can get its second turn after the other has given up.
+        // One of them may get its second turn after the other has given up.
         #expect(codes.withLock { !$0.isEmpty && $0.allSatisfy { $0 == .locked } })
     }
 }

@@ -12,10 +12,10 @@ import Glibc
 import Musl
 #endif
 
-/// Only root can.
-private let canBecomeSomebodyElse = geteuid() == 0
+/// Only root can run a process as another user.
+private let canChangeUser = geteuid() == 0
 
-/// Whether secrets are files if no storage is named.
+/// Whether the default storage of secrets is in files.
 private let usesFiles: Bool = {
     #if canImport(Security)
     false
@@ -24,12 +24,12 @@ private let usesFiles: Bool = {
     #endif
 }()
 
-/// Secrets in files, used by several processes and threads.
+/// Secrets in files that several processes and threads use.
 @Suite struct SecretProcessTests {
     private let fixture = SecretFolderFixture()
     private var storage: EncryptedFileSecretStorage { fixture.storage }
 
-    @Test func `Another process reads what this one has set, and the other way round`() async throws {
+    @Test func `Another process reads the secrets of this one, and vice versa`() async throws {
         #expect(await (try Child("say-secret", fixture.url.path, "token")).lines() == ["none"])
         try storage.write(Data("from here".utf8), to: .test())
         #expect(await (try Child("say-secret", fixture.url.path, "token")).lines() == ["from here"])
@@ -39,7 +39,7 @@ private let usesFiles: Bool = {
         #expect(await (try Child("say-secret", fixture.url.path, "token")).lines() == ["none"])
     }
 
-    @Test func `A process that is killed while it sets a secret leaves the old or the new one, whole`() async throws {
+    @Test func `A process that is killed while it sets a secret leaves the complete old or new secret`() async throws {
         let seed = Seed.current
         print("kill test of secrets: EMPORIUM_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
@@ -50,7 +50,7 @@ private let usesFiles: Bool = {
                 said.append(try #require(await child.nextLine()))
             }
             child.kill()
-            // What it had said before it died counts too.
+            // Includes the output before the kill.
             said += await child.lines()
             let last = try #require(said.last.flatMap { Int($0) })
             let found = try storage.read(.test())
@@ -61,7 +61,7 @@ private let usesFiles: Bool = {
         #expect(try fixture.secretNames().count == 1)
     }
 
-    @Test func `Processes that start at once in a new folder agree on one key`() async throws {
+    @Test func `Processes that start concurrently in a new folder use one key`() async throws {
         for _ in 0..<5 {
             let fixture = SecretFolderFixture()
             let children = try (0..<6).map { try Child("set-secrets", fixture.url.path, "k\($0)", "v", "1") }
@@ -70,7 +70,7 @@ private let usesFiles: Bool = {
         }
     }
 
-    @Test func `Changes that several processes and threads make exclusively are all counted`() async throws {
+    @Test func `Exclusive changes by several processes and threads are all counted`() async throws {
         let children = try (0..<3).map { _ in try Child("count-in-secret", fixture.url.path, "count", "60") }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
@@ -105,7 +105,9 @@ private let usesFiles: Bool = {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).contains("master.key"))
     }
 
-    @Test func `Values can be changed while their storage is used exclusively, also by other threads`() async throws {
+    @Test func `Values can be changed within and outside exclusive use of their storage, by several threads`()
+        async throws
+    {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<4 {
                 group.addTask {
@@ -125,7 +127,7 @@ private let usesFiles: Bool = {
         #expect(try SecurelyStoredValue<Int>(key: "count", storage: storage).fetch() == 80)
     }
 
-    @Test func `Threads that begin at once in a new folder agree on one key and lose nothing`() async throws {
+    @Test func `Threads that start concurrently in a new folder use one key and lose nothing`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<8 {
                 group.addTask {
@@ -141,14 +143,14 @@ private let usesFiles: Bool = {
         for writer in 0..<8 { #expect(try storage.read(.test("\(writer)")) == Data("9".utf8)) }
     }
 
-    @Test(.enabled(if: canBecomeSomebodyElse)) func `Another user is denied access to the folder`() async throws {
+    @Test(.enabled(if: canChangeUser)) func `Another user is denied access to the folder`() async throws {
         try storage.write(Data("secret".utf8), to: .test())
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.parent.path)
         let lines = await (try Child("unprivileged-secrets", fixture.url.path, "token")).lines()
         #expect(lines == ["read accessDenied", "write accessDenied", "remove accessDenied"])
     }
 
-    @Test(.enabled(if: canBecomeSomebodyElse)) func `A folder of somebody else that can be read is not used`()
+    @Test(.enabled(if: canChangeUser)) func `A readable folder of another user is not used`()
         async throws
     {
         try storage.write(Data("secret".utf8), to: .test())
@@ -158,7 +160,7 @@ private let usesFiles: Bool = {
         #expect(lines == ["read notPrivate", "write notPrivate", "remove notPrivate"])
     }
 
-    @Test(.enabled(if: canBecomeSomebodyElse)) func `A folder that cannot be created is reported with the reason`()
+    @Test(.enabled(if: canChangeUser)) func `A folder that cannot be created is reported with the reason`()
         async throws
     {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fixture.parent.path)
@@ -167,7 +169,7 @@ private let usesFiles: Bool = {
     }
 
     @Test(
-        "A volume that is read-only or full is reported, and what is there can be read", .enabled(if: Volume.canMount))
+        "A read-only or full volume is reported, and stored secrets can be read", .enabled(if: Volume.canMount))
     func volume() throws {
         let volume = try Volume(at: fixture.parent, size: "1m")
         defer { volume.unmount() }
@@ -181,7 +183,7 @@ private let usesFiles: Bool = {
         #expect(try storage.read(.test()) == Data("old".utf8))
     }
 
-    /// What the other process sets: the same words many times, so that a torn value is recognised.
+    /// The value that the child process sets: a word repeated many times, so that a torn value is detected.
     private func value(_ word: String) -> Data {
         Data(String(repeating: word + ";", count: 40).utf8)
     }

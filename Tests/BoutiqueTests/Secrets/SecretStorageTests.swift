@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What every secret storage does.
+/// Tests for all secret storages.
 @Suite struct SecretStorageTests {
     private let fixture = SecretFolderFixture()
 
@@ -12,7 +12,7 @@ import Testing
         kind == "memory" ? MemorySecretStorage() : fixture.storage
     }
 
-    @Test("A secret is read as it was written, and the last one counts", arguments: ["memory", "files"])
+    @Test("Reading returns the secret that was written last", arguments: ["memory", "files"])
     func roundTrip(kind: String) throws {
         let storage = storage(kind)
         for value in [Data("first".utf8), Data(), Data(repeating: 7, count: 3_000_000), Data([0])] {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("A secret that isn't there reads as nil and can be removed", arguments: ["memory", "files"])
+    @Test("An absent secret reads as nil and can be removed", arguments: ["memory", "files"])
     func absence(kind: String) throws {
         let storage = storage(kind)
         try storage.remove(.test())
@@ -35,7 +35,7 @@ import Testing
         #expect(try storage.read(.test("other")) == Data("x".utf8))
     }
 
-    @Test("Secrets are told apart by key, service and group", arguments: ["memory", "files"])
+    @Test("Secrets are distinguished by key, service and group", arguments: ["memory", "files"])
     func addresses(kind: String) throws {
         let storage = storage(kind)
         let addresses = [
@@ -63,7 +63,7 @@ import Testing
         #expect(try storage.read(.test()) == nil)
     }
 
-    @Test("Random writes and removals agree with a dictionary", arguments: ["memory", "files"])
+    @Test("Random writes and removals have the same results as on a dictionary", arguments: ["memory", "files"])
     func model(kind: String) throws {
         let seed = Seed.current
         print("secrets in \(kind): EMPORIUM_SEED=\(seed)")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `Memory storages don't share secrets, and have scopes of their own`() {
+    @Test func `In-memory storages don't share secrets or scopes`() {
         let (one, other) = (MemorySecretStorage(), MemorySecretStorage([.test(): Data([1])]))
         #expect(one.read(.test()) == nil)
         #expect(other.read(.test()) == Data([1]))

@@ -7,7 +7,7 @@ private enum Plan: String, Codable {
     case free, paid
 }
 
-/// What `@SecurelyStoredValue` does when something fails.
+/// `@SecurelyStoredValue` with failing storages and damaged secrets.
 @Suite struct SecurelyStoredValueFailureTests {
     private let storage = FaultySecretStorage()
 
@@ -15,7 +15,7 @@ private enum Plan: String, Codable {
         SecurelyStoredValue(key: "key", storage: storage)
     }
 
-    @Test func `Defect 13: a set that fails throws, changes nothing, and tells nobody`() throws {
+    @Test func `Defect 13: a failed set throws, and changes and publishes nothing`() throws {
         let token = value(String.self)
         try token.set("old")
         let seen = Locked<[String?]>([])
@@ -34,7 +34,7 @@ private enum Plan: String, Codable {
         subscription.cancel()
     }
 
-    @Test func `Defect 13: a removal that fails throws, and the value stays`() throws {
+    @Test func `Defect 13: a failed removal throws and leaves the value unchanged`() throws {
         let token = value(String.self)
         try token.set("old")
         storage.failWriting(.locked)
@@ -45,7 +45,7 @@ private enum Plan: String, Codable {
         #expect(try token.fetch() == "old")
     }
 
-    @Test func `A value that cannot be encoded throws and leaves the one before`() throws {
+    @Test func `Setting a value that cannot be encoded throws and leaves the previous value unchanged`() throws {
         let number = value(Double.self)
         try number.set(1)
         let error = #expect(throws: KeychainError.self) { try number.set(.nan) }
@@ -55,11 +55,11 @@ private enum Plan: String, Codable {
         #expect(try number.fetch() == 1)
     }
 
-    @Test func `No error quotes the secret, neither one that can't be encoded nor one that can't be decoded`() throws {
+    @Test func `No encoding or decoding error contains the secret`() throws {
         let number = value(Double.self)
         let error = #expect(throws: KeychainError.self) { try number.set(-.infinity) }
         #expect("\(try #require(error))".contains("inf") == false)
-        // Foundation's own error says which raw value there is no case for.
+        // Foundation's error contains the raw value without a case.
         try storage.write(Data(#"{"value":"plaintext"}"#.utf8), to: number.address)
         let plan = value(Plan.self)
         let other = #expect(throws: KeychainError.self) { try plan.fetch() }
@@ -68,7 +68,7 @@ private enum Plan: String, Codable {
         #expect("\(try #require(plan.lastError))".contains("plaintext") == false)
     }
 
-    @Test func `A locked secret is told apart from an absent one, and is not replaced`() throws {
+    @Test func `A locked secret is distinguished from an absent one, and is not replaced`() throws {
         let token = value(String.self)
         try storage.write(Data(#"{"value":"old"}"#.utf8), to: token.address)
         storage.failReading(.locked)
@@ -111,7 +111,7 @@ private enum Plan: String, Codable {
         #expect(try storage.read(number.address) == Data("?".utf8))
     }
 
-    @Test func `Removing an undecodable secret removes it for good`() throws {
+    @Test func `Removing an undecodable secret does not keep it aside`() throws {
         let number = value(Int.self)
         try storage.write(Data("?".utf8), to: number.address)
         try number.remove()
@@ -137,12 +137,12 @@ private enum Plan: String, Codable {
         #expect(try SecurelyStoredValue<String>(key: "token", storage: fixture.storage).fetch() == "new")
     }
 
-    @Test func `What another process sets is seen at the next look`() async throws {
+    @Test func `A change by another process is visible at the next read`() async throws {
         let fixture = SecretFolderFixture()
         let token = SecurelyStoredValue<String>(key: "token", service: "tests", storage: fixture.storage)
         #expect(token.wrappedValue == nil)
         #expect(await (try Child("set-secrets", fixture.url.path, "token", "x", "1")).lines().last == "done")
-        // The other process has set bytes that are no such value, so they are seen by that.
+        // The other process has set bytes that cannot be decoded, so the error shows that they were read.
         #expect(keychainCode { _ = try token.fetch() } == .undecodable)
         #expect(token.wrappedValue == nil)
     }

@@ -13,7 +13,7 @@ private enum Key: String {
     case token
 }
 
-/// Where the properties of the types below are; each test that uses one has keys of its own.
+/// The storage of the types below. Each test uses different keys.
 private let shared = MemorySecretStorage()
 
 private struct Account {
@@ -28,7 +28,7 @@ private final class Session: ObservableObject {
     @SecurelyStoredValue(key: "session.pin", storage: shared) var pin: Int?
 }
 
-/// What `@SecurelyStoredValue` does, over secrets in memory.
+/// `@SecurelyStoredValue` with an in-memory storage.
 @Suite struct SecurelyStoredValueTests {
     private let storage = FaultySecretStorage()
 
@@ -38,7 +38,7 @@ private final class Session: ObservableObject {
         SecurelyStoredValue(key: key, storage: storage)
     }
 
-    @Test func `A property is nil, then what was set, then nil again`() throws {
+    @Test func `A property is nil, then the value that was set, then nil again`() throws {
         let account = Account()
         #expect(account.token == nil)
         try account.$token.set("abc")
@@ -68,7 +68,7 @@ private final class Session: ObservableObject {
         #expect(try storage.read(token.address) == nil)
     }
 
-    @Test func `The helpers start from nothing and go on from what is there`() throws {
+    @Test func `The helpers start from an empty value, then from the stored one`() throws {
         let words = value([String].self, "words")
         try words.replace("a", with: "b")
         #expect(words.wrappedValue == nil)
@@ -86,7 +86,7 @@ private final class Session: ObservableObject {
         #expect(table.wrappedValue == ["b": 2])
     }
 
-    @Test func `What changes a value throws, as in Boutique, where there is none`() throws {
+    @Test func `Helpers that need a value throw if there is none, as in Boutique`() throws {
         let flag = value(Bool.self, "flag")
         #expect(keychainCode { try flag.toggle() } == .notFound)
         #expect(flag.wrappedValue == nil)
@@ -100,7 +100,7 @@ private final class Session: ObservableObject {
         let login = value(Login.self, "login")
         let error = #expect(throws: KeychainError.self) { try login.set(\.attempts, to: 3) }
         guard case .couldNotAccessKeychain = error else {
-            Issue.record("It is \(String(describing: error)).")
+            Issue.record("Unexpected error: \(String(describing: error))")
             return
         }
         #expect(error?.secret == login.address)
@@ -110,18 +110,18 @@ private final class Session: ObservableObject {
         #expect(login.wrappedValue == Login(name: "Ann", attempts: 3))
     }
 
-    @Test func `Wrappers of one secret show the same at once, those of another service don't`() throws {
+    @Test func `Wrappers of one secret have the same value immediately, and those of another service don't`() throws {
         let (one, other) = (value(String.self), value(String.self))
-        let stranger = SecurelyStoredValue<String>(key: "key", service: "other", storage: storage)
+        let foreign = SecurelyStoredValue<String>(key: "key", service: "other", storage: storage)
         #expect(other.wrappedValue == nil)
         try one.set("abc")
         #expect(other.wrappedValue == "abc")
-        #expect(stranger.wrappedValue == nil)
+        #expect(foreign.wrappedValue == nil)
         try other.remove()
         #expect(one.wrappedValue == nil)
     }
 
-    @Test func `Subscribers of every wrapper of a secret get the current value and each change`() throws {
+    @Test func `Subscribers of each wrapper of a secret receive the current value and each change`() throws {
         let (one, other) = (value(Int.self), value(Int.self))
         try one.set(1)
         let seen = Locked<[Int?]>([])
@@ -133,7 +133,7 @@ private final class Session: ObservableObject {
         subscription.cancel()
     }
 
-    @Test func `Streams begin with the current value and go on with each change`() async throws {
+    @Test func `Streams emit the current value, then each change`() async throws {
         let (one, other) = (value(Int.self), value(Int.self))
         try one.set(1)
         var stream = other.values.makeAsyncIterator()
@@ -144,7 +144,7 @@ private final class Session: ObservableObject {
         #expect(seen == [1, 2, nil])
     }
 
-    @Test func `The object of a property announces its changes before they happen`() throws {
+    @Test func `The object of a property publishes each change`() throws {
         let session = Session()
         let seen = Locked(0)
         let subscription = session.objectWillChange.sink { seen.withLock { $0 += 1 } }
@@ -160,7 +160,7 @@ private final class Session: ObservableObject {
         subscription.cancel()
     }
 
-    @Test func `The Observation framework tracks who reads the value, whichever wrapper changes it`() throws {
+    @Test func `The Observation framework tracks reads of the value, whichever wrapper changes it`() throws {
         let (one, other) = (value(Int.self), value(Int.self))
         let unrelated = value(Int.self, "unrelated")
         let fired = Locked(0)
@@ -175,7 +175,7 @@ private final class Session: ObservableObject {
         #expect(fired.withLock { $0 } == 1)
     }
 
-    @Test func `Changes from many threads and wrappers are all there`() async throws {
+    @Test func `Concurrent changes by several threads and wrappers lose no change`() async throws {
         let storage = storage
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

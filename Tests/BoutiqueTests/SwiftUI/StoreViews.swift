@@ -2,7 +2,7 @@
 import Boutique
 import SwiftUI
 
-// How views use stores. There is nothing to run without an app: that it compiles is the test.
+// Views that use stores. They cannot run without an app; the test is that they compile.
 
 private struct CallbackView: View {
     let store: Store<Note>

@@ -2,7 +2,7 @@
 import Boutique
 import SwiftUI
 
-// How views use single values. There is nothing to run without an app: that it compiles is the test.
+// Views that use single values. They cannot run without an app; the test is that they compile.
 
 private struct SettingsView: View {
     @StoredValue(key: "hasHaptics") private var hasHaptics = false

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct AsyncStoredValueFailureTests {
     let engine = MemoryStorageEngine()
-    let failure = StorageError(.inputOutput, "The test has it so.")
+    let failure = StorageError(.inputOutput, "Injected by the test.")
 
     private func text(_ key: String = "value") async throws -> String? {
         try await engine.fetch(key: CacheKey(key)).map { String(decoding: $0, as: UTF8.self) }
@@ -16,7 +16,7 @@ import Testing
         try await engine.write(Data(text.utf8), key: CacheKey("value"))
     }
 
-    @Test func `A failed load is not absence: changes throw until the value can be read`() async throws {
+    @Test func `A failed load is not treated as absence: changes throw until the value can be read`() async throws {
         try await put(#"{"value":5}"#)
         let faulty = FaultInjectingStorageEngine(engine, faults: [.fail(.reads, with: failure)])
         let value = AsyncStoredValue(key: "value", default: 0, storage: faulty)
@@ -35,7 +35,7 @@ import Testing
         #expect(value.lastError == nil)
     }
 
-    @Test func `A failed write changes neither the value nor what is told`() async throws {
+    @Test func `A failed write changes and publishes nothing`() async throws {
         let faulty = FaultInjectingStorageEngine(engine)
         let value = AsyncStoredValue(key: "value", default: 0, storage: faulty)
         try await value.set(1)
@@ -52,7 +52,9 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `Defect 12: a value that cannot be encoded is thrown back, and the previous one stays`() async throws {
+    @Test func `Defect 12: setting a value that cannot be encoded throws, and the previous value is unchanged`()
+        async throws
+    {
         let value = AsyncStoredValue(key: "value", default: Unencodable(number: 0), storage: engine)
         try await value.set(Unencodable(number: 1))
         let error = await #expect(throws: StorageError.self) { try await value.set(Unencodable(number: .nan)) }
@@ -61,7 +63,7 @@ import Testing
         #expect(try await text() == #"{"value":{"number":1}}"#)
     }
 
-    @Test func `Defect 12: bytes that cannot be decoded are reported and kept when the value is set`() async throws {
+    @Test func `Defect 12: bytes that cannot be decoded are reported, and kept when the value is set`() async throws {
         try await put("first")
         let value = AsyncStoredValue(key: "value", default: 7, storage: engine)
         let error = await #expect(throws: StorageError.self) { try await value.valueHasLoaded() }
@@ -86,7 +88,7 @@ import Testing
         #expect(try await engine.fetchKeys() == [CacheKey("value")])
     }
 
-    @Test func `A change that comes before the value has been read waits for it`() async throws {
+    @Test func `A change before the value has been read waits for it`() async throws {
         try await put(#"{"value":5}"#)
         let gate = StorageGate()
         let slow = FaultInjectingStorageEngine(engine, faults: [.hold(.reads, at: gate)])

@@ -5,12 +5,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A value in an SQLite file that two processes show and change.
+/// A value in an SQLite file that two processes observe and change.
 @Suite(.timeLimit(.minutes(10))) struct AsyncStoredValueProcessTests {
 
     private let folder = TemporaryFolder()
 
-    @Test("What one process sets, the other shows, and each value once")
+    @Test("Each process publishes the values of the other, each value once")
     func conversation() async throws {
         let file = folder.file("values.sqlite3")
         let engine = try SQLiteStorageEngine(openingFile: file)
@@ -35,7 +35,7 @@ import Testing
         #expect(await other.lines() == [])
     }
 
-    @Test("Both end with what was set last, whoever has set it")
+    @Test("Both processes end with the last value, whichever process has set it")
     func random() async throws {
         let seed = Seed.current
         print("a value of two processes: EMPORIUM_SEED=\(seed)")
@@ -57,7 +57,7 @@ import Testing
         try await value.set("end")
         let lines = await other.lines()
         #expect(lines.last == "end")
-        // None is shown once more that another has followed.
+        // No value is published again after a later one.
         #expect(Set(lines).count == lines.count, "EMPORIUM_SEED=\(seed)")
         try input.fileHandleForWriting.close()
     }

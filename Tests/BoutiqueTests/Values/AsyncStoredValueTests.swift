@@ -26,7 +26,7 @@ import OpenCombine
         try await engine.write(Data(text.utf8), key: CacheKey(key))
     }
 
-    @Test func `A value is stored as JSON under its key, and there again later`() async throws {
+    @Test func `A value is stored as JSON under its key, and read again later`() async throws {
         @AsyncStoredValue(key: "flag", storage: engine) var flag = false
         #expect(!flag)
         try await $flag.set(true)
@@ -42,7 +42,7 @@ import OpenCombine
         #expect(try await text("flag") == #"{"value":false}"#)
     }
 
-    @Test func `A value without a key has a fixed one`() async throws {
+    @Test func `A value without an explicit key has the default key`() async throws {
         @AsyncStoredValue(storage: engine) var number = 1
         try await $number.set(2)
         #expect(try await text("unique-value") == #"{"value":2}"#)
@@ -58,7 +58,7 @@ import OpenCombine
         #expect(absent == nil)
     }
 
-    @Test func `Helpers change values that are always there`() async throws {
+    @Test func `Helpers change values that are not optional`() async throws {
         let flag = value(false, key: "flag")
         try await flag.toggle()
         #expect(flag.wrappedValue)
@@ -81,7 +81,7 @@ import OpenCombine
         #expect(preferences.wrappedValue.name == "new")
     }
 
-    @Test func `Helpers change values that may be missing, from an empty start`() async throws {
+    @Test func `Helpers change optional values, starting from empty values`() async throws {
         let flag = value(Bool?.none, key: "flag")
         try await flag.toggle()
         #expect(flag.wrappedValue == true)
@@ -105,7 +105,7 @@ import OpenCombine
         #expect(preferences.wrappedValue?.name == "new")
     }
 
-    @Test func `No change is lost when many are made at a time, by two wrappers`() async throws {
+    @Test func `Many concurrent changes by two wrappers lose no change`() async throws {
         let (one, other) = (value(0), value(0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
@@ -118,7 +118,7 @@ import OpenCombine
         #expect(try await text() == #"{"value":200}"#)
     }
 
-    @Test func `Other wrappers of the key and engine have seen a change when the call returns`() async throws {
+    @Test func `Other wrappers of the key and engine have published a change when the call returns`() async throws {
         let (one, other) = (value(0), value(0))
         let seen = Record<Int>()
         let subscription = other.publisher.sink { seen.add($0) }
@@ -130,14 +130,14 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test func `A change is stored first and then told, on the main actor`() async throws {
+    @Test func `A change is stored first and then published, on the main actor`() async throws {
         let gate = StorageGate()
         let faulty = FaultInjectingStorageEngine(engine, faults: [.hold(.writes, at: gate)])
         let value = AsyncStoredValue(key: "value", default: 0, storage: faulty)
         try await value.valueHasLoaded()
         let seen = Record<Int>()
         let subscription = value.publisher.dropFirst().sink { number in
-            // It stops the test if it isn't so.
+            // Traps if it is not called on the main actor.
             MainActor.assumeIsolated { seen.add(number) }
         }
         async let change: Void = value.set(1)
@@ -151,7 +151,7 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test func `A stream has the current value and then each new one`() async throws {
+    @Test func `A stream emits the current value and then each new one`() async throws {
         let value = value(0)
         var stream = value.values.makeAsyncIterator()
         #expect(await stream.next() == 0)
@@ -161,8 +161,7 @@ import OpenCombine
         #expect(await stream.next() == 2)
     }
 
-    @Test func `What somebody else has written is the start of the next change, and seen after a reload`() async throws
-    {
+    @Test func `A foreign change is the start of the next change, and published after a reload`() async throws {
         let value = value(0)
         try await value.valueHasLoaded()
         try await put(#"{"value":10}"#)
@@ -173,7 +172,7 @@ import OpenCombine
         #expect(value.wrappedValue == 20)
     }
 
-    @Test func `Changes by others are seen at once if the engine tells of them`() async throws {
+    @Test func `Foreign changes are published immediately if the engine reports them`() async throws {
         let value = AsyncStoredValue(key: "value", default: 0, storage: engine)
         var stream = value.values.makeAsyncIterator()
         #expect(await stream.next() == 0)
@@ -198,7 +197,7 @@ import OpenCombine
         }
     }
 
-    @Test func `An observable object announces changes`() async throws {
+    @Test func `An observable object publishes changes`() async throws {
         let settings = Settings(engine)
         #expect(!settings.flag)
         let changes = Record<String>()
@@ -210,7 +209,7 @@ import OpenCombine
     }
 
     @Test(.timeLimit(.minutes(30)))
-    func `Wrappers of one engine begin and end on several threads at once`() async {
+    func `Wrappers of one engine begin and end on several threads concurrently`() async {
         for _ in 0..<20 {
             let engine = MemoryStorageEngine()
             await withTaskGroup { group in
@@ -227,7 +226,7 @@ import OpenCombine
 }
 
 extension MemoryStorageEngine {
-    /// An engine that is another object with what one has now, as after a relaunch.
+    /// A new engine with the items of another one, as after a relaunch.
     convenience init(copying engine: MemoryStorageEngine) async throws {
         self.init()
         try await write(engine.fetchAll())

@@ -5,7 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A value without a key lives where Boutique 2 keeps it. Earlier versions of ours kept it elsewhere.
+/// A value without an explicit key is stored under the key of Boutique 2. Earlier versions of Emporium used another
+/// key.
 @Suite struct AsyncStoredValueUpgradeTests {
 
     struct RedPanda: Codable, Sendable, Equatable {
@@ -16,7 +17,7 @@ import Testing
     private let pabu = RedPanda(name: "Pabu", cuteRating: 100)
     private let former = CacheKey("async-stored-value")
 
-    /// The name of the file in which Boutique 2 keeps the value on disk.
+    /// The name of Boutique 2's file for the value.
     private let fileName = "51AA44AF-5967-24B5-5A53-D49B49904487"
 
     private func panda(in engine: any StorageEngine) -> AsyncStoredValue<RedPanda> {
@@ -38,7 +39,7 @@ import Testing
 
     // MARK: Boutique 2
 
-    @Test func `A value of Boutique 2 in an SQLite file is found, and what replaces it is found there`() async throws {
+    @Test func `A value of Boutique 2 in an SQLite file is read, and Boutique 2 reads its replacement`() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.copyItem(
             at: Fixtures.file("boutique-2-value.sqlite3"), to: folder.file("data.sqlite3"))
@@ -52,7 +53,7 @@ import Testing
             try await decoded(engine.fetch(key: CacheKey("unique-value"))) == RedPanda(name: "Pabu", cuteRating: 99))
     }
 
-    @Test func `A value of Boutique 2 on disk is found, and what replaces it is found there`() async throws {
+    @Test func `A value of Boutique 2 on disk is read, and Boutique 2 reads its replacement`() async throws {
         let folder = TemporaryFolder()
         let directory = folder.file("values")
         try FileManager.default.copyItem(at: Fixtures.file("boutique-2-value-disk"), to: directory)
@@ -66,13 +67,13 @@ import Testing
         #expect(try decoded(file) == RedPanda(name: "Pabu", cuteRating: 99))
     }
 
-    /// What Boutique 2 decodes.
+    /// Decodes a value as Boutique 2 does.
     private func decoded(_ data: Data?) throws -> RedPanda {
         struct UniqueItem: Codable { var value: RedPanda }
         return try JSONDecoder().decode(UniqueItem.self, from: try #require(data)).value
     }
 
-    @Test func `Boutique 2 takes a value back by removing everything`() async throws {
+    @Test func `Boutique 2 resets a value by removing all data`() async throws {
         let engine = MemoryStorageEngine()
         let value = number(in: engine)
         try await value.set(1)
@@ -81,12 +82,12 @@ import Testing
         #expect(value.wrappedValue == 0)
     }
 
-    // MARK: Earlier versions of ours
+    // MARK: Earlier versions of Emporium
 
-    @Test("A value of an earlier version is found, and moved by the next change", arguments: [true, false])
-    func formerKey(besideBoutique: Bool) async throws {
+    @Test("A value of an earlier version is read, and moved by the next change", arguments: [true, false])
+    func formerKey(hasBoutiqueValue: Bool) async throws {
         let engine = MemoryStorageEngine()
-        if besideBoutique { try await put(#"{"value":1}"#, CacheKey("unique-value"), in: engine) }
+        if hasBoutiqueValue { try await put(#"{"value":1}"#, CacheKey("unique-value"), in: engine) }
         try await put(#"{"value":2}"#, former, in: engine)
         let value = number(in: engine)
         try await value.valueHasLoaded()
@@ -100,7 +101,7 @@ import Testing
 
     static let faults: [StorageFault] = [.fail(.writes, .number(1)), .tear(afterFirst: 1, .number(1))]
 
-    @Test("A change that fails, or is torn, leaves the value of an earlier version", arguments: faults)
+    @Test("A failed or torn change leaves the value of an earlier version unchanged", arguments: faults)
     func failure(_ fault: StorageFault) async throws {
         let memory = MemoryStorageEngine()
         try await put(#"{"value":2}"#, former, in: memory)
@@ -113,7 +114,7 @@ import Testing
         #expect(try await texts(in: memory) == ["unique-value": #"{"value":4}"#])
     }
 
-    @Test func `What an earlier version writes to a shared engine is seen at once`() async throws {
+    @Test func `A change by an earlier version in a shared engine is published immediately`() async throws {
         let engine = MemoryStorageEngine()
         let value = number(in: engine)
         var stream = value.values.makeAsyncIterator()
@@ -128,7 +129,7 @@ import Testing
         #expect(try await engine.fetch(key: former) == nil)
     }
 
-    @Test func `What could not be decoded is kept aside, and found where an earlier version kept it`() async throws {
+    @Test func `Undecodable bytes are kept aside, and read from where an earlier version kept them`() async throws {
         let engine = MemoryStorageEngine()
         try await put("oldest", CacheKey("async-stored-value.undecodable"), in: engine)
         try await put("older", CacheKey("async-stored-value.undecodable-2"), in: engine)
@@ -142,7 +143,7 @@ import Testing
         #expect(try await texts(in: engine) == ["unique-value": #"{"value":1}"#])
     }
 
-    @Test func `A value with a key of its own has nothing to do with that`() async throws {
+    @Test func `A value with an explicit key ignores the former key`() async throws {
         let engine = MemoryStorageEngine()
         try await put(#"{"value":2}"#, former, in: engine)
         let value = AsyncStoredValue(wrappedValue: 0, key: "number", storage: engine)

@@ -15,7 +15,7 @@ import OpenCombine
 @Suite struct StoredValueFailureTests {
     let place = ValuePlace()
 
-    @Test func `Defect 12: a value that cannot be encoded is reported, and the previous one stays`() throws {
+    @Test func `Defect 12: a value that cannot be encoded is reported, and the previous value is unchanged`() throws {
         let value = place.value(Unencodable(number: 0))
         value.set(Unencodable(number: 1))
         let seen = Record<Unencodable>()
@@ -41,7 +41,7 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test func `Defect 12: bytes that cannot be decoded are reported and kept when the value is set`() throws {
+    @Test func `Defect 12: bytes that cannot be decoded are reported, and kept when the value is set`() throws {
         let newer = #"{"value":{"format":2}}"#
         try place.put(newer)
         let value = place.value(7)
@@ -58,7 +58,7 @@ import OpenCombine
         #expect(try value.undecodableData() == [Data(newer.utf8)])
     }
 
-    @Test func `The Observation framework hears of it when undecodable bytes are replaced`() throws {
+    @Test func `The Observation framework is notified when undecodable bytes are replaced`() throws {
         try place.put("broken")
         let value = place.value(7)
         #expect(value.wrappedValue == 7)
@@ -73,7 +73,7 @@ import OpenCombine
         #expect(value.lastError == nil)
     }
 
-    @Test func `Reading a value in vain again is no change of its error`() throws {
+    @Test func `Another failed read does not change the error`() throws {
         let place = ValuePlace(isWatched: false)
         try Data("no property list".utf8).write(to: place.url)
         let value = place.value(7)
@@ -92,7 +92,7 @@ import OpenCombine
         #expect(value.lastError == nil)
     }
 
-    @Test func `Bytes that were kept aside are never overwritten by others`() throws {
+    @Test func `Undecodable bytes that were kept are never overwritten by other ones`() throws {
         let value = place.value(7)
         let broken = ["one", "two", "one", "three"]
         for bytes in broken {
@@ -120,7 +120,7 @@ import OpenCombine
         #expect(try place.text("value.undecodable") == nil)
     }
 
-    @Test func `A damaged file is not taken for an empty one and not overwritten`() throws {
+    @Test func `A damaged file is not treated as empty and not overwritten`() throws {
         let damaged = Data("no property list".utf8)
         try damaged.write(to: place.url)
         let value = place.value(7)
@@ -138,7 +138,7 @@ import OpenCombine
     }
 
     @Test(
-        "A volume that is full or read-only is reported, and the previous value stays", .enabled(if: Volume.canMount))
+        "A full or read-only volume is reported, and the previous value is unchanged", .enabled(if: Volume.canMount))
     func volume() throws {
         let volume = try Volume(at: place.folder, size: "1m")
         defer { volume.unmount() }
@@ -156,11 +156,11 @@ import OpenCombine
         #expect(place.value("default").wrappedValue == "second")
     }
 
-    @Test func `What cannot be written is reported, and the previous value stays`() throws {
+    @Test func `A failed write is reported, and the previous value is unchanged`() throws {
         let value = place.value(0)
         value.set(1)
         let draft = place.url.appendingPathExtension("new")
-        // A folder in the place of the draft: nobody can write there, not even the administrator.
+        // A folder in place of the draft, which not even root can open for writing.
         try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
         value.set(2)
         #expect(value.lastError != nil)

@@ -14,12 +14,12 @@ import Glibc
 import Musl
 #endif
 
-/// Stored values beside a process that hangs, and files that are none.
+/// Stored values next to a stopped process, and with a pipe in place of their file.
 @Suite(.timeLimit(.minutes(2))) struct StoredValueLockTests {
     let home = TemporaryFolder()
     var file: URL { home.file("data/emporium/defaults/suite.plist") }
 
-    @Test func `A stopped process that changes a value fails the changes of others, which can read`() async throws {
+    @Test func `A stopped writer makes the changes of other processes fail, but not their reads`() async throws {
         let folders = ["HOME": home.path, "CFFIXED_USER_HOME": home.path, "XDG_DATA_HOME": home.path + "/data"]
         let storage = DefaultsFile(url: file, isWatched: false, lockTimeout: LockTimeout(.zero))
         let value = StoredValue(key: "key", default: "none", in: storage)
@@ -41,7 +41,7 @@ import Musl
         #expect(value.wrappedValue == "new" && value.lastError == nil)
     }
 
-    @Test func `A pipe in place of the file is an error that does not wait`() throws {
+    @Test func `A pipe in place of the file is reported without waiting`() throws {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try #require(mkfifo(file.path, 0o600) == 0)

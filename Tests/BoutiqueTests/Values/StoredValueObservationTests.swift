@@ -15,7 +15,7 @@ import OpenCombine
 @Suite struct StoredValueObservationTests {
     let place = ValuePlace()
 
-    @Test func `A publisher emits the current value and then each new one, also one that is the same`() {
+    @Test func `A publisher emits the current value and then each new one, including an equal one`() {
         let value = place.value(0)
         value.set(1)
         let seen = Record<Int>()
@@ -30,7 +30,7 @@ import OpenCombine
         #expect(seen.elements == [1, 2, 2, 3])
     }
 
-    @Test func `Each subscriber begins with the value of that moment`() {
+    @Test func `Each subscriber starts with the current value`() {
         let value = place.value(0)
         let publisher = value.publisher
         let (early, late) = (Record<Int>(), Record<Int>())
@@ -56,7 +56,7 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test func `A stream has the current value and then each new one`() async {
+    @Test func `A stream emits the current value and then each new one`() async {
         let value = place.value(0)
         var stream = value.values.makeAsyncIterator()
         #expect(await stream.next() == 0)
@@ -66,7 +66,7 @@ import OpenCombine
         #expect(await stream.next() == 2)
     }
 
-    @Test func `Who hears of a change may read and change the value`() {
+    @Test func `A subscriber may read and change the value`() {
         let value = place.value(0)
         let seen = Record<Int>()
         let subscription = value.publisher.sink { number in
@@ -78,7 +78,7 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test func `The Observation framework hears of a change by any wrapper of the key, once`() {
+    @Test func `The Observation framework is notified once of a change by any wrapper of the key`() {
         let (one, other) = (place.value(0), place.value(0))
         let unrelated = place.value("unrelated", 0)
         let changes = Record<String>()
@@ -103,18 +103,18 @@ import OpenCombine
                 group.addTask { for _ in 0..<50 { value.modify { $0 += 1 } } }
             }
         }
-        // Whoever was telling changes when the last one was made has told it when its own call has returned.
+        // The thread that was publishing when the last change was made has published it before its own call returned.
         #expect(seen.elements == Array(0...200))
         subscription.cancel()
     }
 
-    @Test func `What the system tells of a change does not get in the way of who makes it`() {
+    @Test func `A file event during a change does not publish it before its writer does`() {
         let place = ValuePlace(isWatched: false)
         let (one, other) = (place.value(0), place.value(0))
         let seen = Record<Int>()
         let first = one.publisher.dropFirst().sink { _ in
-            // The change is in the file already, and this is not yet the moment for others.
-            place.file.observers.lookForOthers()
+            // The file already has the change, but the writer has not notified other wrappers yet.
+            place.file.observers.checkForForeignChanges()
             #expect(seen.elements == [0])
             #expect(other.wrappedValue == 1)
         }
@@ -125,7 +125,7 @@ import OpenCombine
         second.cancel()
     }
 
-    @Test func `Who subscribes while a change is made leaves it to who makes it`() {
+    @Test func `A subscription during a change leaves publishing to the writer`() {
         let place = ValuePlace(isWatched: false)
         let (one, other) = (place.value(0), place.value(0))
         let (seen, late) = (Record<Int>(), Record<Int>())
@@ -141,7 +141,7 @@ import OpenCombine
         for subscription in [first, second, third] { subscription?.cancel() }
     }
 
-    @Test func `Who has only asked whether there is a value hears of the first change, too`() {
+    @Test func `An observer that has only read an absent value is notified of the first change`() {
         let place = ValuePlace(isWatched: false)
         let asked = ValueCore(key: "value", default: 0, storage: place.file)
         let reports = Record<String>()
@@ -155,10 +155,10 @@ import OpenCombine
         #expect(reports.elements == ["changed"])
     }
 
-    @Test func `Each file of a folder is watched for its own changes`() async {
+    @Test func `Each file of a folder is watched separately`() async {
         let folder = TemporaryFolder()
         let names = ["one.plist", "other.plist"]
-        // Another object for a file is like another process.
+        // A second object for a file acts like another process.
         func value(_ name: String) -> StoredValue<Int> {
             StoredValue(key: "value", default: 0, in: DefaultsFile(url: folder.file(name)))
         }
@@ -183,7 +183,7 @@ import OpenCombine
         }
     }
 
-    @Test func `An observable object announces changes, by itself and by others, before they are made known`() {
+    @Test func `An observable object publishes its own and other changes before the publishers emit them`() {
         let settings = Settings(place)
         let changes = Record<String>()
         #expect(!settings.flag)
@@ -198,7 +198,7 @@ import OpenCombine
         subscription.cancel()
     }
 
-    @Test func `Each of several objects that were handed one wrapper announces its changes, also after one is gone`() {
+    @Test func `Each of several objects with one wrapper publishes its changes, also after one is deallocated`() {
         final class Switch: ObservableObject {
             let objectWillChange = ObservableObjectPublisher()
             @StoredValue var isOn: Bool
@@ -212,14 +212,14 @@ import OpenCombine
             return (made, made.objectWillChange.sink { changes.add(name) })
         }
         let first = makeSwitch("first")
-        _ = makeSwitch("gone")
+        _ = makeSwitch("deallocated")
         let second = makeSwitch("second")
         value.set(true)
         #expect(first.0.isOn && second.0.isOn)
         #expect(changes.elements.sorted() == ["first", "second"])
     }
 
-    @Test func `A property that is only used by its projected value is announced too`() {
+    @Test func `Changes of a property that is only used by its projected value are published, too`() {
         let settings = Settings(place)
         let changes = Record<String>()
         let subscription = settings.objectWillChange.sink { changes.add("will change") }

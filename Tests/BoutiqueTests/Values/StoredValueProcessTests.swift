@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Other processes use stored values by the public API, with folders of their own as home.
+/// Stored values in other processes, which use the public API and a home folder of their own.
 @Suite struct StoredValueProcessTests {
     let home = TemporaryFolder()
 
@@ -19,7 +19,7 @@ import Testing
         return try Child(["values"] + arguments, environment: folders.merging(bases) { $1 }, input: input)
     }
 
-    @Test("A value survives the end of the program, also a sudden one", arguments: ["standard", "a suite/1"])
+    @Test("A value survives the end of the program, also a sudden end", arguments: ["standard", "a suite/1"])
     func relaunch(_ suite: String) async throws {
         #expect(try await run("get", suite, "key") == ["none"])
         #expect(try await run("set", suite, "key", "first") == [])
@@ -30,12 +30,12 @@ import Testing
         #expect(try await run("get", another, "key") == ["none"])
     }
 
-    @Test func `The standard user defaults are those of the suite named like the program`() async throws {
+    @Test func `The standard user defaults are the suite with the program's name`() async throws {
         #expect(try await run("set", "standard", "key", "value") == [])
         #expect(try await run("get", "TestChild", "key") == ["value"])
     }
 
-    @Test("Processes that write different values at a time lose none", arguments: ["standard", "suite"])
+    @Test("Processes that write different values concurrently lose none", arguments: ["standard", "suite"])
     func concurrentWriters(_ suite: String) async throws {
         let writers = try (0..<4).map { try child(["write-many", suite, "writer\($0)", "50"]) }
         for writer in writers { #expect(await writer.lines().count == 50) }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `Processes that change one value at a time lose no change`() async throws {
+    @Test func `Processes that change one value concurrently lose no change`() async throws {
         let writers = try (0..<4).map { _ in try child(["increment", "suite", "number", "50"]) }
         for writer in writers { #expect(await writer.lines() == ["true"]) }
         let data = try Data(contentsOf: home.file("data/emporium/defaults/suite.plist"))
@@ -52,7 +52,7 @@ import Testing
         #expect(list as? [String: Data] == ["number": Data(#"{"value":200}"#.utf8)])
     }
 
-    @Test func `What was set before a kill is there, and all else too`() async throws {
+    @Test func `Values that were set before a kill are stored, and so are all others`() async throws {
         let seed = Seed.current
         print("kill test of stored values: EMPORIUM_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
@@ -70,7 +70,7 @@ import Testing
         #expect(try await run("count", "suite", "round0", "1") == ["1"])
     }
 
-    @Test func `A process hears of changes by another while it waits for them`() async throws {
+    @Test func `A waiting process is notified of changes by another process`() async throws {
         #expect(try await run("set", "suite", "key", "first") == [])
         let follower = try child(["follow", "suite", "key"])
         #expect(await follower.nextLine() == "first")
@@ -81,7 +81,7 @@ import Testing
         #expect(await follower.lines() == ["end"])
     }
 
-    @Test func `A value that another process has set is the one that is read next`() async throws {
+    @Test func `The next read returns the value that another process has set`() async throws {
         let (input, otherInput) = (Pipe(), Pipe())
         let one = try child(["converse", "suite"], input: input)
         let other = try child(["converse", "suite"], input: otherInput)
@@ -90,7 +90,7 @@ import Testing
             return await child.nextLine()
         }
         for round in 0..<20 {
-            // Of one length, so that nothing but its number tells a new file.
+            // Values of equal length, so that a new file differs only by its inode number and time.
             #expect(try await ask(one, input, "set key a\(round % 10)") == "a\(round % 10)")
             #expect(try await ask(other, otherInput, "get key") == "a\(round % 10)")
             #expect(try await ask(other, otherInput, "set key b\(round % 10)") == "b\(round % 10)")
@@ -102,34 +102,34 @@ import Testing
         #expect(await other.lines() == [])
     }
 
-    @Test("A value that only the platform's user defaults have is found", arguments: ["standard", "suite"])
-    func takeOver(_ suite: String) async throws {
+    @Test("A value that only the platform's user defaults contain is read", arguments: ["standard", "suite"])
+    func imported(_ suite: String) async throws {
         #expect(try await run("set-in-defaults", suite, "key", #"{"value":"old"}"#) == [])
         #expect(try await run("get", suite, "key") == ["old"])
-        // It has been copied: the user defaults may lose it.
+        // The value was copied, so later changes in the user defaults have no effect.
         #expect(try await run("set-in-defaults", suite, "key", #"{"value":"newer"}"#) == [])
         #expect(try await run("get", suite, "key") == ["old"])
         #expect(try await run("set", suite, "key", "new") == [])
         #expect(try await run("get", suite, "key") == ["new"])
     }
 
-    @Test func `What other code has stored under the key as something else is kept`() async throws {
+    @Test func `A value of another type that other code has stored under the key is kept`() async throws {
         #expect(try await run("set-flag-in-defaults", "suite", "key") == [])
         #expect(try await run("replace-undecodable", "suite", "key") == ["none", "decodingFailed", "true"])
         #expect(try await run("get", "suite", "key") == ["new"])
         #expect(try await run("replace-undecodable", "suite", "key") == ["new", "no error", "true"])
     }
 
-    @Test func `A registered default is found, and not taken for a value that was set`() async throws {
+    @Test func `A registered default is read, and not treated as a stored value`() async throws {
         #expect(try await run("registered", "suite", "key") == ["registered"])
         #expect(try await run("get", "suite", "key") == ["none"])
     }
 
-    @Test func `What is set can be read in the user defaults of the process`() async throws {
+    @Test func `A new value can be read from the user defaults of the process`() async throws {
         #expect(try await run("set-and-get-from-defaults", "suite", "key", "value") == [#"{"value":"value"}"#])
     }
 
-    @Test func `The snippets of Boutique's README do what it says, and what they have stored is there the next time`()
+    @Test func `The snippets of Boutique's README do what it says, and their values persist until the next launch`()
         async throws
     {
         #expect(try await run("snippets", "standard", "0") == ["done"])

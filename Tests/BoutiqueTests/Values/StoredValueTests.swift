@@ -5,7 +5,7 @@ import Testing
 @Suite struct StoredValueTests {
     let place = ValuePlace()
 
-    @Test func `A value is the default one until it is set`() throws {
+    @Test func `A value is the default value until it is set`() throws {
         let value = place.value(Theme.light)
         #expect(value.wrappedValue == .light)
         #expect(try place.text() == nil)
@@ -29,7 +29,7 @@ import Testing
         #expect(value.lastError == nil)
     }
 
-    @Test func `Bytes without a value are no value of a type that is always there`() throws {
+    @Test func `Bytes without a value cannot be decoded as a type that is not optional`() throws {
         try place.put("{}")
         let value = place.value(5)
         #expect(value.wrappedValue == 5)
@@ -44,7 +44,7 @@ import Testing
         #expect(try place.text() == #"{"value":1}"#)
     }
 
-    @Test func `Helpers change values that are always there`() {
+    @Test func `Helpers change values that are not optional`() {
         let flag = place.value("flag", false)
         flag.toggle()
         #expect(flag.wrappedValue)
@@ -69,7 +69,7 @@ import Testing
         #expect(preferences.wrappedValue == Preferences(hasHaptics: false, name: "new"))
     }
 
-    @Test func `Helpers change values that may be missing, from an empty start`() {
+    @Test func `Helpers change optional values, starting from empty values`() {
         let flag = place.value("flag", Bool?.none)
         flag.toggle()
         #expect(flag.wrappedValue == true)
@@ -99,7 +99,7 @@ import Testing
         #expect(preferences.wrappedValue?.name == "new")
     }
 
-    @Test func `All wrappers of one key show one value, those of other keys don't`() {
+    @Test func `All wrappers of one key have one value, and those of other keys have others`() {
         let (one, other) = (place.value("a", 0), place.value("a", 0))
         let different = place.value("b", 0)
         one.set(1)
@@ -119,7 +119,7 @@ import Testing
         #expect(other.wrappedValue == 10)
     }
 
-    @Test func `Threads that change a value at a time lose no change, whichever wrapper they use`() async {
+    @Test func `Threads that change a value concurrently lose no change, whichever wrapper they use`() async {
         let place = place
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {

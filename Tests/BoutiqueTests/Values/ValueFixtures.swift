@@ -4,13 +4,13 @@ import TestSupport
 
 @testable import Boutique
 
-/// A file for values in a folder of its own.
+/// A file for values in a temporary folder.
 final class ValuePlace: Sendable {
     let folder = TemporaryFolder()
     let file: DefaultsFile
     var url: URL { folder.file("values.plist") }
 
-    /// - Parameter isWatched: Whether changes by others are looked for when the system tells of one.
+    /// - Parameter isWatched: Whether the file is watched for foreign changes.
     init(isWatched: Bool = true) {
         file = DefaultsFile(url: folder.file("values.plist"), isWatched: isWatched)
     }
@@ -28,7 +28,7 @@ final class ValuePlace: Sendable {
         try file.load(key).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Puts bytes under a key, as somebody else.
+    /// Stores bytes under a key, like another writer.
     func put(_ text: String, _ key: String = "value") throws {
         try file.change(key) {
             try file.save(Data(text.utf8), key)
@@ -37,7 +37,7 @@ final class ValuePlace: Sendable {
     }
 }
 
-/// What a closure was called with, in order.
+/// The arguments of the calls of a closure, in order.
 final class Record<Element: Sendable>: Sendable {
     private let state = Locked<[Element]>([])
 
@@ -55,7 +55,7 @@ struct Preferences: Codable, Equatable {
 
 enum Theme: String, Codable { case light, dark }
 
-/// What JSON cannot express.
+/// A value that JSON cannot represent if it is not finite.
 struct Unencodable: Codable, Equatable {
     var number: Double
 }

@@ -8,7 +8,7 @@ import Testing
 
     private let observers = ValueObservers()
 
-    @Test func `A change is told to all observers of the value before the call that makes it returns`() {
+    @Test func `All observers of a value are called before the call that changes it returns`() {
         let seen = Record<String>()
         let observations = ["a", "a", "b"].map { name in observers.add(name) { _ in seen.add(name) } }
         observers.changing("a") { begin in
@@ -19,44 +19,44 @@ import Testing
         withExtendedLifetime(observations) {}
     }
 
-    @Test func `While a change is under way nobody looks for others, and afterwards somebody does`() async {
-        let (looks, continuation) = AsyncStream.makeStream(of: Bool.self)
-        let observation = observers.add("a") { counts in continuation.yield(counts()) }
+    @Test func `A check for foreign changes during a change is postponed until after it`() async {
+        let (checks, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let observation = observers.add("a") { isCurrent in continuation.yield(isCurrent()) }
         let other = Record<Bool>()
-        let otherObservation = observers.add("b") { counts in other.add(counts()) }
+        let otherObservation = observers.add("b") { isCurrent in other.add(isCurrent()) }
         observers.changing("a") { begin in
             begin()
-            // The system tells of the change that is being made, and of one of another value.
-            observers.lookForOthers()
+            // The system reports this change, and one of another value.
+            observers.checkForForeignChanges()
             #expect(other.elements == [true])
             continuation.yield(false)
         }
-        // Those that the call told, and then the look that was left out.
-        #expect(await looks.prefix(3).reduce(into: []) { $0.append($1) } == [false, true, true])
+        // The calls by the writer, then the postponed check.
+        #expect(await checks.prefix(3).reduce(into: []) { $0.append($1) } == [false, true, true])
         withExtendedLifetime((observation, otherObservation)) {}
     }
 
-    @Test func `What was read while a change began does not count, and is looked for again`() async {
-        let (looks, continuation) = AsyncStream.makeStream(of: Bool.self)
+    @Test func `A check during which a change begins has no result and is repeated`() async {
+        let (checks, continuation) = AsyncStream.makeStream(of: Bool.self)
         let isFirst = Locked(true)
-        let observation = observers.add("a") { [observers] counts in
+        let observation = observers.add("a") { [observers] isCurrent in
             let isFirst = isFirst.withLock { isFirst in
                 defer { isFirst = false }
                 return isFirst
             }
             if isFirst { observers.changing("a") { begin in begin() } }
-            continuation.yield(counts())
+            continuation.yield(isCurrent())
         }
-        observers.lookForOthers("a")
-        // What the change told, the look during which it was made, and another look.
-        #expect(await looks.prefix(3).reduce(into: []) { $0.append($1) } == [true, false, true])
+        observers.checkForForeignChanges("a")
+        // The call by the writer, the check during which it changed the value, and another check.
+        #expect(await checks.prefix(3).reduce(into: []) { $0.append($1) } == [true, false, true])
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `A change that fails is told to nobody`() {
+    @Test func `A failed change calls no observers`() {
         struct Failure: Error {}
         let seen = Record<Bool>()
-        let observation = observers.add("a") { counts in seen.add(counts()) }
+        let observation = observers.add("a") { isCurrent in seen.add(isCurrent()) }
         #expect(throws: Failure.self) {
             try observers.changing("a") { begin in
                 begin()
@@ -64,35 +64,35 @@ import Testing
             }
         }
         #expect(seen.elements == [])
-        observers.lookForOthers("a")
+        observers.checkForForeignChanges("a")
         #expect(seen.elements == [true])
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `While a change waits for others, they are looked for`() {
+    @Test func `While a writer waits for exclusive access, checks for foreign changes run`() {
         let seen = Record<Bool>()
-        let observation = observers.add("a") { counts in seen.add(counts()) }
+        let observation = observers.add("a") { isCurrent in seen.add(isCurrent()) }
         observers.changing("a") { begin in
-            observers.lookForOthers("a")
+            observers.checkForForeignChanges("a")
             #expect(seen.elements == [true])
             begin()
-            observers.lookForOthers("a")
+            observers.checkForForeignChanges("a")
             #expect(seen.elements == [true])
         }
-        // Those that the call told. The look that was left out follows.
+        // The check and the call by the writer. The postponed check follows.
         #expect(seen.elements.prefix(2) == [true, true])
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `Looks that are asked for many times are one`() async {
-        let (looks, continuation) = AsyncStream.makeStream(of: String.self)
+    @Test func `Several scheduled checks of a value are merged`() async {
+        let (checks, continuation) = AsyncStream.makeStream(of: String.self)
         let observations = ["a", "b"].map { name in observers.add(name) { _ in continuation.yield(name) } }
-        // Nothing is done on the queue meanwhile.
+        // The queue is blocked in the meantime.
         foreignChangeQueue.sync {
-            for _ in 0..<10 { observers.planLook("a") }
-            observers.planLook("b")
+            for _ in 0..<10 { observers.scheduleCheck("a") }
+            observers.scheduleCheck("b")
         }
-        #expect(await looks.prefix(2).reduce(into: []) { $0.append($1) } == ["a", "b"])
+        #expect(await checks.prefix(2).reduce(into: []) { $0.append($1) } == ["a", "b"])
         withExtendedLifetime(observations) {}
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 import Observation
 import Testing
 
-// Declarations as programs written for Boutique 2 and 3 have them. That they compile is the point; none of them is used
-// in this process, whose user defaults are those of the user. The ones with a suite are made, not read.
+// Declarations as in programs for Boutique 2 and 3. The test is that they compile; none of them is used in this
+// process, whose user defaults are those of the user.
 
 private let globalFlag = StoredValue(key: "hasHapticsEnabled", default: false)
 
@@ -63,7 +63,7 @@ private final class MainActorController: ObservableObject {
     func use() async throws {
         flag.toggle()
         $flag.toggle()
-        // Boutique's helpers were bound to the main actor; calls from elsewhere have an `await` that does nothing here.
+        // Boutique's helpers were isolated to the main actor.
         Self.shared += 1
         Self.$shared.set(1)
         try await $count.set(count + 1)
@@ -121,7 +121,7 @@ private struct Settings {
     @AsyncStoredValue(storage: SQLiteStorageEngine.default(appendingPath: "Settings")) var count = 0
 
     func use() {
-        // A wrapper needs no `var` to be set by.
+        // The wrapper can be set although `self` is immutable.
         $flag.set(true)
     }
 }

@@ -1,3 +1,3 @@
-// What the page speaks of and does not show.
+// Declarations that the page mentions but does not show.
 
 struct Note: Codable, Sendable, Identifiable { var id, text: String }

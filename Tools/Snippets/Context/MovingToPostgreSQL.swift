@@ -1,3 +1,3 @@
-// What the guide speaks of and does not show.
+// Declarations that the guide mentions but does not show.
 
 struct Note: Codable, Sendable { var id: String }

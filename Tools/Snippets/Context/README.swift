@@ -1,4 +1,4 @@
-// What the README speaks of and does not show.
+// Declarations that the README mentions but does not show.
 
 import Bodega
 import Boutique

@@ -1,4 +1,4 @@
-// What the page speaks of and does not show.
+// Declarations that the page mentions but does not show.
 
 struct Quote: Codable { var id, text: String }
 let quote = Quote(id: "", text: "")

@@ -1,4 +1,4 @@
-// What the guide speaks of and does not show.
+// Declarations that the guide mentions but does not show.
 
 import Bodega
 

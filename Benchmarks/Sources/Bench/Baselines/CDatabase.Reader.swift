@@ -33,7 +33,7 @@ extension CDatabase {
             }
         }
 
-        /// Reads the item of a key.
+        /// Reads the value of a key.
         func read(key: String) throws -> Data? {
             var key = key
             return try key.withUTF8 { key in
@@ -48,7 +48,7 @@ extension CDatabase {
             }
         }
 
-        /// Reads the items of many keys in one transaction, so that their lock is taken once.
+        /// Reads the items of many keys in one transaction, so that SQLite locks the file once.
         func read(keys: [CacheKey]) throws -> [(key: CacheKey, data: Data)] {
             var found: [(key: CacheKey, data: Data)] = []
             found.reserveCapacity(keys.count)

@@ -42,7 +42,7 @@ extension CDatabase {
 
         private func bindDate() throws {
             let date = Date().formatted(.sqlite)
-            // Copied by SQLite (the destructor -1), because it outlives this call.
+            // SQLite copies the text (the destructor -1), because the statement outlives this call.
             let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
             try database.check(sqlite3_bind_text(upsert.pointer, 3, date, CInt(date.utf8.count), transient))
             try database.check(sqlite3_bind_int(upsert.pointer, 4, 0))
@@ -72,7 +72,7 @@ extension CDatabase {
 }
 
 extension FormatStyle where Self == Date.VerbatimFormatStyle {
-    /// The form in which the table keeps dates: UTC, to the millisecond.
+    /// The format of dates in the table: UTC, to the millisecond.
     fileprivate static var sqlite: Self {
         Date.VerbatimFormatStyle(
             format: """

@@ -2,10 +2,10 @@ import BenchHarness
 import Foundation
 import GRDBSQLite
 
-/// A database used through SQLite's C API, with the table and the settings that the engine uses.
+/// A database that is used through SQLite's C API, with the engine's table and settings.
 ///
-/// It is written as one writes it when speed matters: statements are prepared once, values are bound without a copy,
-/// and nothing is done that the engine would not have to do.
+/// It is written for speed: statements are prepared once, values are bound without a copy, and there is no work that
+/// the engine does not have to do, too.
 final class CDatabase {
     let connection: OpaquePointer
 
@@ -44,7 +44,7 @@ final class CDatabase {
         try check(sqlite3_exec(connection, sql, nil, nil, nil))
     }
 
-    /// Throws unless a call succeeded.
+    /// Throws unless the code of a call means success.
     func check(_ code: CInt, is expected: CInt = SQLITE_OK) throws {
         if code != expected {
             throw VerificationFailure("SQLite code \(code): \(String(cString: sqlite3_errmsg(connection)))")

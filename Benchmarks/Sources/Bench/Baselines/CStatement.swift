@@ -1,6 +1,6 @@
 import GRDBSQLite
 
-/// A prepared statement that is used many times.
+/// A prepared statement that is executed many times.
 final class CStatement {
     let pointer: OpaquePointer
     // A statement must not outlive its connection.
@@ -12,7 +12,7 @@ final class CStatement {
             sqlite3_prepare_v3(database.connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         )
         self.database = database
-        guard let prepared else { preconditionFailure("An empty statement is prepared to nothing.") }
+        guard let prepared else { preconditionFailure("An empty statement can't be prepared.") }
         pointer = prepared
     }
 

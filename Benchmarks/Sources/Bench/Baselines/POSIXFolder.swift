@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-/// A folder with a file per item, used through system calls.
+/// A folder with one file for each item, used through system calls.
 final class POSIXFolder {
     private let path: String
     private let descriptor: CInt
@@ -27,7 +27,8 @@ final class POSIXFolder {
         close(descriptor)
     }
 
-    /// Writes each item to a temporary file and renames it to its key's value, then makes all of it durable at once.
+    /// Writes each item to a temporary file, renames the file to the value of the item's key, and then makes all files
+    /// durable with one sync.
     func write(_ items: [(key: CacheKey, data: Data)]) throws {
         for (number, item) in items.enumerated() {
             try write(item.data, name: item.key.value, by: ".new-\(number)") { _ in }
@@ -35,7 +36,7 @@ final class POSIXFolder {
         try synchronise()
     }
 
-    /// Writes data to a temporary file, makes that durable, renames it, and makes the new name durable.
+    /// Writes data to a temporary file, syncs the file, renames it, and syncs the new name.
     func writeDurably(_ data: Data, name: String) throws {
         try write(data, name: name, by: ".new") { try check(fsync($0), "fsync") }
         try check(fsync(descriptor), "fsync")
@@ -56,7 +57,7 @@ final class POSIXFolder {
         try check(renameat(descriptor, temporary, descriptor, name), "renameat")
     }
 
-    /// Reads all files, in the order in which the folder lists them.
+    /// Reads all files in the order of the folder's listing.
     func readAll() throws -> [Data] {
         try names().map { name in
             let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC)
@@ -73,7 +74,7 @@ final class POSIXFolder {
         }
     }
 
-    /// Removes all files and makes that durable.
+    /// Removes all files durably.
     func removeAll() throws {
         for name in try names() {
             try check(unlinkat(descriptor, name, 0), "unlinkat")
@@ -86,7 +87,7 @@ final class POSIXFolder {
         try names().count
     }
 
-    /// The names of the files, as C strings; of those with a leading dot, none.
+    /// The names of the files as C strings, without those that begin with a dot.
     private func names() throws -> [[CChar]] {
         guard let stream = opendir(path) else { throw VerificationFailure("opendir failed, errno \(errno)") }
         defer { closedir(stream) }
@@ -102,13 +103,13 @@ final class POSIXFolder {
         return names
     }
 
-    /// Makes everything on the folder's file system durable with one call.
+    /// Syncs the folder's file system with one call.
     private func synchronise() throws {
         try check(bench_sync_file_system(descriptor), "syncfs")
     }
 }
 
-// Inside the class, `write` names its own method.
+// Outside of the class, because `write` names a method there.
 private func writeBytes(_ file: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(file, bytes, count) }
 private func readBytes(_ file: CInt, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(file, bytes, count) }
 

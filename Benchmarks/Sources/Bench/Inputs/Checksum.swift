@@ -1,8 +1,8 @@
 import Foundation
 
-/// A sum of what was read, to tell that it was read, whole and unchanged. It depends on every byte.
+/// A checksum of values, which proves that they were read completely and correctly.
 ///
-/// FNV-1a over words of eight bytes rather than over bytes, because a million items are summed.
+/// FNV-1a over words of eight bytes instead of single bytes, because a million items are summed.
 enum Checksum {
     /// The sum of one value.
     static func of(_ data: Data) -> UInt64 {
@@ -21,7 +21,7 @@ enum Checksum {
         }
     }
 
-    /// The sum of many values; it depends on their order too.
+    /// The sum of many values, which depends on their order.
     static func ofList(_ list: some Sequence<Data>) -> UInt64 {
         list.reduce(0) { ($0 ^ of($1)) &* 0x100_0000_01B3 &+ 1 }
     }

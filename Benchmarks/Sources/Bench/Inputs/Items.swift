@@ -3,22 +3,22 @@ import BodegaTesting
 import CoderInputs
 import Foundation
 
-/// The items that are written and read: the same in every session.
+/// The items of the benchmarks, the same in every session.
 enum Items {
-    /// How keys sort relative to the order in which they are written.
+    /// The sort order of keys relative to the order of writes.
     enum Order {
-        /// Like numbers from a counter: each new key sorts behind all others.
+        /// Like the numbers of a counter: each new key sorts after all others.
         case ascending
-        /// Like UUIDs: a new key can sort anywhere, so an index is written all over.
+        /// Like UUIDs: a new key can sort anywhere, so writes are spread over the whole index.
         case random
     }
 
-    /// Makes items with values of 380 to 420 bytes.
+    /// Creates items with values of 380 to 420 bytes.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - start: The number of the first, so that successive calls can make different items.
-    ///   - order: How their keys sort.
+    ///   - count: The number of items.
+    ///   - start: The number of the first item, so that successive calls can create different items.
+    ///   - order: The sort order of the keys.
     static func make(
         _ count: Int,
         startingAt start: Int = 0,

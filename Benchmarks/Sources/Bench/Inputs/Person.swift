@@ -2,7 +2,7 @@ import BodegaTesting
 import CoderInputs
 import Foundation
 
-/// The object of ten fields that is encoded and decoded; about 400 bytes of JSON.
+/// An object of ten fields to encode and decode; about 400 bytes of JSON.
 struct Person: Codable, Hashable, Sendable {
     var id: UUID
     var name: String
@@ -15,7 +15,7 @@ struct Person: Codable, Hashable, Sendable {
     var address: String
     var notes: String?
 
-    /// The person of a given number, the same in every session.
+    /// The person with a given number, the same in every session.
     init(number: Int) {
         var random = SeededGenerator(seed: UInt64(number))
         id = random.uuid()

@@ -17,9 +17,9 @@ extension Metrics {
         },
     ]
 
-    /// New objects, each durable in a file of its own when its save returns.
+    /// Saves new objects, each of them durable in its own file when the save returns.
     ///
-    /// Both folders stay for all runs, and each run saves new objects, so both grow alike.
+    /// Both folders are kept for all runs, and each run saves new objects, so both grow equally.
     private static func saveOne(_ plan: Plan) async throws -> Outcome {
         let count = plan.size(300)
         return try await plan.scratch.withFolder { folder in
@@ -61,7 +61,7 @@ extension Metrics {
         return try await plan.scratch.withFolder { folder in
             let store = CodableStore<Person>(engine: .fileSystem(in: FileManager.Directory(url: folder)))
             for result in store.save(people) { if let error = result.error { throw error } }
-            // A folder of its own: what the store keeps beside the objects must not become an object of the baseline.
+            // A separate folder: the store's other files must not become objects of the baseline.
             return try await plan.scratch.withFolder { folder in
                 let files = try POSIXFolder(folder)
                 let encoder = RecordEncoder()

@@ -3,7 +3,7 @@ import CoderInputs
 import Foundation
 import RecordCoder
 
-// Separate records, one call each, as an engine hands them out. Both sides use one coder for all of them.
+// Separate records, one call each, as an engine returns them. Both sides use one coder for all records.
 extension Metrics {
     static let coder =
         coderMetrics(Note.self, decoding: 0.25) + coderMetrics(Flat.self, decoding: 0.25)

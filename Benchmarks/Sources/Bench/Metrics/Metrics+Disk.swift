@@ -45,7 +45,7 @@ extension Metrics {
         return try await plan.scratch.withFolder { folder in
             let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
             try await engine.write(items)
-            // A folder of its own: what the engine keeps beside the items must not become an item of the baseline.
+            // A separate folder: the engine's other files must not become items of the baseline.
             return try await plan.scratch.withFolder { folder in
                 let files = try POSIXFolder(folder)
                 try files.write(items)

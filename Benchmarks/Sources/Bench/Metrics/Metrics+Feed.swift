@@ -10,13 +10,13 @@ extension Metrics {
         }
     }
 
-    /// Rows about how long it takes from the call that writes an item until another process hears of it.
+    /// Rows for the time from the call that writes an item until another process receives the change.
     ///
-    /// The other process is asleep by then: writes come one by one, with pauses of random length in between.
+    /// The other process is asleep at that time: items are written one at a time, with random pauses in between.
     ///
     /// - Parameters:
-    ///   - name: What the names of the rows begin with.
-    ///   - withStore: Calls a closure with the address of a store that nobody uses.
+    ///   - name: The prefix of the rows' names.
+    ///   - withStore: Calls a closure with the address of an unused store.
     static func deliveries(
         _ name: String,
         withStore: @escaping @Sendable (Plan, (String) async throws -> Outcome) async throws -> Outcome
@@ -50,6 +50,6 @@ extension Metrics {
         return Array(times.dropFirst(warmUp))
     }
 
-    /// How many deliveries do not count.
+    /// The number of deliveries of the warm-up.
     private static let warmUp = 5
 }

@@ -13,7 +13,7 @@ extension Metrics {
     ]
 
     private static func cacheKeyInit(_ plan: Plan) async throws -> Outcome {
-        // Strings as long as a UUID, the commonest identifiers.
+        // Strings of the length of a UUID, the most common identifier.
         let names = (0..<plan.size(100_000)).map { number in
             var random = SeededGenerator(seed: UInt64(number))
             return random.uuid().uuidString

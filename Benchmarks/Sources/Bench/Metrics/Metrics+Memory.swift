@@ -17,7 +17,7 @@ extension Metrics {
             let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
             var payload = 0
             let count = plan.size(1_000_000)
-            // In parts, so that this process stays small.
+            // In batches, so that this process stays small.
             for start in stride(from: 0, to: count, by: 100_000) {
                 let items = Items.make(min(100_000, count - start), startingAt: start)
                 try await engine.write(items)

@@ -3,7 +3,7 @@ import Bodega
 import Boutique
 import Foundation
 
-// What a program pays before it can show anything. Both sides leave closing out of the time.
+// The cost of a program's start. Both sides exclude the time to close.
 extension Metrics {
     static let opening = [
         Metric("open.engine", baseline: "C API, opened and asked for a key", maximum: 2) { plan in
@@ -20,7 +20,7 @@ extension Metrics {
         },
     ]
 
-    /// How often a run opens.
+    /// The number of times that a run opens.
     private static let times = 50
 
     private static func openEngine(_ plan: Plan) async throws -> Outcome {
@@ -121,7 +121,7 @@ extension Metrics {
         }
     }
 
-    /// How long it takes to open an engine and a store, which is gone before the engine is closed.
+    /// The time to open an engine and a store. The store is released before the engine is closed.
     @MainActor
     private static func timeOfStore(
         in folder: URL, _ expected: [Person]
@@ -134,7 +134,7 @@ extension Metrics {
         return (time, engine)
     }
 
-    /// Hands out the folder of a database that holds some people and is closed.
+    /// Calls a closure with the folder of a closed database that contains some people.
     @MainActor
     private static func withPlace(
         _ plan: Plan,

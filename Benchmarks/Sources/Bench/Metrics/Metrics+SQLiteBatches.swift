@@ -33,7 +33,7 @@ extension Metrics {
         )
     }
 
-    /// How long the engine takes to write items into an empty database in one call.
+    /// The time in which the engine writes items into an empty database in one call.
     static func timeOfBatchWrite(_ items: [(key: CacheKey, data: Data)], _ scratch: Scratch) async throws -> Duration {
         try await scratch.withFolder { folder in
             let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
@@ -61,7 +61,7 @@ extension Metrics {
         }
     }
 
-    /// How long the engine takes to read everything; count and checksum must be the given ones.
+    /// The time in which the engine reads all items; count and checksum must be the given ones.
     static func timeOfReadAll(_ engine: SQLiteStorageEngine, count: Int, sum: UInt64) async throws -> Duration {
         let (time, values) = try await timed { try await engine.fetchAllData() }
         try verify(values.count, equals: count, "items read")
@@ -69,7 +69,7 @@ extension Metrics {
         return time
     }
 
-    /// Hands out an engine whose database already holds items, and these.
+    /// Calls a closure with an engine whose database contains items, and with these items.
     static func withPreparedDatabase<Result>(
         _ plan: Plan,
         items count: Int,

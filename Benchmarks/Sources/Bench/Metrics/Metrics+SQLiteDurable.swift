@@ -31,9 +31,10 @@ extension Metrics {
 
     private static let writers = 64
 
-    /// Compares a way to write items, each durable when its call returns, with as many commits through the C API.
+    /// Compares a way to write items, each of them durable when its call returns, with the same number of commits
+    /// through the C API.
     ///
-    /// Both databases stay for all runs, and each run writes new items, so both grow and are checkpointed alike.
+    /// Both databases are kept for all runs, and each run writes new items, so both grow and are checkpointed equally.
     private static func durableWrites(
         _ plan: Plan,
         items count: Int,

@@ -69,7 +69,7 @@ extension Metrics {
         }
     }
 
-    /// A tenth of the items, in an order that has nothing to do with that in the file.
+    /// A tenth of the items, in an order that is unrelated to their order in the file.
     private static func sample(of items: [(key: CacheKey, data: Data)]) -> [(key: CacheKey, data: Data)] {
         var random = SeededGenerator(seed: 1)
         return Array(items.shuffled(using: &random).prefix(max(1, items.count / 10)))

@@ -2,7 +2,7 @@ import BenchHarness
 import Bodega
 import Foundation
 
-// Cost per item at a million relative to that at a hundred thousand: the baseline is ten times the smaller work.
+// The cost per item at a million items relative to a hundred thousand: the baseline is ten times the smaller work.
 extension Metrics {
     static let scale = [
         Metric("scale.sqlite.write.batch", baseline: "10 × ours at a tenth of the items", maximum: 1.5) { plan in
@@ -16,7 +16,7 @@ extension Metrics {
         },
     ]
 
-    /// A million items take long enough to be measured well in few runs.
+    /// A million items take long enough to be measured well in a few runs.
     private static let mostRuns = 3
 
     private static func scaleOfWrite(_ plan: Plan, order: Items.Order) async throws -> Outcome {

@@ -3,14 +3,14 @@ import Bodega
 import Boutique
 import Foundation
 
-// A store is on the main actor. So both sides start from there, and wait for as many calls, one after the other.
+// A store is bound to the main actor. So both sides start from there, and await the same number of calls sequentially.
 extension Metrics {
     static let store = storeInserts + storeScale + storeLoads + storeRemovals + storeLookups
 
-    /// How many single operations a run does.
+    /// The number of single operations of a run.
     static let singles = 200
 
-    /// Hands out a store on a database of its own that holds the first people.
+    /// Calls a closure with a store on a database of its own that contains the first people.
     @MainActor
     static func withStore<Result>(
         _ plan: Plan,
@@ -27,7 +27,7 @@ extension Metrics {
         }
     }
 
-    /// Hands out an engine on a database of its own that holds the records of the first people.
+    /// Calls a closure with an engine on a database of its own that contains the records of the first people.
     @MainActor
     static func withEngine<Result>(
         _ plan: Plan,
@@ -50,7 +50,7 @@ struct FilledStore {
     let store: Store<Person>
     let engine: SQLiteStorageEngine
 
-    /// How long it takes to insert new people one by one. They are removed again, so that the size stays.
+    /// The time to insert new people individually. They are removed afterwards, so that the size stays.
     func timeOfInserts(_ people: [Person]) async throws -> Duration {
         let before = store.count
         let time = try await timed { for person in people { try await store.insert(person) } }.time
@@ -59,7 +59,7 @@ struct FilledStore {
         return time
     }
 
-    /// How long it takes to change people one by one.
+    /// The time to change people individually.
     func timeOfUpdates(_ ids: [String]) async throws -> Duration {
         let before = ids.map { store[$0]?.age }
         let time = try await timed { for id in ids { try await store.update(id) { $0.age += 1 } } }.time
@@ -67,7 +67,7 @@ struct FilledStore {
         return time
     }
 
-    /// Makes sure that the store and its engine have as many people as they should.
+    /// Verifies the number of people in the store and in its engine.
     func verifyCount(_ expected: Int) async throws {
         try verify(store.count, equals: expected, "people in the store")
         try await verify(engine.fetchCount(), equals: expected, "people in the store's engine")

@@ -8,7 +8,7 @@ extension Metrics {
         Metric("store.load", baseline: "the engine alone + JSONDecoder alone", maximum: 0.3) { plan in
             try await load(plan)
         },
-        // How long the main actor can't run other work, relative to how long loading takes; see `MainActorProbe`.
+        // The time in which the main actor can't run other work, relative to the time of a load; see `MainActorProbe`.
         Metric("store.load.blocking", baseline: "the whole time of the load", maximum: 0.05) { plan in
             try await blockingOfLoad(plan)
         },
@@ -71,12 +71,12 @@ extension Metrics {
         return time
     }
 
-    /// Makes sure that the probe sees a main actor that waits.
+    /// Verifies that the probe detects a blocked main actor.
     @MainActor
     private static func verifyProbe() async throws {
         let seen = try await MainActorProbe.blockedTime { blockThread(for: 0.02) }.time
         if seen < .milliseconds(15) {
-            throw VerificationFailure("the main actor was blocked for 20 ms, and the probe has seen \(seen)")
+            throw VerificationFailure("the main actor was blocked for 20 ms, but the probe measured \(seen)")
         }
     }
 

@@ -19,7 +19,7 @@ extension Metrics {
             var random = SeededGenerator(seed: 1)
             let numbers = (0..<plan.size(100_000)).map { _ in Int.random(in: 0..<count, using: &random) }
             let sum = numbers.reduce(0) { $0 + store.items[$1].age }
-            // Made anew, so that no two equal strings are the same one.
+            // Created separately, so that equal strings have different storage.
             let ids = numbers.map { store.items[$0].id.uuidString }
             return try await compare(
                 items: ids.count,
@@ -38,7 +38,7 @@ extension Metrics {
         }
     }
 
-    /// A lookup that hands out the whole person, as that in a store does. Inlined, it would only read the age.
+    /// A lookup that returns the whole person, as a store's does. If it were inlined, it would only read the age.
     @inline(never)
     private static func person(_ id: String, in dictionary: [String: Person]) -> Person? {
         dictionary[id]

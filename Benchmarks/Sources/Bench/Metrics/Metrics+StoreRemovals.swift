@@ -14,7 +14,7 @@ extension Metrics {
         },
     ]
 
-    /// Removes people from anywhere; each run removes others, the same on both sides.
+    /// Removes people at random positions. Each run removes others, the same on both sides.
     @MainActor
     private static func removeOneByOne(_ plan: Plan, _ durability: StorageDurability) async throws -> Outcome {
         let count = plan.size(100_000)
@@ -48,7 +48,8 @@ extension Metrics {
                         let left = count - baselineDone * run.count
                         try verify(array.count, equals: left, "people left in the array")
                         try await verify(engine.fetchCount(), equals: left, "items left in the engine alone")
-                        try verify(array.contains { $0.id == run[0].person.id }, equals: false, "a removed one is left")
+                        try verify(
+                            array.contains { $0.id == run[0].person.id }, equals: false, "a removed person is left")
                         return time
                     }
                 )
@@ -57,7 +58,7 @@ extension Metrics {
     }
 }
 
-/// What is removed in each run, and where it is when its turn has come.
+/// The removals of each run, with the positions at the time of removal.
 private final class Removals {
     let perRun: Int
     private var left: [Int]

@@ -2,7 +2,8 @@ import BenchHarness
 import Boutique
 import Foundation
 
-// One operation at a million items relative to the same at a thousand. Without syncs, whose cost would hide the rest.
+// An operation at a million items relative to the same operation at a thousand, without syncs, whose cost would hide
+// the rest.
 extension Metrics {
     static let storeScale = [
         Metric("store.insert.one.scale", baseline: "ours at a thousandth of the items", maximum: 1.5) { plan in
@@ -31,7 +32,7 @@ extension Metrics {
         }
     }
 
-    /// The identifiers of some people, spread evenly over the first ones.
+    /// The identifiers of some people, spread evenly over the first people.
     private static func ids(_ count: Int, of people: Int) -> [String] {
         (0..<count).map { Person(number: $0 * people / count).id.uuidString }
     }

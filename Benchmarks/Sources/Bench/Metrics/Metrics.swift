@@ -1,6 +1,6 @@
 import BenchHarness
 
-/// Everything that `bench` measures, in the order of the table.
+/// All metrics of `bench` in the order of the table.
 enum Metrics {
     static let all: [Metric] =
         opening + sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore

@@ -1,9 +1,9 @@
 import BenchHarness
 import Foundation
 
-/// A PostgreSQL server that lives as long as this object, with the programs that came with it.
+/// A PostgreSQL server that runs as long as this object exists, with its client programs.
 ///
-/// It is started by a program of the package's tests, which stops and removes it when its input ends.
+/// A program of the package's tests starts it, and stops and removes it at the end of its input.
 final class BenchServer: Sendable {
     private struct Place: Decodable {
         let url: String
@@ -17,13 +17,13 @@ final class BenchServer: Sendable {
     /// Starts a server and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - program: The program that starts it.
-    ///   - folder: Where its files go.
+    ///   - program: The program that starts the server.
+    ///   - folder: The folder of the server's files.
     init(startedBy program: URL, in folder: URL) throws {
         (starter, leash) = (Process(), Pipe())
         let output = Pipe()
         starter.executableURL = program
-        // A run must fit between two checkpoints, or one side would pay for those of the other.
+        // No checkpoint may occur during a run, or one side would pay for the writes of the other.
         starter.arguments = ["shared_buffers=256MB", "max_wal_size=4GB", "checkpoint_timeout=1h", "autovacuum=off"]
         starter.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
         starter.standardInput = leash
@@ -39,28 +39,28 @@ final class BenchServer: Sendable {
         starter.waitUntilExit()
     }
 
-    /// Where the database is.
+    /// The address of the database.
     var url: String { place.url }
 
     /// Executes SQL with psql.
     ///
-    /// - Returns: What it says, without titles and alignment.
+    /// - Returns: The output, without titles and alignment.
     @discardableResult
     func psql(_ script: String) throws -> String {
         let options = ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set", "ON_ERROR_STOP=1"]
         return try run("psql", options + ["--dbname", url], input: script)
     }
 
-    /// How long psql says that a statement or command took.
+    /// The time of a statement or command according to psql.
     func timeOfPsql(_ command: String) throws -> Duration {
         let answer = try psql("\\timing on\n\(command)\n")
         guard let line = answer.split(separator: "\n").last(where: { $0.hasPrefix("Time: ") }),
             let milliseconds = line.split(separator: " ").dropFirst().first.flatMap({ Double($0) })
-        else { throw VerificationFailure("psql told no time: \(answer)") }
+        else { throw VerificationFailure("psql reported no time: \(answer)") }
         return .nanoseconds(Int64(milliseconds * 1e6))
     }
 
-    /// How many transactions a second pgbench does.
+    /// The transactions per second according to pgbench.
     func transactionsPerSecond(script: URL, clients: Int, transactionsPerClient: Int) throws -> Double {
         let answer = try run(
             "pgbench",
@@ -73,7 +73,7 @@ final class BenchServer: Sendable {
         )
         guard let line = answer.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
             let rate = line.split(separator: " ").dropFirst(2).first.flatMap({ Double($0) })
-        else { throw VerificationFailure("pgbench told no rate: \(answer)") }
+        else { throw VerificationFailure("pgbench reported no rate: \(answer)") }
         return rate
     }
 
@@ -86,13 +86,13 @@ final class BenchServer: Sendable {
         process.standardInput = feed
         process.standardOutput = output
         try process.run()
-        // The scripts are shorter than what a pipe holds.
+        // The scripts fit into the buffer of a pipe.
         try feed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try feed.fileHandleForWriting.close()
         let answer = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw VerificationFailure("\(program) ended with status \(process.terminationStatus): \(answer)")
+            throw VerificationFailure("\(program) exited with status \(process.terminationStatus): \(answer)")
         }
         return answer
     }

@@ -44,7 +44,7 @@ extension PostgresMetrics {
         }
     }
 
-    /// Both sides begin with empty tables, and with nothing that is still to be written.
+    /// Both sides begin with empty tables and without pending writes.
     private func empty(_ server: BenchServer) throws {
         try server.psql("TRUNCATE emporium_items, emporium_changes; CHECKPOINT;")
     }

@@ -6,11 +6,11 @@ import BodegaTesting
 import Foundation
 
 extension PostgresMetrics {
-    /// How many read at the same time.
+    /// The number of concurrent readers.
     private static let readers = 8
 
     var singles: [Metric] {
-        let baseline = "pgbench -M prepared, \(Self.readers) at once too; 0.6 of its throughput is 1.67 of its time"
+        let baseline = "pgbench -M prepared, \(Self.readers) clients; 0.6 of its throughput is 1.67 of its time"
         return [
             Metric("postgres.read.single", baseline: baseline, maximum: 1 / 0.6) { plan in
                 try await withServer(plan) { try await read(plan, on: $0) }
@@ -19,7 +19,7 @@ extension PostgresMetrics {
     }
 
     private func read(_ plan: Plan, on server: BenchServer) async throws -> Outcome {
-        // Numbers are the only keys that pgbench can pick.
+        // pgbench can only choose numbers as keys.
         let items = Items.make(plan.size(100_000)).enumerated().map { index, item in
             (key: CacheKey("\(10_000_000 + index)"), data: item.data)
         }
@@ -58,9 +58,9 @@ extension PostgresMetrics {
                         var random = SeededGenerator(seed: UInt64(reader))
                         for _ in 0..<count {
                             let item = wanted[Int.random(in: wanted.indices, using: &random)]
-                            // Comparing 400 bytes is nothing beside a round trip.
+                            // Comparing 400 bytes is fast relative to a round trip.
                             guard try await engine.fetch(key: item.key) == item.data else {
-                                throw VerificationFailure("an item is not what was written")
+                                throw VerificationFailure("an item differs from the written one")
                             }
                         }
                     }
@@ -70,9 +70,10 @@ extension PostgresMetrics {
         }.time
     }
 
-    /// A script that reads one of some items by its whole primary key, as the engine does.
+    /// A script that reads a random item by its whole primary key, as the engine does.
     ///
-    /// pgbench can't compute the shard of a key, so the script finds it by a tree of conditions, ten comparisons deep.
+    /// pgbench can't compute the shard of a key, so the script finds it with a tree of conditions, ten comparisons
+    /// deep.
     private func pgbenchScript(_ wanted: [Int], step: Int, on server: BenchServer) throws -> String {
         let list = try server.psql(
             "SELECT convert_from(substring(key FROM 2), 'UTF8'), shard FROM emporium_items WHERE collection = 1")

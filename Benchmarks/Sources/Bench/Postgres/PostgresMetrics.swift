@@ -1,29 +1,29 @@
 import BenchHarness
 import Foundation
 
-/// What `bench --postgres` measures, on one server.
+/// The metrics of `bench --postgres` on one server.
 struct PostgresMetrics: Sendable {
-    /// The program that starts a server.
+    /// The program that starts the server.
     let starter: URL
 
     #if Postgres
-    /// Whether this program can measure them.
+    /// Whether this program can measure PostgreSQL.
     static let areBuilt = true
 
     /// The metrics in the order of the table.
     var all: [Metric] { bulk + singles + changes }
 
-    /// Calls a closure with a server that has nothing but an empty database.
+    /// Calls a closure with a server that has an empty database.
     func withServer<Result>(_ plan: Plan, _ work: (BenchServer) async throws -> Result) async throws -> Result {
-        // Beside the scratch folder, which the server's user may not enter.
+        // Not in the scratch folder, which the server's user may not be able to enter.
         let server = try BenchServer(startedBy: starter, in: plan.scratch.url.deletingLastPathComponent())
         return try await work(server)
     }
     #else
-    /// Whether this program can measure them.
+    /// Whether this program can measure PostgreSQL.
     static let areBuilt = false
 
-    /// Nothing.
+    /// No metrics.
     var all: [Metric] { [] }
     #endif
 }

@@ -1,10 +1,10 @@
-/// Runs an operation, and cancels it if it takes too long.
+/// Runs an operation and cancels it after a time limit.
 ///
 /// - Parameters:
-///   - limit: How long it may take.
-///   - operation: Must end soon after it was cancelled.
-/// - Returns: What the operation returns.
-/// - Throws: What the operation throws, or a `CancellationError` if it took too long.
+///   - limit: The time limit.
+///   - operation: The operation. It must return soon after its cancellation.
+/// - Returns: The operation's result.
+/// - Throws: The operation's error, or a `CancellationError` if the time limit has passed.
 func withDeadline<Result: Sendable>(
     _ limit: Duration,
     _ operation: @escaping @Sendable () async throws -> Result

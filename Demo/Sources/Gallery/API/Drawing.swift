@@ -4,11 +4,11 @@ import Foundation
 import FoundationXML
 #endif
 
-/// What an SVG document may be made of.
+/// The subset of SVG that the gallery accepts.
 ///
-/// The pages show it as an image, which can do nothing. But it can be saved and opened from there, and then scripts would
-/// run. So it is shapes and colours: no scripts, links, styles or animations, and nothing from elsewhere. What is not known is
-/// refused.
+/// The pages show a document as an image, in which scripts do not run. But a user can save the image and open it as a
+/// document, in which scripts would run. So a document may contain shapes and colours only: no scripts, links, styles
+/// or animations, and no external resources. Everything that is not in the lists below is refused.
 enum Drawing {
     private static let elements: Set<String> = [
         "svg", "g", "defs", "title", "desc", "rect", "circle", "ellipse", "line", "polyline", "polygon", "path",
@@ -22,20 +22,21 @@ enum Drawing {
         "stroke-dasharray", "stroke-dashoffset", "stop-color", "stop-opacity", "clip-path", "clip-rule", "filter",
     ]
 
-    /// What is wrong with a document.
+    /// Examines a document.
     ///
-    /// - Returns: What follows on "The image", such as `has an element "script"`; `nil` if nothing is wrong.
+    /// - Returns: The end of a sentence that begins with "The image", such as `has an element "script"`; `nil` if the
+    ///   document is accepted.
     static func objection(to document: Data) -> String? {
-        // In another encoding, a parser and a browser could read different things.
+        // In another encoding, a parser and a browser could read the document differently.
         guard let text = String(data: document, encoding: .utf8) else { return "is not in UTF-8" }
-        // Neither entities nor style sheets nor anything hidden between brackets.
+        // Entities, style sheets and comments are refused.
         if text.contains("<!") || text.contains("<?") { return "has a declaration or an instruction" }
         let examination = Examination()
         let parser = XMLParser(data: document)
         parser.delegate = examination
-        // Not every Foundation tells by what this returns that it has passed over something.
+        // On some platforms Foundation's parser returns true although it has skipped an error.
         let isWellFormed = parser.parse() && parser.parserError == nil
-        return examination.objection ?? (isWellFormed ? nil : "is no well-formed XML")
+        return examination.objection ?? (isWellFormed ? nil : "is not well-formed XML")
     }
 
     private static func objection(to element: String, _ values: [String: String]) -> String? {
@@ -53,7 +54,7 @@ enum Drawing {
         case "xmlns": return value == "http://www.w3.org/2000/svg"
         case "transform", "gradientTransform": return !value.contains("\\")
         default:
-            // A paint or a filter can be named, in the same document. A backslash could hide another name.
+            // A paint or a filter may be referenced within the document. A backslash could escape another reference.
             if !value.contains("(") && !value.contains("\\") { return true }
             return value.wholeMatch(of: #/url\(#[A-Za-z0-9_-]+\)/#) != nil
         }

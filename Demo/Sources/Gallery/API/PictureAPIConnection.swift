@@ -1,17 +1,17 @@
-/// How the gallery reaches the API, and how its page switches it off and on.
+/// The gallery's way to reach the API and to switch it off and on.
 public struct PictureAPIConnection: Sendable {
     let address: @Sendable () async -> String
     let isOn: @Sendable () async -> Bool
     let setOn: @Sendable (Bool) async throws -> Void
     let timeLimit: Duration
 
-    /// Describes an API.
+    /// Creates a connection.
     ///
     /// - Parameters:
-    ///   - address: Tells where it is, such as `http://127.0.0.1:8081`.
-    ///   - isOn: Tells whether it is switched on.
-    ///   - setOn: Switches it.
-    ///   - timeLimit: How long a request may take, until its last byte.
+    ///   - address: Returns the address of the API, such as `http://127.0.0.1:8081`.
+    ///   - isOn: Returns whether the API is switched on.
+    ///   - setOn: Switches the API on or off.
+    ///   - timeLimit: The time limit for a request, including the body of the response.
     public init(
         address: @escaping @Sendable () async -> String,
         isOn: @escaping @Sendable () async -> Bool,

@@ -1,9 +1,9 @@
-/// Why the API did not give what it was asked for.
+/// The reason why a request to the API failed.
 enum PictureAPIError: Error, Equatable {
-    /// It does not answer, or not in time.
+    /// The API did not respond within the time limit.
     case unreachable
-    /// It does not know our session, any more or at all.
+    /// The API does not accept the session.
     case signedOut
-    /// It answers, but with something that is of no use. The text is for the log.
+    /// The API responded, but not as agreed. The text is for the log.
     case unexpected(String)
 }

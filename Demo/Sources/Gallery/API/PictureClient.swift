@@ -3,20 +3,20 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Asks the API for pictures, over HTTP.
+/// A client of the picture API over HTTP.
 ///
-/// The API is somebody else's, so nothing that it sends is trusted: answers have a limit of time and of size, redirects are
-/// not followed, and what a description says is checked before anybody sees it.
+/// The API is treated as a third party's, so its responses are not trusted: their time and size are limited, redirects
+/// are not followed, and descriptions are checked before they are shown.
 struct PictureClient: Sendable {
-    /// A picture that has just arrived.
+    /// A picture with its bytes.
     struct Delivery: Sendable {
         let picture: Picture
         let image: Data
     }
 
-    /// How large a description may be, in bytes.
+    /// The maximum size of a description, in bytes.
     static let descriptionLimit = 16 * 1024
-    /// How large an image may be, in bytes.
+    /// The maximum size of an image, in bytes.
     static let imageLimit = 512 * 1024
 
     private let address: @Sendable () async -> String
@@ -26,9 +26,9 @@ struct PictureClient: Sendable {
     private static let http: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(2)
-        // When nobody listens that is said at once; whoever wants to try again presses the button again.
+        // A refused connection fails immediately; the user can press the button again.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Shorter than the API's, so that no request meets a connection that is just being closed.
+        // Shorter than the API's, so that no request is sent on a connection that the API is closing.
         configuration.connectionPool.idleTimeout = .seconds(30)
         return HTTPClient(configuration: configuration)
     }()
@@ -36,23 +36,23 @@ struct PictureClient: Sendable {
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - address: Tells where the API is, such as `http://127.0.0.1:8081`.
-    ///   - timeLimit: How long a request may take, until its last byte.
+    ///   - address: Returns the address of the API, such as `http://127.0.0.1:8081`.
+    ///   - timeLimit: The time limit for a request, including the body of the response.
     init(address: @escaping @Sendable () async -> String, timeLimit: Duration = .seconds(5)) {
         self.address = address
         self.timeLimit = timeLimit
     }
 
-    /// Asks whether the API is there.
+    /// Checks that the API responds.
     ///
     /// - Throws: A ``PictureAPIError``.
     func check() async throws(PictureAPIError) {
         _ = try await send(.GET, "/v1/status", limit: 0, expecting: .noContent)
     }
 
-    /// Gets a picture by chance.
+    /// Fetches a random picture.
     ///
-    /// - Parameter token: Proves that somebody is signed in; `nil` for pictures that everybody gets.
+    /// - Parameter token: The token of the session; `nil` for pictures that do not require one.
     /// - Throws: A ``PictureAPIError``.
     func randomPicture(token: String?) async throws(PictureAPIError) -> Delivery {
         let json = try await send(.GET, "/v1/pictures/random", token: token, limit: Self.descriptionLimit).body
@@ -73,7 +73,7 @@ struct PictureClient: Sendable {
         return Delivery(picture: description.picture, image: image.body)
     }
 
-    /// A picture, and where its image is.
+    /// A picture and the path of its image.
     private struct Description: Decodable {
         let picture: Picture
         let image: String
@@ -88,9 +88,9 @@ struct PictureClient: Sendable {
 
     // MARK: Signing in
 
-    /// Signs somebody in.
+    /// Signs a user in.
     ///
-    /// - Returns: The session, or `nil` if the API says that the password is wrong.
+    /// - Returns: The session, or `nil` if the API rejects the password.
     /// - Throws: A ``PictureAPIError``.
     func signIn(name: String, password: String) async throws(PictureAPIError) -> Session? {
         let session: Session
@@ -112,14 +112,14 @@ struct PictureClient: Sendable {
         return session
     }
 
-    /// Gives a token back.
+    /// Revokes a token.
     ///
     /// - Throws: A ``PictureAPIError``.
     func signOut(token: String) async throws(PictureAPIError) {
         _ = try await send(.DELETE, "/v1/sessions", token: token, limit: 0, expecting: .noContent)
     }
 
-    /// A token becomes part of a header, so it is letters, digits, hyphens and underscores.
+    /// Whether a token is safe to use in a header: letters, digits, hyphens and underscores.
     private func isValidToken(_ token: String) -> Bool {
         (1...500).contains(token.utf8.count)
             && token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }

@@ -2,12 +2,12 @@ import Boutique
 import Foundation
 import Logging
 
-/// Who is signed in at the API.
+/// The user's session with the API.
 @MainActor
 final class AccountController {
-    /// The session, `nil` if nobody is signed in.
+    /// The session, `nil` if the user is not signed in.
     ///
-    /// On Apple's platforms it would be in the keychain if no storage were passed; here everything that belongs to a
+    /// Without the parameter `storage`, the session would be in the keychain on Apple platforms. Here all data of a
     /// gallery is in one folder.
     @SecurelyStoredValue<Session> var session: Session?
 
@@ -23,10 +23,10 @@ final class AccountController {
         self.logger = logger
     }
 
-    /// Signs somebody in.
+    /// Signs the user in.
     ///
     /// - Returns: Whether the password was right.
-    /// - Throws: A ``PictureAPIError``, or a `KeychainError` if the session could not be kept.
+    /// - Throws: A ``PictureAPIError``, or a `KeychainError` if the session could not be stored.
     func signIn(name: String, password: String) async throws -> Bool {
         let session = try await availability.observe { () throws(PictureAPIError) in
             try await api.signIn(name: name, password: password)
@@ -36,9 +36,9 @@ final class AccountController {
         return true
     }
 
-    /// Signs out. That works without the API, too; it forgets the session when it can be told.
+    /// Signs the user out, even if the API is offline. The API revokes the token if it can be reached.
     ///
-    /// - Throws: A `KeychainError` if the session could not be removed. It is still there then.
+    /// - Throws: A `KeychainError` if the session could not be removed. The user is still signed in then.
     func signOut() async throws {
         let former = session
         try $session.remove()
@@ -48,14 +48,15 @@ final class AccountController {
                 try await api.signOut(token: former.token)
             }
         } catch {
-            logger.notice("The API could not be told that somebody has signed out.", metadata: ["error": "\(error)"])
+            logger.notice(
+                "The API could not revoke the token of a user who has signed out.", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Forgets a session that the API does not know any more.
+    /// Removes a session that the API no longer accepts.
     ///
-    /// - Returns: Whether it was still the one that is signed in. If not, nothing has changed.
-    /// - Throws: A `KeychainError` if it could not be removed.
+    /// - Returns: Whether it was still the current session. If not, nothing has changed.
+    /// - Throws: A `KeychainError` if the session could not be removed.
     func forget(_ former: Session?) throws -> Bool {
         guard session == former else { return false }
         try $session.remove()

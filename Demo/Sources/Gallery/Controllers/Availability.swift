@@ -1,27 +1,28 @@
-/// Whether the API answers, as far as we know: what the last request showed.
+/// Whether the API responds, according to the last request.
 @MainActor
 final class Availability {
-    /// Whether the last request was answered. Before the first one it is taken to be there.
+    /// Whether the last request got a response. `true` before the first request.
     private(set) var isOnline = true
 
-    /// Fires when that has changed.
+    /// Fires when ``isOnline`` has changed.
     let changes = Signal()
 
-    /// When the last request began, or ended.
-    private var lastLook: ContinuousClock.Instant?
+    /// When the last request began or ended.
+    private var lastRequest: ContinuousClock.Instant?
 
-    /// How many requests have begun, and which of them is the latest that has ended: what an older one shows is past.
+    /// The number of requests that have begun, and the number of the latest one that has ended. The result of an older
+    /// request is ignored.
     private var begun = 0
     private var latest = 0
 
-    /// Remembers what a request has shown, and returns or throws what it did.
+    /// Performs a request and records whether the API has responded.
     func observe<Answer>(
         _ request: () async throws(PictureAPIError) -> Answer
     ) async throws(PictureAPIError) -> Answer {
         begun += 1
         let number = begun
-        lastLook = .now
-        defer { lastLook = .now }
+        lastRequest = .now
+        defer { lastRequest = .now }
         do {
             let answer = try await request()
             set(true, by: number)
@@ -32,17 +33,18 @@ final class Availability {
         }
     }
 
-    /// Does what ``observe(_:)`` does, unless a request was made lately. So many who look at once make one request.
+    /// Performs a request as ``observe(_:)`` does, unless there was another request recently. Several open pages
+    /// therefore cause one request.
     ///
     /// - Parameters:
-    ///   - pause: How long ago the last request must be.
-    ///   - request: Asks for nothing but an answer.
-    func look(ifNotFor pause: Duration, _ request: () async throws(PictureAPIError) -> Void) async {
-        if let lastLook, lastLook.duration(to: .now) < pause { return }
+    ///   - pause: The minimum time since the last request.
+    ///   - request: A request whose only purpose is to learn whether the API responds.
+    func observeIfIdle(for pause: Duration, _ request: () async throws(PictureAPIError) -> Void) async {
+        if let lastRequest, lastRequest.duration(to: .now) < pause { return }
         do {
             try await observe(request)
         } catch {
-            // That is what was to be found out.
+            // `observe` has recorded the result.
         }
     }
 

@@ -1,6 +1,6 @@
 import Boutique
 
-/// What can change while a page is open.
+/// The kinds of change that an open page is notified of.
 enum Change: String, Sendable, CaseIterable {
     case favourites
     case easel
@@ -8,17 +8,17 @@ enum Change: String, Sendable, CaseIterable {
     case preferences
     case availability
     case notice
-    /// Nothing has changed; the connection is alive.
+    /// No change: the connection is alive.
     case heartbeat
 }
 
 extension GalleryControllers {
 
-    /// Posts all that changes into a mailbox, beginning with what is there, until the task is cancelled.
+    /// Posts all changes to a mailbox until the task is cancelled. It begins with one change of each kind.
     ///
     /// - Parameters:
-    ///   - mailbox: Where to.
-    ///   - heartbeat: How often to post ``Change/heartbeat``.
+    ///   - mailbox: The mailbox.
+    ///   - heartbeat: The interval at which to post ``Change/heartbeat``.
     func forwardChanges(to mailbox: Mailbox, heartbeat: Duration) async {
         await withTaskGroup { group in
             func forward(_ source: some AsyncSequence<some Sendable, Never> & Sendable, as change: Change) {
@@ -40,13 +40,13 @@ extension GalleryControllers {
         }
     }
 
-    /// Looks whether the API is there, again and again, until the task is cancelled. Whoever does so beside others does not
-    /// add to the requests.
+    /// Checks periodically whether the API responds, until the task is cancelled. Several concurrent calls make no more
+    /// requests than one.
     ///
-    /// - Parameter pause: How long to wait after the last request, whoever has made it.
-    func lookOut(every pause: Duration) async {
+    /// - Parameter pause: The time to wait after the last request to the API, including requests of other callers.
+    func checkAvailability(every pause: Duration) async {
         while (try? await Task.sleep(for: pause)) != nil {
-            await availability.look(ifNotFor: pause) { () throws(PictureAPIError) in try await api.check() }
+            await availability.observeIfIdle(for: pause) { () throws(PictureAPIError) in try await api.check() }
         }
     }
 }

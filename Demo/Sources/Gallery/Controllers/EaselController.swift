@@ -1,9 +1,10 @@
 import Boutique
 
-/// The picture that is on show: fetches it and keeps it, so that it is there after a restart and without the API.
+/// The picture on the easel. The controller fetches it and stores it, so that it is available after a restart and
+/// without the API.
 @MainActor
 final class EaselController {
-    /// The picture on show; `nil` if there was none yet.
+    /// The picture on the easel; `nil` before the first one.
     @AsyncStoredValue<Exhibit?> var exhibit: Exhibit?
 
     /// Fires when fetching begins and when it ends.
@@ -13,7 +14,8 @@ final class EaselController {
     private let availability: Availability
     private let images: ImageStore
     private var fetch: (task: Task<Exhibit?, any Error>, session: Session?)?
-    /// The image that was on show before. Pages that were made meanwhile still ask for it, so it goes one picture later.
+    /// The image that was on the easel before. Pages that were rendered earlier still request it, so it is removed one
+    /// picture later.
     private var former: ImageKey?
 
     /// Creates a controller.
@@ -29,20 +31,20 @@ final class EaselController {
         self.availability = availability
     }
 
-    /// Whether another picture is on its way.
+    /// Whether another picture is being fetched.
     var isFetching: Bool { fetch != nil }
 
-    /// Fetches another picture and puts it on show. Whoever asks while one is on its way gets that one.
+    /// Fetches another picture and puts it on the easel. Concurrent calls share one request.
     ///
-    /// - Parameter session: Proves that somebody is signed in; `nil` for pictures that everybody gets.
-    /// - Throws: A ``PictureAPIError``, or a `StorageError`. The picture before stays then.
+    /// - Parameter session: The session; `nil` for pictures that do not require one.
+    /// - Throws: A ``PictureAPIError``, or a `StorageError`. The picture on the easel stays then.
     func showAnother(_ session: Session?) async throws {
         while let fetch {
             do {
                 _ = try await fetch.task.value
                 return
             } catch PictureAPIError.signedOut where fetch.session != session {
-                // This one may be known.
+                // The API may accept this session.
             }
         }
         let task = Task {
@@ -60,12 +62,12 @@ final class EaselController {
         if let discarded { await images.discard([discarded]) }
     }
 
-    /// Puts another picture on show.
+    /// Replaces the picture on the easel.
     ///
-    /// - Returns: What was on show before. Its bytes are still there: they go last, so that whenever the program is
-    ///   killed, what is on show has its bytes.
+    /// - Returns: The former picture. Its bytes are still stored: they are removed last, so that the picture on the
+    ///   easel has its bytes whenever the program is killed.
     private func replaceExhibit(_ session: Session?) async throws -> Exhibit? {
-        // What cannot be read must not be replaced.
+        // A picture that cannot be read must not be replaced.
         try await $exhibit.valueHasLoaded()
         let former = exhibit
         let delivery = try await availability.observe { () throws(PictureAPIError) in

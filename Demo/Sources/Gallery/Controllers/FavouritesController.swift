@@ -1,11 +1,11 @@
 import Boutique
 import Foundation
 
-/// The favourites: adds, removes and brings back.
+/// Adds, removes and restores favourites.
 ///
-/// A favourite is in the store and its bytes are in the ``ImageStore``, in two writes. The bytes are written first and
-/// removed last. So whenever the program is killed, each favourite has its bytes. Bytes that nobody owns can be left; they
-/// are removed at the next start.
+/// A favourite is in the store and its bytes are in the ``ImageStore``, so there are two writes. The bytes are written
+/// first and removed last, so each favourite has its bytes whenever the program is killed. Orphaned bytes can remain;
+/// they are removed at the next start.
 @MainActor
 final class FavouritesController {
     /// The favourites, in the order in which they were added.
@@ -14,10 +14,10 @@ final class FavouritesController {
     private let images: ImageStore
     private let now: @Sendable () -> Date
 
-    /// What can be brought back. Its bytes stay until then, or until something else is removed.
+    /// The favourites that can be restored. Their bytes are kept until other favourites are removed.
     private(set) var removed: [Favourite] = []
 
-    /// How many favourites there can be; the page shows all of them.
+    /// The maximum number of favourites; the page shows all of them.
     static let limit = 500
 
     /// Creates a controller on a store.
@@ -29,25 +29,25 @@ final class FavouritesController {
         self.now = now
     }
 
-    /// What adding came to.
+    /// The outcome of adding a favourite.
     enum Addition: Sendable {
         case added
-        /// It is a favourite already.
+        /// The picture is a favourite already.
         case wasThere
-        /// There are as many as there can be.
+        /// The maximum number of favourites is reached.
         case isFull
-        /// Its bytes are gone.
+        /// The bytes of the picture have been removed.
         case isGone
     }
 
-    /// Makes an exhibit a favourite.
+    /// Adds an exhibit to the favourites.
     ///
-    /// - Throws: A `StorageError`. It is no favourite then.
+    /// - Throws: A `StorageError`. The exhibit is not added then.
     func add(_ exhibit: Exhibit) async throws -> Addition {
         guard let image = try await images.copy(exhibit.image) else { return .isGone }
         let favourite = Favourite(picture: exhibit.picture, image: image, addedAt: now())
         do {
-            // In one step, so that two clicks at once add one favourite.
+            // One transaction, so that two simultaneous clicks add one favourite.
             let addition = try await $favourites.transaction { favourites -> Addition in
                 if favourites.contains(id: favourite.id) { return .wasThere }
                 if favourites.count >= Self.limit { return .isFull }
@@ -64,7 +64,7 @@ final class FavouritesController {
 
     /// Removes a favourite.
     ///
-    /// - Returns: What was removed; `nil` if there is no such favourite.
+    /// - Returns: The removed favourite; `nil` if there is no such favourite.
     /// - Throws: A `StorageError`. Nothing was removed then.
     func remove(id: String) async throws -> Favourite? {
         let favourite = try await $favourites.transaction { favourites -> Favourite? in
@@ -78,7 +78,7 @@ final class FavouritesController {
 
     /// Removes all favourites.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of removed favourites.
     /// - Throws: A `StorageError`. Nothing was removed then.
     func removeAll() async throws -> Int {
         let all = try await $favourites.transaction { favourites -> [Favourite] in
@@ -90,10 +90,11 @@ final class FavouritesController {
         return all.count
     }
 
-    /// Brings back what was removed last.
+    /// Restores the favourites that were removed last.
     ///
-    /// - Returns: How many favourites came back. Those that were added again meanwhile stay as they are.
-    /// - Throws: A `StorageError`. Nothing came back then.
+    /// - Returns: The number of restored favourites. A favourite that has been added again in the meantime is not
+    ///   changed.
+    /// - Throws: A `StorageError`. Nothing was restored then.
     func undo() async throws -> Int {
         let candidates = removed
         removed = []

@@ -2,7 +2,7 @@ import Bodega
 import Boutique
 import Logging
 
-/// What somebody can do on a page. Each action says on the noticeboard what came of it.
+/// The actions of the pages. Each action shows its outcome on the noticeboard.
 @MainActor
 struct GalleryActions {
     let controllers: GalleryControllers
@@ -13,7 +13,7 @@ struct GalleryActions {
 
     /// Fetches another picture.
     func showAnother() async {
-        // Not in the end: what is said then is of something that was done meanwhile.
+        // Not at the end: by then, a notice may be about a later action.
         noticeboard.clear()
         let session = controllers.account.session
         await attempt("Another picture could not be fetched") {
@@ -21,30 +21,30 @@ struct GalleryActions {
                 try await controllers.easel.showAnother(session)
             } catch PictureAPIError.signedOut {
                 guard try controllers.account.forget(session) else { return }
-                noticeboard.show("The API does not know you any more. Sign in again, please.", isError: true)
+                noticeboard.show("Your session with the API has ended. Please sign in again.", isError: true)
             }
         }
     }
 
     // MARK: Favourites
 
-    /// Makes the picture on show a favourite.
+    /// Adds the picture on the easel to the favourites.
     ///
-    /// - Parameter id: The picture that the page has shown. Meanwhile another one can be on show.
+    /// - Parameter id: The picture that the page has shown. Another one may be on the easel by now.
     func addFavourite(id: String) async {
         guard let exhibit = controllers.easel.exhibit, exhibit.picture.id == id else {
-            return noticeboard.show("Another picture is on show by now. Look again, please.", isError: true)
+            return noticeboard.show("The picture on the easel has changed. Please try again.", isError: true)
         }
         let title = exhibit.picture.title
         await attempt("“\(title)” could not be added") {
             switch try await controllers.favourites.add(exhibit) {
-            case .added: noticeboard.show("“\(title)” is a favourite now.")
-            case .wasThere: noticeboard.show("“\(title)” is a favourite already.")
+            case .added: noticeboard.show("“\(title)” is now a favourite.")
+            case .wasThere: noticeboard.show("“\(title)” is already a favourite.")
             case .isFull:
                 let limit = FavouritesController.limit
                 noticeboard.show(
-                    "There are \(limit) favourites, and no room for more. Remove some first.", isError: true)
-            case .isGone: noticeboard.show("Another picture is on show by now. Look again, please.", isError: true)
+                    "You have \(limit) favourites, which is the maximum. Remove some first.", isError: true)
+            case .isGone: noticeboard.show("The picture on the easel has changed. Please try again.", isError: true)
             }
         }
     }
@@ -53,9 +53,9 @@ struct GalleryActions {
     func removeFavourite(id: String) async {
         await attempt("The favourite could not be removed") {
             if let favourite = try await controllers.favourites.remove(id: id) {
-                noticeboard.show("“\(favourite.picture.title)” is no favourite any more.", offersUndo: true)
+                noticeboard.show("“\(favourite.picture.title)” is no longer a favourite.", offersUndo: true)
             } else {
-                noticeboard.show("It was removed before.")
+                noticeboard.show("This favourite has already been removed.")
             }
         }
     }
@@ -71,18 +71,18 @@ struct GalleryActions {
         }
     }
 
-    /// Brings back what was removed last.
+    /// Restores the favourites that were removed last.
     func undo() async {
-        await attempt("It could not be brought back") {
+        await attempt("The favourites could not be restored") {
             switch try await controllers.favourites.undo() {
-            case 0: noticeboard.show("There is nothing to bring back.")
-            case 1: noticeboard.show("It is back.")
-            case let count: noticeboard.show("All \(count) are back.")
+            case 0: noticeboard.show("There is nothing to restore.")
+            case 1: noticeboard.show("The favourite was restored.")
+            case let count: noticeboard.show("\(count) favourites were restored.")
             }
         }
     }
 
-    /// Reads the favourites again after that has failed.
+    /// Loads the favourites again after a failure.
     func reload() async {
         noticeboard.clear()
         await attempt("The favourites could still not be loaded") {
@@ -94,7 +94,7 @@ struct GalleryActions {
 
     /// Chooses the colours.
     func choose(_ theme: Theme) async {
-        await attempt("The theme could not be kept") {
+        await attempt("The theme could not be saved") {
             let value = controllers.preferences.$theme
             value.set(theme)
             if let error = value.lastError { throw error }
@@ -103,14 +103,14 @@ struct GalleryActions {
 
     /// Chooses the order.
     func choose(_ order: SortOrder) async {
-        await attempt("The order could not be kept") {
+        await attempt("The order could not be saved") {
             let value = controllers.preferences.$sortOrder
             value.set(order)
             if let error = value.lastError { throw error }
         }
     }
 
-    /// Takes the notice away.
+    /// Dismisses the notice.
     func dismissNotice() {
         noticeboard.clear()
     }
@@ -120,13 +120,13 @@ struct GalleryActions {
     /// Signs in at the API.
     func signIn(name: String, password: String) async {
         let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        // One character can be as long as one likes, in bytes.
+        // A single character can have any number of bytes.
         guard (1...40).contains(name.count), name.utf8.count <= 200 else {
-            return noticeboard.show("A name has 1 to 40 characters, and no more than 200 bytes.", isError: true)
+            return noticeboard.show("A name must have 1 to 40 characters and at most 200 bytes.", isError: true)
         }
         await attempt("You could not be signed in") {
             if try await controllers.account.signIn(name: name, password: password) {
-                noticeboard.show("Welcome, \(name). You get the pictures for members, too.")
+                noticeboard.show("Welcome, \(name). You now get the pictures for members, too.")
             } else {
                 noticeboard.show("The password is wrong.", isError: true)
             }
@@ -137,11 +137,11 @@ struct GalleryActions {
     func signOut() async {
         await attempt("You could not be signed out") {
             try await controllers.account.signOut()
-            noticeboard.show("You are signed out, and your token is gone.")
+            noticeboard.show("You are signed out.")
         }
     }
 
-    /// Switches the API off or on, and looks whether it answers.
+    /// Switches the API on or off and checks whether it responds.
     func switchAPI(on isOn: Bool) async {
         do {
             try await controllers.connection.setOn(isOn)
@@ -152,14 +152,14 @@ struct GalleryActions {
         await checkAPI()
     }
 
-    /// Looks whether the API answers. The page says what it has found.
+    /// Checks whether the API responds. The page shows the result.
     func checkAPI() async {
         do {
             try await controllers.availability.observe { () throws(PictureAPIError) in
                 try await controllers.api.check()
             }
         } catch {
-            controllers.logger.notice("The API does not answer.", metadata: ["error": "\(error)"])
+            controllers.logger.notice("The API does not respond.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -169,16 +169,17 @@ struct GalleryActions {
         do {
             try await action()
         } catch PictureAPIError.unreachable {
-            noticeboard.show("\(failure): the API does not answer. Your favourites are still here.", isError: true)
+            noticeboard.show(
+                "\(failure): the API does not respond. Your favourites are still available.", isError: true)
         } catch PictureAPIError.unexpected(let what) {
-            controllers.logger.warning("The API has answered with nonsense.", metadata: ["what": "\(what)"])
-            noticeboard.show("\(failure): the API has sent something that is of no use.", isError: true)
+            controllers.logger.warning("The API has sent an invalid response.", metadata: ["what": "\(what)"])
+            noticeboard.show("\(failure): the API has sent an invalid response.", isError: true)
         } catch let error as StorageError {
             controllers.logger.error("\(failure).", metadata: ["error": "\(error)"])
             noticeboard.show("\(failure): \(error.message)", isError: true)
         } catch {
             controllers.logger.error("\(failure).", metadata: ["error": "\(error)"])
-            noticeboard.show("\(failure). The log says why.", isError: true)
+            noticeboard.show("\(failure). See the program’s log for the reason.", isError: true)
         }
     }
 }

@@ -2,7 +2,7 @@ import Boutique
 import Foundation
 import Logging
 
-/// All controllers of one gallery, and what they share.
+/// The controllers of a gallery and the services that they share.
 @MainActor
 struct GalleryControllers {
     let favourites: FavouritesController
@@ -17,7 +17,7 @@ struct GalleryControllers {
     let connection: PictureAPIConnection
     let logger: Logger
 
-    /// Creates the controllers; the favourites load in the background.
+    /// Creates the controllers. The favourites load in the background.
     init(
         storage: GalleryStorage,
         connection: PictureAPIConnection,
@@ -40,10 +40,10 @@ struct GalleryControllers {
 
 extension GalleryControllers {
 
-    /// Loads what is stored, and removes images that nobody owns.
+    /// Loads the stored data and removes orphaned images.
     ///
-    /// What can't be loaded is shown on the page, which offers to try again. Nothing is removed then: an image whose owner
-    /// cannot be read is not without one.
+    /// If the data cannot be loaded, the page says so and offers to try again. No image is removed then, because an
+    /// image may belong to a favourite that cannot be read.
     func open() async {
         do {
             let store = favourites.$favourites
@@ -53,9 +53,9 @@ extension GalleryControllers {
             var owned = Set(store.items.map(\.image))
             if let exhibit = easel.exhibit { owned.insert(exhibit.image) }
             let count = try await images.removeAll(except: owned)
-            if count > 0 { logger.info("Removed images that nobody owned.", metadata: ["count": "\(count)"]) }
+            if count > 0 { logger.info("Removed orphaned images.", metadata: ["count": "\(count)"]) }
         } catch {
-            logger.error("What is stored could not be loaded.", metadata: ["error": "\(error)"])
+            logger.error("The stored data could not be loaded.", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Collects what has changed until somebody looks: each kind of change once, however often it happened. So a browser that
-/// is too slow or asleep costs nothing, and sees what is new when it is back.
+/// Collects changes until the reader takes them, each kind of change once. The cost of a slow or sleeping browser is
+/// therefore constant, and it gets all pending changes when it reads again.
 final class Mailbox: Sendable {
     private let pending = Pending()
     private let bell = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    /// Puts a change in.
+    /// Adds a change.
     func post(_ change: Change) {
         pending.insert(change)
         bell.continuation.yield()
     }
 
-    /// Takes no more changes. Whoever waits for some gets `nil`.
+    /// Closes the mailbox. A waiting ``collect()`` returns `nil`.
     func close() {
         bell.continuation.finish()
     }
 
-    /// Waits for changes and takes them all out.
+    /// Waits for changes and removes them from the mailbox.
     ///
     /// - Returns: The changes, `nil` when the mailbox is closed or the waiting task is cancelled.
     func collect() async -> Set<Change>? {

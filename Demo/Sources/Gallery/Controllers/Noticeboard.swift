@@ -1,11 +1,11 @@
-/// The outcome of the last action of a user, shown for as long as it takes to read it. It is not stored, because it is stale
-/// after a restart.
+/// The outcome of the user's last action, shown for long enough to be read. It is not stored, because it is stale after
+/// a restart.
 @MainActor
 final class Noticeboard {
-    /// The notice that is shown, `nil` for none.
+    /// The current notice, if any.
     private(set) var notice: Notice?
 
-    /// Fires when there is another notice, or none.
+    /// Fires when ``notice`` has changed.
     let changes = Signal()
 
     private let time: Duration
@@ -15,8 +15,9 @@ final class Noticeboard {
     /// Creates a noticeboard without a notice.
     ///
     /// - Parameters:
-    ///   - time: How long a notice stays. One that offers something to do stays longer, and an error the longest.
-    ///   - pause: Waits for a time, or throws when its task is cancelled.
+    ///   - time: How long a notice is shown. A notice that offers to undo an action stays four times as long, and an
+    ///     error eight times.
+    ///   - pause: Sleeps for a duration, or throws when its task is cancelled.
     init(
         time: Duration = .seconds(8),
         pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -25,7 +26,7 @@ final class Noticeboard {
         self.pause = pause
     }
 
-    /// Shows a notice in place of the one before.
+    /// Shows a notice and replaces the current one.
     func show(_ text: String, isError: Bool = false, offersUndo: Bool = false) {
         notice = Notice(text: text, isError: isError, offersUndo: offersUndo)
         leaving?.cancel()
@@ -35,13 +36,13 @@ final class Noticeboard {
                 try Task.checkCancellation()
                 self?.clear()
             } catch {
-                // Another notice has taken its place, or a user has dismissed it.
+                // Another notice has replaced this one, or the user has dismissed it.
             }
         }
         changes.send()
     }
 
-    /// Shows none.
+    /// Removes the notice.
     func clear() {
         leaving?.cancel()
         leaving = nil

@@ -1,7 +1,7 @@
 import Boutique
 import Foundation
 
-/// How somebody likes the pages.
+/// The user's preferences for the pages.
 @MainActor
 final class PreferencesController {
     /// The colours of the pages.
@@ -11,7 +11,7 @@ final class PreferencesController {
 
     /// Creates a controller.
     ///
-    /// - Parameter suite: The name of the user defaults that the values are in.
+    /// - Parameter suite: The name of the suite of user defaults that stores the values.
     init(suite: String) {
         let defaults = UserDefaults(suiteName: suite) ?? .standard
         _theme = StoredValue(key: "theme", default: .auto, storage: defaults)

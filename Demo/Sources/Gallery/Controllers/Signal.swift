@@ -1,18 +1,18 @@
-/// Tells whoever listens that something has changed.
+/// Notifies listeners of changes.
 ///
-/// It is for what is not stored. Stores and stored values tell of their changes by themselves.
+/// It is for state that is not stored. Stores and stored values publish their own changes.
 @MainActor
 final class Signal {
     private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
     private var count = 0
 
-    /// Tells all listeners.
+    /// Notifies all listeners.
     func send() {
         for listener in listeners.values { listener.yield() }
     }
 
-    /// An element at once, so that nothing is missed that changed since somebody looked, and then one for each call of
-    /// ``send()``. Who reads too slowly gets one for several.
+    /// An immediate element, so that a listener misses no change, and then an element for each call of ``send()``. A
+    /// listener that reads too slowly gets one element for several calls.
     var events: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         count += 1

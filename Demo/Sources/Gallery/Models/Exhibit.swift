@@ -1,4 +1,4 @@
-/// A picture on the easel, and where its bytes are.
+/// A picture on the easel and the key of its bytes.
 struct Exhibit: Codable, Hashable, Sendable {
     let picture: Picture
     let image: ImageKey

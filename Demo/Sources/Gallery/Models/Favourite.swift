@@ -1,9 +1,9 @@
 import Foundation
 
-/// A picture that somebody wants to keep. What the store holds: everything but the bytes, which may be large.
+/// A picture that the user wants to keep. The store holds everything except the bytes, which may be large.
 struct Favourite: Codable, Hashable, Sendable, Identifiable {
     let picture: Picture
-    /// Where the bytes are.
+    /// The key of the bytes.
     let image: ImageKey
     let addedAt: Date
 

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Names the bytes of one picture: 32 hexadecimal digits.
+/// The key of a picture's bytes: 32 hexadecimal digits.
 ///
-/// Each time that bytes are stored they get a key of their own, and each key has one owner: a favourite, or the easel. So
-/// nobody can remove the bytes that another one still shows, whatever happens at the same time.
+/// Bytes get a new key each time they are stored, and each key has one owner: a favourite, or the easel. So an owner
+/// can never remove the bytes of another one.
 struct ImageKey: Hashable, Sendable {
     let text: String
 
-    /// A key that no other bytes have.
+    /// Creates a unique key.
     init() {
         text = UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
     }
 
-    /// Reads a key.
+    /// Parses a key.
     ///
-    /// - Parameter text: 32 lower-case hexadecimal digits; anything else is no key.
+    /// - Parameter text: 32 lower-case hexadecimal digits. For any other text the result is `nil`.
     init?(_ text: String) {
         let digits = "0123456789abcdef"
         guard text.utf8.count == 32, text.allSatisfy(digits.contains) else { return nil }
@@ -27,7 +27,7 @@ extension ImageKey: Codable {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let key = ImageKey(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "It is not an image's key.")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is not an image key.")
         }
         self = key
     }

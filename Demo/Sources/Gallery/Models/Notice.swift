@@ -1,8 +1,8 @@
-/// What the program has to say about the last thing that somebody did.
+/// The outcome of the user's last action.
 struct Notice: Sendable, Equatable {
     let text: String
-    /// Whether it did not work.
+    /// Whether the action failed.
     var isError = false
-    /// Whether it can be undone.
+    /// Whether the action can be undone.
     var offersUndo = false
 }

@@ -1,6 +1,6 @@
-/// A picture of the API: everything but its bytes.
+/// A picture of the API, without its bytes.
 struct Picture: Codable, Hashable, Sendable, Identifiable {
-    /// Names the picture in the API and in our paths; see ``isValidID(_:)``.
+    /// The identifier in the API and in the gallery's paths; see ``isValidID(_:)``.
     let id: String
     let title: String
     let style: String
@@ -16,7 +16,7 @@ struct Picture: Codable, Hashable, Sendable, Identifiable {
 
 extension Picture {
 
-    /// Tells whether a text can be a picture's identifier: 1 to 64 lower-case letters, digits and hyphens.
+    /// Returns whether a text is a valid identifier: 1 to 64 lower-case letters, digits and hyphens.
     static func isValidID(_ text: some StringProtocol) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -28,12 +28,13 @@ extension Picture {
             }
     }
 
-    /// Tells whether a text is a colour as `#rrggbb`.
+    /// Returns whether a text is a colour in the form `#rrggbb`.
     static func isValidColor(_ text: String) -> Bool {
         text.utf8.count == 7 && text.hasPrefix("#") && text.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
-    /// Whether everything is in the bounds that the pages are made for. What comes from outside is checked by this.
+    /// Whether all values are within the limits that the pages support. Pictures from the API are checked with this
+    /// property.
     var isValid: Bool {
         Self.isValidID(id)
             && [title, style, algorithm, palette, seed].allSatisfy { !$0.isEmpty && $0.utf8.count <= 200 }

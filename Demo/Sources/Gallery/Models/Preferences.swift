@@ -1,18 +1,18 @@
-/// Which colours the pages have.
+/// The colours of the pages.
 enum Theme: String, Codable, CaseIterable, Sendable {
-    /// Those that the system has.
+    /// The system's setting.
     case auto
     case light
     case dark
 }
 
-/// In which order the favourites are shown.
+/// The order in which the favourites are shown.
 enum SortOrder: String, Codable, CaseIterable, Sendable {
     case newest
     case oldest
     case title
 
-    /// Puts favourites into this order.
+    /// Sorts favourites.
     func sort(_ favourites: [Favourite]) -> [Favourite] {
         switch self {
         case .newest: favourites.sorted { ($0.addedAt, $0.id) > ($1.addedAt, $1.id) }

@@ -1,16 +1,16 @@
-/// What the pages' forms send.
+/// The contents of the pages' forms.
 enum Forms {
-    /// Which theme to use.
+    /// The choice of a theme.
     struct ThemeChoice: Decodable {
         let theme: Theme
     }
 
-    /// Which order the favourites are to have.
+    /// The choice of an order of the favourites.
     struct OrderChoice: Decodable {
         let order: SortOrder
     }
 
-    /// Who wants to sign in.
+    /// The name and password of a user who signs in.
     struct Credentials: Decodable {
         let name: String
         let password: String

@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// What goes along with a request: bodies are forms, and small.
+/// The context of a request. Bodies are URL-encoded forms of limited size.
 struct GalleryRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
@@ -10,6 +10,6 @@ struct GalleryRequestContext: RequestContext {
 
     var requestDecoder: URLEncodedFormDecoder { URLEncodedFormDecoder() }
 
-    /// The largest body, in bytes. The longest form is the one to sign in with.
+    /// The maximum size of a body, in bytes. The longest form is the sign-in form.
     var maxUploadSize: Int { 16 * 1024 }
 }

@@ -2,29 +2,30 @@ import HTTPTypes
 import Hummingbird
 import LocalServer
 
-/// What the gallery answers to.
+/// The routes of the gallery.
 ///
 ///     GET  /                        the easel and the favourites
 ///     GET  /favourites/ID           one favourite
 ///     GET  /images/KEY              the bytes of a picture
-///     GET  /assets/NAME             what belongs to the pages
-///     GET  /events                  what changes, as server-sent events
+///     GET  /assets/NAME             a stylesheet, a script or an icon
+///     GET  /events                  changes, as server-sent events
 ///
 ///     POST /pictures/next           another picture
-///     POST /favourites/ID           adds the picture on show
+///     POST /favourites/ID           adds the picture on the easel
 ///     POST /favourites/ID/remove    removes a favourite
 ///     POST /favourites/clear        removes all
-///     POST /favourites/undo         brings back what was removed last
-///     POST /favourites/reload       loads again after that has failed
+///     POST /favourites/undo         restores the favourites that were removed last
+///     POST /favourites/reload       loads the favourites again after a failure
 ///     POST /settings/theme          theme=auto, light or dark
 ///     POST /settings/order          order=newest, oldest or title
 ///     POST /account/sign-in         name=…&password=…
 ///     POST /account/sign-out
 ///     POST /api/on, /api/off        switches the API
-///     POST /api/check               looks whether it answers
+///     POST /api/check               checks whether the API responds
 ///     POST /notice/dismiss
 ///
-/// A form is answered with a redirect to the page that it was on; a script that says `Prefer: return=minimal` gets 204.
+/// The response to a form is a redirect to the page that contained it. A script that sends `Prefer: return=minimal`
+/// gets 204.
 struct GalleryRoutes: Sendable {
     let controllers: GalleryControllers
     let pages: Pages
@@ -33,19 +34,19 @@ struct GalleryRoutes: Sendable {
     /// Creates the routes.
     ///
     /// - Parameters:
-    ///   - controllers: What does it.
-    ///   - templates: What it looks like.
-    ///   - heartbeat: How often open pages hear that the gallery is there.
-    ///   - lookout: How often it is looked whether the API is there, while a page is open.
+    ///   - controllers: The controllers that perform the actions.
+    ///   - templates: The templates of the pages.
+    ///   - heartbeat: The interval of heartbeats to open pages.
+    ///   - checkInterval: The interval of checks whether the API responds, while a page is open.
     init(
         _ controllers: GalleryControllers,
         templates: Templates,
         heartbeat: Duration = .seconds(15),
-        lookout: Duration = .seconds(5)
+        checkInterval: Duration = .seconds(5)
     ) {
         self.controllers = controllers
         pages = Pages(controllers: controllers, templates: templates)
-        events = EventStream(controllers: controllers, heartbeat: heartbeat, lookout: lookout)
+        events = EventStream(controllers: controllers, heartbeat: heartbeat, checkInterval: checkInterval)
     }
 
     /// The router with all routes.
@@ -55,7 +56,7 @@ struct GalleryRoutes: Sendable {
         router.add(middleware: SecurityHeaders())
         router.add(middleware: ProblemPages(pages: pages))
         router.add(middleware: HostGuard())
-        router.add(middleware: OriginGuard(others: .nobody))
+        router.add(middleware: OriginGuard(allowsPrograms: false))
         addPages(to: router)
         addFavourites(to: router, actions)
         addSettings(to: router, actions)
@@ -104,9 +105,9 @@ struct GalleryRoutes: Sendable {
 }
 
 extension RequestContext {
-    /// The picture that the path names.
+    /// The identifier of a picture in the path.
     ///
-    /// - Throws: 404 if that is no identifier of a picture.
+    /// - Throws: 404 if it is not a valid identifier.
     fileprivate func pictureID() throws -> String {
         let id = try parameters.require("id")
         guard Picture.isValidID(id) else { throw HTTPError(.notFound) }

@@ -13,23 +13,23 @@ public struct GalleryServer: Service, CustomStringConvertible {
     private let logger: Logger
     private let onListening: @Sendable (_ port: Int) -> Void
 
-    /// How many ports are tried, the preferred one included.
+    /// The number of ports to try, including the preferred one.
     private static let portsToTry = 100
-    /// How many connections there can be. A page that is open keeps one.
+    /// The maximum number of connections. Each open page keeps one.
     private static let connectionLimit = 256
-    /// How long a connection may be silent, unless its request is being answered.
+    /// The time after which an idle connection is closed, unless its request is being processed.
     private static let idleTimeout = TimeAmount.seconds(60)
 
     /// Creates a gallery.
     ///
     /// - Parameters:
-    ///   - storage: Where it keeps what it keeps.
-    ///   - connection: How it reaches the API.
-    ///   - noticeTime: How long a message stays on the page.
-    ///   - port: The port to listen on at 127.0.0.1, or, if it is taken, the next one that is free. 0 for any.
-    ///   - logger: Where it writes what it does.
-    ///   - onListening: Called when it listens.
-    /// - Throws: What is wrong with a template.
+    ///   - storage: The gallery's storage.
+    ///   - connection: The connection to the API.
+    ///   - noticeTime: How long a notice stays on the page.
+    ///   - port: The port to listen on at 127.0.0.1. If it is taken, the next free one is used. 0 for any port.
+    ///   - logger: The logger.
+    ///   - onListening: Called with the port when the server listens.
+    /// - Throws: An error if a template is invalid.
     public init(
         storage: GalleryStorage,
         connection: PictureAPIConnection,
@@ -46,12 +46,12 @@ public struct GalleryServer: Service, CustomStringConvertible {
         self.onListening = onListening
     }
 
-    /// Names the service in the log.
+    /// The name of the service in the log.
     public var description: String { "Gallery" }
 
-    /// Loads what is stored, and serves until the program ends.
+    /// Loads the stored data and serves until the program ends.
     ///
-    /// - Throws: What keeps it from listening.
+    /// - Throws: An error if the server cannot listen.
     public func run() async throws {
         await controllers.open()
         let showFirst = Task { await showFirstPicture() }
@@ -59,7 +59,7 @@ public struct GalleryServer: Service, CustomStringConvertible {
         try await serve()
     }
 
-    /// Whoever comes for the first time sees a picture at once.
+    /// Fetches a picture at the first start, so that the first visitor sees one.
     @MainActor
     private func showFirstPicture() async {
         if controllers.easel.exhibit == nil { await GalleryActions(controllers: controllers).showAnother() }
@@ -74,7 +74,7 @@ public struct GalleryServer: Service, CustomStringConvertible {
             do {
                 return try await application(responder, port).run()
             } catch let error as IOError where error.errnoCode == EADDRINUSE && port < lastPort {
-                logger.notice("The port is taken; the next one is tried.", metadata: ["port": "\(port)"])
+                logger.notice("The port is taken. Trying the next one.", metadata: ["port": "\(port)"])
                 port += 1
             }
         }

@@ -3,12 +3,12 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Answers requests that only look: pages, images, and the files that belong to the pages.
+/// The responses to GET requests: pages, images, and the files of the pages.
 struct Pages: Sendable {
     let controllers: GalleryControllers
     let templates: Templates
 
-    /// The page with everything.
+    /// The home page.
     func home() async -> Response {
         let apiIsOn = await controllers.connection.isOn()
         return html(await HomePage(controllers, apiIsOn: apiIsOn))
@@ -47,8 +47,8 @@ struct Pages: Sendable {
 
     /// The bytes of an image.
     ///
-    /// They come from the API. Shown as an image they can do nothing; opened by themselves, the policy makes them a document
-    /// without scripts that belongs to no site.
+    /// The bytes come from the API. Shown as an image, an SVG document runs no scripts. Opened as a document, the
+    /// policy makes it a sandbox without scripts and with an opaque origin.
     ///
     /// - Throws: 404 if there is no such image, or an error of the storage.
     func image(_ key: String) async throws -> Response {
@@ -60,7 +60,7 @@ struct Pages: Sendable {
             headers: [
                 .contentType: "image/svg+xml",
                 .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-                // A key never gets other bytes.
+                // The bytes of a key never change.
                 .cacheControl: "private, max-age=31536000, immutable",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
@@ -69,14 +69,14 @@ struct Pages: Sendable {
 
     // MARK: Files
 
-    /// The files there are. No others are looked for, so no path leads anywhere else.
+    /// The names of all files. No other name reaches the file system, so a path cannot lead elsewhere.
     private static let types = [
         "gallery.css": "text/css; charset=utf-8",
         "gallery.js": "text/javascript; charset=utf-8",
         "icon.svg": "image/svg+xml",
     ]
 
-    /// A file that belongs to the pages.
+    /// A file of the pages.
     ///
     /// - Throws: 404 if there is no such file.
     func asset(_ name: String) throws -> Response {

@@ -1,7 +1,7 @@
 import Hummingbird
 import Logging
 
-/// Turns errors into pages that say what is wrong and lead back.
+/// Turns errors into pages that explain the error and link to the gallery.
 struct ProblemPages: RouterMiddleware {
     typealias Context = GalleryRequestContext
 
@@ -20,7 +20,7 @@ struct ProblemPages: RouterMiddleware {
             return await pages.problem(error.status)
         } catch {
             context.logger.error(
-                "A request has failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
+                "A request failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
             return await pages.problem(.internalServerError)
         }
     }

@@ -1,25 +1,25 @@
 import HTTPTypes
 import Hummingbird
 
-// The router answers 404 if a path is known but not for the request's method. Here such a request gets 405, and is told what
-// the path is for.
+// The router responds with 404 if a path exists but not for the request's method. These extensions make it respond with
+// 405 and the allowed methods.
 
 extension Router<GalleryRequestContext> {
     typealias PageHandler = @Sendable (Request, Context) async throws -> Response
     typealias ActionHandler = @Sendable (Request, Context) async throws -> Void
 
-    /// Adds a path to look at.
+    /// Adds a page.
     func page(_ path: RouterPath, _ handler: @escaping PageHandler) {
         get(path, use: handler)
         refuseOthers(path, allowed: [.get, .head])
     }
 
-    /// Adds a path that does something.
+    /// Adds an action.
     ///
     /// - Parameters:
     ///   - path: The path.
-    ///   - leavesPage: Whether the page that it was done on may be gone then.
-    ///   - handler: Does it.
+    ///   - leavesPage: Whether the page that contained the form may not exist after the action.
+    ///   - handler: Performs the action.
     func action(_ path: RouterPath, leavesPage: Bool = false, _ handler: @escaping ActionHandler) {
         post(path) { request, context in
             try await perform(handler, request, context, then: leavesPage ? "/" : returnPath(of: request))
@@ -27,7 +27,7 @@ extension Router<GalleryRequestContext> {
         refuseOthers(path, allowed: [.post])
     }
 
-    /// Adds a path to look at, that also does something.
+    /// Adds a path that is a page for GET and an action for POST.
     func pageAndAction(_ path: RouterPath, page: @escaping PageHandler, action: @escaping ActionHandler) {
         get(path, use: page)
         post(path) { request, context in try await perform(action, request, context, then: returnPath(of: request)) }
@@ -45,7 +45,7 @@ extension Router<GalleryRequestContext> {
     }
 }
 
-/// Does what was asked for. What came of it is on the pages, so the answer leads to one.
+/// Performs an action. Its outcome is shown on the pages, so the response is a redirect to one.
 private func perform(
     _ handler: (Request, GalleryRequestContext) async throws -> Void,
     _ request: Request,
@@ -62,12 +62,12 @@ private func perform(
     return .redirect(to: page)
 }
 
-/// The page that a form was on, which the browser tells; the home page if it does not.
+/// The page that contained the form, from the `Referer` header; the home page if there is none.
 private func returnPath(of request: Request) -> String {
     let prefix = "http://\(request.head.authority ?? "")/"
     guard let referrer = request.headers[.referer], referrer.hasPrefix(prefix) else { return "/" }
     let path = referrer.dropFirst(prefix.count)
-    // Only paths of pages, so that nothing else can get into the header.
+    // Only known paths, so that no other text gets into the header.
     let favourites = "favourites/"
     let isFavourite = path.hasPrefix(favourites) && Picture.isValidID(path.dropFirst(favourites.count))
     return isFavourite ? "/\(path)" : "/"

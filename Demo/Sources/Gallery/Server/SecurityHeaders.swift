@@ -1,11 +1,11 @@
 import HTTPTypes
 import Hummingbird
 
-/// Tells browsers to be strict with whatever we send.
+/// Adds the headers that make browsers restrict the pages.
 struct SecurityHeaders: RouterMiddleware {
     typealias Context = GalleryRequestContext
 
-    /// Everything comes from us, and nothing is written into the page: no inline script, no inline style.
+    /// All resources come from the gallery, and pages contain no inline scripts or styles.
     private static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
         "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
@@ -25,7 +25,7 @@ struct SecurityHeaders: RouterMiddleware {
             (.crossOriginResourcePolicy, "same-origin"),
             (.cacheControl, "no-store"),
         ]
-        // A route may have a stricter policy, or know that its answer never changes.
+        // A route may set a stricter policy, or mark its response as immutable.
         for (name, value) in defaults where response.headers[name] == nil { response.headers[name] = value }
         return response
     }
@@ -33,7 +33,7 @@ struct SecurityHeaders: RouterMiddleware {
 
 extension HTTPField.Name {
     fileprivate static func named(_ name: String) -> Self {
-        guard let name = Self(name) else { preconditionFailure("\(name) is no name of a header.") }
+        guard let name = Self(name) else { preconditionFailure("\(name) is not a valid header name.") }
         return name
     }
 

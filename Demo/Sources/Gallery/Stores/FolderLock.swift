@@ -9,16 +9,17 @@ import Glibc
 import Musl
 #endif
 
-/// Keeps a second gallery off a folder, as long as it exists.
+/// A lock that allows one gallery at a time to use a folder, for as long as the object exists.
 ///
-/// Several programs can use one database. But a gallery that starts removes images that nobody owns, and those that
-/// another one has written a moment ago are not owned yet. The system lets go of the lock when the process ends, however.
+/// Several programs can use one database. But a gallery removes orphaned images when it starts, and an image that
+/// another gallery has just written has no owner yet. The system releases the lock when the process ends, however it
+/// ends.
 final class FolderLock: Sendable {
     private let descriptor: Int32
 
-    /// Locks a folder; creates it if it is missing.
+    /// Locks a folder and creates it if it is missing.
     ///
-    /// - Throws: A `StorageError`: with the code `locked` if it is locked already.
+    /// - Throws: A `StorageError`, with the code `locked` if another gallery has locked the folder.
     init(_ directory: FileManager.Directory) throws {
         do {
             try FileManager.default.createDirectory(
@@ -33,10 +34,10 @@ final class FolderLock: Sendable {
                 .cannotOpen, "The lock could not be opened: \(String(cString: strerror(errno))).", file: file)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            // The descriptor is closed by `deinit`, which also runs after this has thrown.
+            // `deinit` closes the descriptor. It runs after this throws, too.
             let code = errno
             if code == EWOULDBLOCK {
-                throw StorageError(.locked, "Another gallery runs on this folder.", file: directory.url)
+                throw StorageError(.locked, "Another gallery is using this folder.", file: directory.url)
             }
             throw StorageError(
                 .inputOutput, "The folder could not be locked: \(String(cString: strerror(code))).", file: file)

@@ -2,27 +2,27 @@ public import Bodega
 import Boutique
 public import Foundation
 
-/// Where the gallery keeps what it keeps.
+/// The storage of the gallery.
 ///
 ///     gallery.sqlite3   the favourites, the picture on the easel, and the images, each in a collection of its own
 ///     secrets/          the session, encrypted
-///     lock              held while a gallery runs on this folder
+///     lock              locked while a gallery uses this folder
 ///
-/// The preferences are in the user defaults, in a suite for each folder.
+/// The preferences are in the user defaults, in one suite for each folder.
 public struct GalleryStorage: Sendable {
     let favourites: any StorageEngine
     let easel: any StorageEngine
     let images: any StorageEngine
     let secrets: any SecretStorage
-    /// Names the user defaults with the preferences.
+    /// The suite of user defaults that stores the preferences.
     let defaultsSuite: String
     private let lock: FolderLock?
 
-    /// Opens the files in a folder; creates what is missing.
+    /// Opens the files in a folder and creates missing ones.
     ///
     /// - Parameter directory: The folder.
-    /// - Throws: A `StorageError`: with the code `locked` if another gallery runs on this folder, with others if a file
-    ///   could not be opened.
+    /// - Throws: A `StorageError`, with the code `locked` if another gallery is using this folder, or with another code
+    ///   if a file could not be opened.
     public init(directory: FileManager.Directory) throws {
         let lock = try FolderLock(directory)
         let file = try SQLiteStorageEngine(opening: directory, databaseFilename: "gallery")
@@ -31,13 +31,13 @@ public struct GalleryStorage: Sendable {
             easel: try file.collection(named: "easel"),
             images: try file.collection(named: "images"),
             secrets: EncryptedFileSecretStorage(directory: directory.appending("secrets")),
-            // A path with slashes is no name of a suite everywhere.
+            // Not every platform allows slashes in the name of a suite.
             defaultsSuite: "emporium-gallery." + CacheKey(directory.url.standardizedFileURL.path).value,
             lock: lock
         )
     }
 
-    /// Puts a storage together, for tests.
+    /// Creates a storage from engines, for tests.
     init(
         favourites: any StorageEngine,
         easel: any StorageEngine,
@@ -56,7 +56,7 @@ public struct GalleryStorage: Sendable {
 }
 
 extension FileManager.Directory {
-    /// A folder in this one.
+    /// A subfolder.
     ///
     /// - Parameter name: Its name.
     public func appending(_ name: String) -> Self {

@@ -2,21 +2,21 @@ import Bodega
 import Foundation
 import Logging
 
-/// The bytes of pictures, in an engine beside the store. They are read when a browser asks for them and never kept in
+/// The bytes of pictures, in an engine beside the store. They are read when a browser requests them and never kept in
 /// memory.
 struct ImageStore: Sendable {
     private let engine: any StorageEngine
     private let logger: Logger
 
-    /// Keeps images in an engine that holds nothing else.
+    /// Creates a store on an engine that holds nothing else.
     init(engine: any StorageEngine, logger: Logger) {
         self.engine = engine
         self.logger = logger
     }
 
-    /// Stores an image. It is on the medium when this returns.
+    /// Stores an image. It is durable when this method returns.
     ///
-    /// - Returns: Its key, which belongs to the caller.
+    /// - Returns: The key, owned by the caller.
     /// - Throws: A `StorageError` if it could not be written.
     func add(_ data: Data) async throws -> ImageKey {
         let key = ImageKey()
@@ -24,9 +24,9 @@ struct ImageStore: Sendable {
         return key
     }
 
-    /// Stores an image a second time.
+    /// Stores a copy of an image.
     ///
-    /// - Returns: The copy's key, which belongs to the caller; `nil` if there is no such image.
+    /// - Returns: The key of the copy, owned by the caller; `nil` if there is no such image.
     /// - Throws: A `StorageError` if it could not be read or written.
     func copy(_ key: ImageKey) async throws -> ImageKey? {
         guard let data = try await data(key) else { return nil }
@@ -40,22 +40,23 @@ struct ImageStore: Sendable {
         try await engine.fetch(key: key.cacheKey)
     }
 
-    /// Removes images that have lost their owner.
+    /// Removes images that no longer have an owner.
     ///
-    /// If that fails they are removed at the next start, so nobody is bothered with it.
+    /// If that fails, the images are removed at the next start, so the error is only logged.
     func discard(_ keys: [ImageKey]) async {
         if keys.isEmpty { return }
         do {
             try await engine.remove(keys: keys.map(\.cacheKey))
         } catch {
-            logger.warning("Images could not be removed; they are at the next start.", metadata: ["error": "\(error)"])
+            logger.warning(
+                "Images could not be removed. They will be removed at the next start.", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Removes the images that nobody owns.
+    /// Removes orphaned images.
     ///
-    /// - Parameter owned: The keys of all others.
-    /// - Returns: How many there were.
+    /// - Parameter owned: The keys of the images that have an owner.
+    /// - Returns: The number of removed images.
     /// - Throws: A `StorageError` if they could not be found or removed.
     func removeAll(except owned: Set<ImageKey>) async throws -> Int {
         let owned = Set(owned.map(\.cacheKey))

@@ -1,4 +1,4 @@
-/// What all pages have around their content.
+/// The parts that all pages share around their content.
 struct Chrome: Sendable {
     let title: String
     let theme: String
@@ -9,12 +9,12 @@ struct Chrome: Sendable {
     let themes: [Choice]
     let orders: [Choice]
 
-    /// Who is signed in. The token is not here, so no template can show it.
+    /// The user who is signed in. The token is left out, so that no template can show it.
     struct Member: Sendable {
         let name: String
     }
 
-    /// One of several things to choose from.
+    /// An option of a setting.
     struct Choice: Sendable {
         let value: String
         let label: String
@@ -23,7 +23,7 @@ struct Chrome: Sendable {
 }
 
 extension Chrome {
-    /// Reads what is to be shown.
+    /// Reads the values from the controllers.
     @MainActor
     init(title: String, _ controllers: GalleryControllers, apiIsOn: Bool) {
         let preferences = controllers.preferences
@@ -45,7 +45,7 @@ extension Chrome {
 }
 
 extension Theme {
-    /// What the choice is called.
+    /// The label of the option.
     fileprivate var label: String {
         switch self {
         case .auto: "Auto"
@@ -56,7 +56,7 @@ extension Theme {
 }
 
 extension SortOrder {
-    /// What the choice is called.
+    /// The label of the option.
     fileprivate var label: String {
         switch self {
         case .newest: "Newest"

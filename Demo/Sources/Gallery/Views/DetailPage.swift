@@ -1,13 +1,13 @@
 import Foundation
 
-/// The page with one favourite.
+/// The page of a favourite.
 struct DetailPage: Page {
     let template = "detail"
     let chrome: Chrome
     let favourite: PictureView
-    /// When it was added, as machines read it.
+    /// When it was added, in ISO 8601.
     let addedAt: String
-    /// When it was added, as people read it.
+    /// When it was added, for people.
     let addedAtText: String
     let previous: Neighbour?
     let next: Neighbour?
@@ -20,7 +20,7 @@ struct DetailPage: Page {
 }
 
 extension DetailPage {
-    /// Reads what is to be shown.
+    /// Reads the values from the controllers.
     ///
     /// - Returns: `nil` if there is no such favourite.
     @MainActor

@@ -7,17 +7,17 @@ struct HomePage: Page {
     let easel: Easel
     let favourites: Favourites
 
-    /// The picture on show.
+    /// The picture on the easel.
     struct Easel: Sendable {
         let picture: PictureView?
         let isFavourite: Bool
         let isFetching: Bool
     }
 
-    /// The favourites, or why there are none.
+    /// The favourites, or the reason why they are missing.
     struct Favourites: Sendable {
         let cards: [PictureView]
-        /// `nil` for none, so that a template can ask for it.
+        /// `nil` if there are none, so that a template can test it.
         let count: Int?
         let isEmpty: Bool
         let isLoading: Bool
@@ -27,7 +27,7 @@ struct HomePage: Page {
 }
 
 extension HomePage {
-    /// Reads what is to be shown.
+    /// Reads the values from the controllers.
     @MainActor
     init(_ controllers: GalleryControllers, apiIsOn: Bool) {
         let exhibit = controllers.easel.exhibit

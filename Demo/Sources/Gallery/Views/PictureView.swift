@@ -1,4 +1,4 @@
-/// A picture as templates show it.
+/// A picture in the form that templates use.
 struct PictureView: Sendable {
     let id: String
     let image: String
@@ -12,20 +12,20 @@ struct PictureView: Sendable {
     let height: Int
     let seed: String
     let isForMembers: Bool
-    /// What there is to see, for those who don't.
+    /// A description for visitors who cannot see the picture.
     let description: String
 
-    /// A colour, and where it is drawn.
+    /// A colour and its position.
     struct Swatch: Sendable {
         let x: Int
         let color: String
     }
 
-    /// Shows a picture.
+    /// Creates a view.
     ///
     /// - Parameters:
     ///   - picture: The picture.
-    ///   - key: Where its bytes are.
+    ///   - key: The key of its bytes.
     init(_ picture: Picture, _ key: ImageKey) {
         id = picture.id
         image = key.text

@@ -1,4 +1,4 @@
-/// The page that says what went wrong with a request.
+/// The page that explains an error.
 struct ProblemPage: Page {
     let template = "problem"
     let chrome: Chrome
@@ -8,18 +8,18 @@ struct ProblemPage: Page {
 }
 
 extension ProblemPage {
-    /// Explains a status of HTTP.
+    /// Creates the page for an HTTP status.
     @MainActor
     init(status: Int, _ controllers: GalleryControllers, apiIsOn: Bool) {
         self.status = status
         (heading, text) =
             switch status {
-            case 404: ("There is nothing here", "The picture may have been removed, or the address has a typo.")
-            case 400, 413, 415, 422: ("That was not understood", "The form was not filled in as this page offers it.")
+            case 404: ("Page not found", "The picture may have been removed, or the address may contain a typo.")
+            case 400, 413, 415, 422: ("Invalid form", "The form contains a value that the gallery does not accept.")
             case 403:
-                ("That came from elsewhere", "For your safety, only the gallery’s own pages may change something.")
-            case 405: ("That does not work here", "The address exists, but not for this kind of request.")
-            default: ("Something went wrong", "It is not your fault. The program’s log says what it was.")
+                ("Request refused", "For your safety, only the gallery’s own pages can make changes.")
+            case 405: ("Method not allowed", "The address does not support this kind of request.")
+            default: ("Something went wrong", "This is not your fault. See the program’s log for the reason.")
             }
         chrome = Chrome(title: "\(heading) · Emporium Gallery", controllers, apiIsOn: apiIsOn)
     }

@@ -1,18 +1,18 @@
 import Foundation
 import Mustache
 
-/// The templates of the pages. All values in them are escaped for HTML, which `{{…}}` does; `{{{…}}}` does not occur.
+/// The templates of the pages. `{{…}}` escapes values for HTML; no template uses `{{{…}}}`.
 struct Templates: Sendable {
     private let library: MustacheLibrary
 
     /// Loads all templates.
     ///
-    /// - Throws: What is wrong with one of them.
+    /// - Throws: An error if a template is invalid.
     init() async throws {
         library = try await MustacheLibrary(directory: WebFiles.folder("Templates").path)
     }
 
-    /// Fills a page's values into its template.
+    /// Renders a page with its template.
     func render(_ page: some Page) -> String {
         guard let html = library.render(page, withTemplate: page.template) else {
             preconditionFailure("There is no template named \(page.template).")
@@ -21,10 +21,10 @@ struct Templates: Sendable {
     }
 }
 
-/// A page with all its values, ready for its template.
+/// A page with all values of its template.
 protocol Page: Sendable {
     /// The template's name.
     var template: String { get }
-    /// What all pages have.
+    /// The shared parts of the page.
     var chrome: Chrome { get }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The files that the program brings along: templates, and what belongs to the pages.
+/// The bundled files: templates, and the files of the pages.
 enum WebFiles {
-    /// A folder of them.
+    /// A folder of these files.
     ///
     /// - Parameter name: Its name.
     static func folder(_ name: String) -> URL {

@@ -1,6 +1,6 @@
-/// A picture and what there is to say about it.
+/// A picture and its description.
 struct Artwork: Sendable {
-    /// Names the picture, and says how it is drawn: its style and its seed.
+    /// The identifier of a picture. It determines the picture by its style and seed.
     struct ID: Hashable, Sendable, CustomStringConvertible {
         let style: String
         let seed: UInt64
@@ -22,7 +22,7 @@ struct Artwork: Sendable {
 
     /// Draws a picture.
     ///
-    /// - Parameter id: Which one; the same picture each time.
+    /// - Parameter id: The identifier. The same identifier gives the same picture.
     /// - Returns: `nil` if there is no such style.
     init?(_ id: ID) {
         guard let style = styles.first(where: { $0.name == id.style }) else { return nil }
@@ -36,14 +36,14 @@ struct Artwork: Sendable {
 }
 
 extension Artwork.ID {
-    /// Reads an identifier.
+    /// Parses an identifier.
     ///
-    /// - Parameter text: As ``description`` has it; anything else is no identifier.
+    /// - Parameter text: A text in the form of ``description``. For any other text the result is `nil`.
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count == 16, let seed = UInt64(parts[1], radix: 16) else { return nil }
         self.init(style: String(parts[0]), seed: seed)
-        // `radix:` also takes capitals and a sign.
+        // `radix:` also accepts capital letters and a sign.
         if description != text { return nil }
     }
 }

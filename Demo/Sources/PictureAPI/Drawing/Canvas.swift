@@ -1,4 +1,4 @@
-/// What a style draws on. It becomes an SVG document without scripts, links or fonts.
+/// A drawing surface that becomes an SVG document without scripts, links or fonts.
 struct Canvas {
     /// Size in user units.
     static let width = 1200.0
@@ -15,15 +15,15 @@ struct Canvas {
     /// Draws an element.
     ///
     /// - Parameters:
-    ///   - name: The element's name in SVG.
-    ///   - attributes: Its attributes: numbers, colours, or text of this module's own.
+    ///   - name: The SVG name of the element.
+    ///   - attributes: The attributes: numbers, colours, or constant text of this module.
     mutating func draw(_ name: String, _ attributes: KeyValuePairs<String, any CanvasValue>) {
         elements += Self.element(name, attributes)
     }
 
     /// Defines a gradient from top to bottom.
     ///
-    /// - Returns: The paint to fill with.
+    /// - Returns: The paint for the attribute `fill`.
     mutating func gradient(_ stops: [(color: Color, opacity: Double)]) -> String {
         let name = "g\(definitions.utf8.count)"
         definitions += "<linearGradient id=\"\(name)\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">"
@@ -39,8 +39,8 @@ struct Canvas {
 
     /// Defines a blur.
     ///
-    /// - Parameter radius: The standard deviation of its Gaussian.
-    /// - Returns: The filter to draw with.
+    /// - Parameter radius: The standard deviation of the Gaussian blur.
+    /// - Returns: The value of the attribute `filter`.
     mutating func blur(_ radius: Double) -> String {
         let name = "b\(definitions.utf8.count)"
         definitions += "<filter id=\"\(name)\" x=\"-20%\" y=\"-20%\" width=\"140%\" height=\"140%\">"
@@ -60,9 +60,9 @@ struct Canvas {
     }
 }
 
-/// What an attribute can be.
+/// The value of an attribute.
 protocol CanvasValue {
-    /// The value as SVG writes it.
+    /// The value in SVG notation.
     var svg: String { get }
 }
 
@@ -75,7 +75,7 @@ extension Color: CanvasValue {
 }
 
 extension Double: CanvasValue {
-    /// The number with one decimal, which is finer than a pixel.
+    /// The number with one decimal, which is more precise than a pixel.
     var svg: String {
         let tenths = Int((self * 10).rounded())
         if tenths % 10 == 0 { return "\(tenths / 10)" }
@@ -83,7 +83,7 @@ extension Double: CanvasValue {
     }
 }
 
-/// A small number with three decimals, such as an opacity.
+/// A number with three decimals, such as an opacity.
 struct Thousandths: CanvasValue {
     private let thousandths: Int
 

@@ -5,7 +5,7 @@ struct Color: Hashable, Sendable {
 
     /// Creates a colour.
     ///
-    /// - Parameter hex: Its three bytes, such as `0xF3EEE3`.
+    /// - Parameter hex: The three bytes of the colour, such as `0xF3EEE3`.
     init(_ hex: Int) {
         self.init(
             red: Double(hex >> 16 & 0xFF) / 255,
@@ -18,14 +18,14 @@ struct Color: Hashable, Sendable {
         (self.red, self.green, self.blue) = (red, green, blue)
     }
 
-    /// How light it looks, from 0 to 1: the luma of ITU-R BT.709.
+    /// The perceived brightness from 0 to 1: the luma of ITU-R BT.709.
     var lightness: Double { 0.2126 * red + 0.7152 * green + 0.0722 * blue }
 
-    /// A colour between this one and another.
+    /// A mixture of this colour and another.
     ///
     /// - Parameters:
-    ///   - other: The other one.
-    ///   - share: How much of the other one, from 0 to 1.
+    ///   - other: The other colour.
+    ///   - share: The share of the other colour, from 0 to 1.
     func mixed(with other: Color, _ share: Double) -> Color {
         func mix(_ component: KeyPath<Color, Double>) -> Double {
             self[keyPath: component] * (1 - share) + other[keyPath: component] * share
@@ -38,7 +38,7 @@ struct Color: Hashable, Sendable {
 }
 
 extension Color: CustomStringConvertible {
-    /// The colour as CSS and SVG write it, such as `#f3eee3`.
+    /// The colour in the notation of CSS and SVG, such as `#f3eee3`.
     var description: String {
         let bytes = [red, green, blue].map { Int(($0 * 255).rounded()) }
         return "#" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -1,10 +1,10 @@
-/// Colours that go together: the paper, and the inks on it.
+/// Matching colours: the paper and the inks.
 struct Palette: Sendable {
     /// The palette's name.
     let name: String
-    /// The ground.
+    /// The background colour.
     let paper: Color
-    /// What is drawn with, the main colour first.
+    /// The drawing colours, the main colour first.
     let inks: [Color]
 
     private init(_ name: String, paper: Int, _ inks: Int...) {
@@ -16,10 +16,10 @@ struct Palette: Sendable {
     /// Whether the paper is dark.
     var isDark: Bool { paper.lightness < 0.4 }
 
-    /// Paper and inks.
+    /// The paper and the inks.
     var colors: [Color] { [paper] + inks }
 
-    /// The inks, the lightest first.
+    /// The inks from light to dark.
     var lightestFirst: [Color] { inks.sorted { $0.lightness > $1.lightness } }
 
     /// All palettes.

@@ -1,10 +1,11 @@
-/// Random numbers that are the same for the same seed, everywhere and for ever: SplitMix64 by Steele, Lea and Flood, 2014.
+/// A generator of random numbers that gives the same numbers for the same seed on every platform: SplitMix64 by Steele,
+/// Lea and Flood, 2014.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     /// Creates a generator.
     ///
-    /// - Parameter seed: Any number; each gives another sequence.
+    /// - Parameter seed: The seed. Each seed gives a different sequence.
     init(seed: UInt64) {
         state = seed
     }
@@ -18,7 +19,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-// The standard library may draw its numbers in another way in its next version, and pictures must stay the same.
+// A later version of the standard library may derive numbers differently, and pictures must stay the same.
 extension SeededGenerator {
 
     /// A number in a range.
@@ -32,12 +33,12 @@ extension SeededGenerator {
         range.lowerBound + Int(next() % UInt64(range.count))
     }
 
-    /// Whether something happens that happens so often.
+    /// `true` with a given probability.
     mutating func chance(_ probability: Double) -> Bool {
         number(0...1) < probability
     }
 
-    /// One of some things, of which there must be one at least.
+    /// A random element of a collection, which must not be empty.
     mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[integer(0...(elements.count - 1))]
     }

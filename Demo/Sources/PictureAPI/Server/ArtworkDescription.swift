@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 
-/// What the API says about a picture.
+/// The description of a picture.
 struct ArtworkDescription: ResponseCodable {
     let id: String
     let title: String
@@ -13,7 +13,7 @@ struct ArtworkDescription: ResponseCodable {
     let height: Int
     let seed: String
     let isForMembers: Bool
-    /// Where the picture itself is: a path on the same server.
+    /// The path of the picture on the same server.
     let image: String
 
     /// Describes a picture.

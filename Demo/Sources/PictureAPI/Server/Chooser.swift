@@ -1,18 +1,18 @@
-/// Chooses which picture comes next.
+/// Chooses the next picture.
 actor Chooser {
     private var generator: SeededGenerator
     private var last: String?
 
     /// Creates a chooser.
     ///
-    /// - Parameter seed: Makes the sequence of pictures the same each time; `nil` for another one each time.
+    /// - Parameter seed: The seed of the sequence of pictures; `nil` for a random sequence.
     init(seed: UInt64?) {
         generator = SeededGenerator(seed: seed ?? .random(in: 0 ... .max))
     }
 
-    /// Chooses a picture, never twice in a row in the same style.
+    /// Chooses a picture. Two consecutive pictures never have the same style.
     ///
-    /// - Parameter isMember: Whether the styles for members count.
+    /// - Parameter isMember: Whether to include the styles for members.
     func next(isMember: Bool) -> Artwork.ID {
         let names = styles.filter { isMember || !$0.isForMembers }.map(\.name)
         let style = generator.pick(names.filter { $0 != last })

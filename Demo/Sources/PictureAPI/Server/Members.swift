@@ -1,9 +1,9 @@
 import Bodega
 import Foundation
 
-/// Who is signed in. Sessions survive a restart, and only a hash of each token is stored.
+/// The sessions of members. They survive a restart, and only a hash of each token is stored.
 struct Members {
-    /// The password of every member. This is a demonstration, and the page tells it.
+    /// The password of all members. The page shows it, because this is a demonstration.
     static let password = "easel"
 
     private let sessions: ObjectStorage<Session>
@@ -12,12 +12,12 @@ struct Members {
         let name: String
     }
 
-    /// Keeps sessions in an engine of their own.
+    /// Creates a list of sessions on an engine that holds nothing else.
     init(storage: any StorageEngine) {
         sessions = ObjectStorage(storage: storage)
     }
 
-    /// Signs somebody in.
+    /// Signs a user in.
     ///
     /// - Returns: A token for later requests, or `nil` if the password is wrong.
     /// - Throws: A `StorageError` if the session could not be stored.
@@ -25,19 +25,19 @@ struct Members {
         guard password == Self.password else { return nil }
         var random = SystemRandomNumberGenerator()
         let token = (0..<4).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined()
-        // The engine's keys are hashes of what a `CacheKey` is made of.
+        // A `CacheKey` stores a hash of its text.
         try await sessions.store(Session(name: name), forKey: CacheKey(token))
         return token
     }
 
-    /// Tells whether a token is one of ours and has not been given back.
+    /// Returns whether a token is valid.
     ///
-    /// - Throws: A `StorageError` if that could not be found out.
+    /// - Throws: A `StorageError` if the sessions could not be read.
     func isSignedIn(_ token: String) async throws -> Bool {
         try await sessions.fetchObject(forKey: CacheKey(token)) != nil
     }
 
-    /// Signs somebody out.
+    /// Revokes a token.
     ///
     /// - Throws: A `StorageError` if the session could not be removed.
     func signOut(_ token: String) async throws {

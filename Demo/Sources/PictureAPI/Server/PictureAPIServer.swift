@@ -6,10 +6,10 @@ public import Logging
 import NIOCore
 public import ServiceLifecycle
 
-/// The picture API: a server on this machine that draws a picture for everyone who asks.
+/// The picture API: a local server that draws pictures.
 ///
-/// It can be switched off and on while the program runs. When it is off nobody listens on its port, as when a machine
-/// or a network fails.
+/// It can be switched off and on while the program runs. While it is off, no server listens on its port, as after a
+/// failure of a machine or network.
 public actor PictureAPIServer: Service {
     private let routes: PictureRoutes
     private let limits: Limits
@@ -23,21 +23,21 @@ public actor PictureAPIServer: Service {
         let task: Task<Void, any Error>
     }
 
-    /// How long it waits for others.
+    /// The time limits for clients.
     struct Limits {
-        /// How long a connection may be silent, unless its request is being answered. Clients should be the first to close
-        /// theirs: a request that meets the end of its connection fails.
+        /// The time after which an idle connection is closed, unless its request is being processed. Clients should
+        /// close their connections first: a request on a connection that is being closed fails.
         var idle = TimeAmount.seconds(60)
-        /// How long requests may go on after it was switched off.
+        /// How long requests may continue after the server is switched off.
         var shutdown = Duration.seconds(2)
     }
 
     /// Creates a server that is off.
     ///
     /// - Parameters:
-    ///   - directory: Where it keeps who is signed in.
-    ///   - seed: Makes the sequence of pictures the same each time; `nil` for another one each time.
-    ///   - logger: Where it writes what it does.
+    ///   - directory: The folder of the sessions.
+    ///   - seed: The seed of the sequence of pictures; `nil` for a random sequence.
+    ///   - logger: The logger.
     /// - Throws: A `StorageError` if its database could not be opened.
     public init(directory: FileManager.Directory, seed: UInt64? = nil, logger: Logger) throws {
         try self.init(directory: directory, seed: seed, limits: Limits(), logger: logger)
@@ -50,24 +50,24 @@ public actor PictureAPIServer: Service {
         self.logger = logger
     }
 
-    /// Where it listens, or has listened before it was switched off.
+    /// The address, which is kept while the server is off.
     public var address: String { "http://127.0.0.1:\(port)" }
 
-    /// Whether it listens.
+    /// Whether the server listens.
     public var isOnline: Bool { server != nil }
 
-    /// Switches it on, waits for the end of the program, and switches it off.
+    /// Switches the server on, waits for the shutdown, and switches it off.
     public func run() async throws {
         try await setOnline(true)
         try? await gracefulShutdown()
         try await setOnline(false)
     }
 
-    /// Switches it on or off, and returns when that is done.
+    /// Switches the server on or off, and returns when that is done.
     ///
-    /// - Throws: What the server throws if it cannot listen.
+    /// - Throws: The server's error if it cannot listen.
     public func setOnline(_ isOnline: Bool) async throws {
-        // One after the other: a second call must not start a second server while the first one still starts.
+        // One at a time: a second call must not start a second server while the first one is starting.
         let task = Task { [lastSwitch] in
             _ = await lastSwitch?.result
             if isOnline { try await start() } else { try await stop() }
@@ -81,8 +81,8 @@ public actor PictureAPIServer: Service {
         do {
             try await listen(on: port)
         } catch  where port != 0 {
-            // Somebody else has taken the port meanwhile.
-            logger.notice("The API's port is taken, so it gets another one.", metadata: ["port": "\(port)"])
+            // Another program has taken the port.
+            logger.notice("The API's port is taken, so the API uses another one.", metadata: ["port": "\(port)"])
             try await listen(on: 0)
         }
     }
@@ -118,7 +118,7 @@ public actor PictureAPIServer: Service {
         do {
             try await server.task.value
         } catch is CancellationError {
-            // Some requests went on for too long.
+            // Some requests exceeded the limit.
         }
     }
 }

@@ -1,16 +1,16 @@
 import Hummingbird
 import LocalServer
 
-/// What the API answers to.
+/// The routes of the API.
 ///
-///     GET    /v1/status             204, if it is there
+///     GET    /v1/status             204
 ///     GET    /v1/pictures/random    a picture's description as JSON
 ///     GET    /v1/pictures/ID.svg    the picture
 ///     POST   /v1/sessions           signs in with a name and a password, for a token
 ///     DELETE /v1/sessions           signs out
 ///
-/// A token is sent as `Authorization: Bearer TOKEN`. Only programs are answered: a page of somebody else can neither sign in nor
-/// out, as little as one that calls this machine by another name.
+/// A token is sent as `Authorization: Bearer TOKEN`. Only programs get responses: pages of websites can neither sign in
+/// nor sign out, nor can pages that reach this machine under another name.
 struct PictureRoutes {
     let chooser: Chooser
     let members: Members
@@ -19,7 +19,7 @@ struct PictureRoutes {
     var router: Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: HostGuard())
-        router.add(middleware: OriginGuard(others: .programs))
+        router.add(middleware: OriginGuard(allowsPrograms: true))
         let api = router.group("v1")
         api.get("status") { _, _ in HTTPResponse.Status.noContent }
         api.get("pictures/random") { request, _ in try await random(request) }
@@ -63,13 +63,13 @@ struct PictureRoutes {
     }
 
     private func signIn(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-        // A page can send what it likes as text or as a form without asking, but not as JSON.
+        // A website can send text and forms across origins without permission, but not JSON.
         let type = request.headers[.contentType].flatMap { MediaType(from: $0) }
         guard type?.isType(.applicationJson) == true else { throw HTTPError(.unsupportedMediaType) }
         let credentials = try await request.decode(as: Credentials.self, context: context)
         let name = credentials.name
         guard (1...40).contains(name.count), name.utf8.count <= 200 else {
-            throw HTTPError(.badRequest, message: "A name has 1 to 40 characters, and no more than 200 bytes.")
+            throw HTTPError(.badRequest, message: "A name must have 1 to 40 characters and at most 200 bytes.")
         }
         let token = try await members.signIn(name: name, password: credentials.password)
         guard let token else { throw HTTPError(.unauthorized, message: "The password is wrong.") }
@@ -86,7 +86,7 @@ struct PictureRoutes {
 
     /// Whether a request comes from a member.
     ///
-    /// - Throws: 401 if it has a token that is not valid, so that its sender learns that it must sign in again.
+    /// - Throws: 401 for an invalid token, so that the client learns that it must sign in again.
     private func isMember(_ request: Request) async throws -> Bool {
         guard let token = token(of: request) else { return false }
         guard try await members.isSignedIn(token) else {

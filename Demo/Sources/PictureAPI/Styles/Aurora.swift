@@ -1,4 +1,4 @@
-/// Northern lights above mountains. Members only: it is the finest that the studio has.
+/// Northern lights above mountains, for members only.
 struct Aurora: Style {
     let name = "aurora"
     let algorithm = "Curtains of rays"
@@ -37,7 +37,7 @@ struct Aurora: Style {
         }
     }
 
-    /// Rays side by side that stand on a wave and fade upwards; three times, so that they are of different brightness.
+    /// Adjacent rays that stand on a wave and fade upwards; three layers of different brightness.
     private func curtain(_ color: Color, _ blur: String, on canvas: inout Canvas, _ generator: inout SeededGenerator) {
         let foot = Wave(height: 90, &generator)
         let base = generator.number(430...610)

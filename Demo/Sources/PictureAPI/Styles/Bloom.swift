@@ -8,7 +8,7 @@ struct Bloom: Style {
 
     func draw(_ palette: Palette, _ generator: inout SeededGenerator) -> Canvas {
         var canvas = Canvas(palette.paper)
-        // One large flower, and others that look in from the edge.
+        // One large flower, and others that are partly outside of the picture.
         let places = [
             (generator.number(430...770), generator.number(360...540), generator.number(330...410)),
             (generator.number(60...190), generator.number(90...240), generator.number(150...240)),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines that follow a stream.
+/// Lines that follow a flow field.
 struct Currents: Style {
     let name = "currents"
     let algorithm = "Flow field"
@@ -39,7 +39,7 @@ struct Currents: Style {
         return path
     }
 
-    /// The direction of the stream at each place.
+    /// The direction of the flow at each point.
     private struct Field {
         private let heading: Double
         private let waves: [(x: Double, y: Double, shift: Double, strength: Double)]

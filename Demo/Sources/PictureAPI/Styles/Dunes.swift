@@ -37,7 +37,7 @@ struct Dunes: Style {
         }
     }
 
-    /// The far hills are pale as the sky, the near ones dark.
+    /// Distant hills have nearly the colour of the sky; near hills are dark.
     private func tone(at depth: Double, of tones: [Color], far: Color) -> Color {
         let place = depth * Double(tones.count - 1)
         let index = min(Int(place), tones.count - 2)

@@ -32,7 +32,7 @@ struct Orbits: Style {
         }
     }
 
-    /// A thin ring, with part of it thick.
+    /// A thin ring with a thick section.
     private func ring(
         _ color: Color,
         _ centre: (x: Double, y: Double),

@@ -1,20 +1,20 @@
 /// A way to draw pictures.
 protocol Style: Sendable {
-    /// Its name: lower-case letters, part of the pictures' identifiers.
+    /// The name: lower-case letters, part of the pictures' identifiers.
     var name: String { get }
-    /// How it draws, in a few words.
+    /// A short description of the algorithm.
     var algorithm: String { get }
-    /// What its pictures show, for their titles.
+    /// Subjects for the titles of its pictures.
     var subjects: [String] { get }
-    /// Whether only members get its pictures.
+    /// Whether its pictures are for members only.
     var isForMembers: Bool { get }
 
     /// Draws a picture.
     ///
     /// - Parameters:
     ///   - palette: The colours to use.
-    ///   - generator: What decides everything else.
-    /// - Returns: The picture, the same for the same palette and generator.
+    ///   - generator: The source of all other choices.
+    /// - Returns: The picture. The same palette and generator give the same picture.
     func draw(_ palette: Palette, _ generator: inout SeededGenerator) -> Canvas
 }
 

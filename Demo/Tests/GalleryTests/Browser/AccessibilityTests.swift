@@ -2,7 +2,7 @@ import Testing
 
 extension BrowserTests {
 
-    @Test func `Everything can be done with the keyboard, and what has the focus can be seen`() async throws {
+    @Test func `Every action is available with the keyboard, and the focus is visible`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await tab.press(.tab)
@@ -25,7 +25,7 @@ extension BrowserTests {
             try await tab.tab(to: ".card button")
             try await tab.press(.enter)
             try await tab.wait(for: "!document.querySelector('.card')")
-            // What had the focus is gone; the focus stays nearby.
+            // The element with the focus is gone; the focus moves to a nearby one.
             try await tab.wait(for: "document.activeElement.id === 'favourites-title'")
             try await tab.wait(for: "document.querySelector('#undo')")
             try await tab.tab(to: "#undo")
@@ -45,7 +45,7 @@ extension BrowserTests {
         }
     }
 
-    @Test func `Whoever listens to the page learns what everything is`() async throws {
+    @Test func `Every control has a name for screen readers`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await addFavourites(1, tab)
@@ -68,18 +68,18 @@ extension BrowserTests {
             let title = try await tab.text(".card-title")
             #expect(names.contains("Remove “\(title)” from the favourites"))
             #expect(names.contains("Close the settings"))
-            // What happens is said without taking the focus.
+            // The outcome of an action is announced without moving the focus.
             try await tab.press(.escape)
             try await tab.click(".card button")
             try await tab.wait(for: "document.querySelector('[role=status] #notice')")
         }
     }
 
-    @Test func `Without scripts everything can be done as well`() async throws {
+    @Test func `Every action is available without scripts`() async throws {
         try await run { program, browser in
             let tab = try await Tab(browser)
             try await tab.send("Emulation.setScriptExecutionDisabled", ["value": true])
-            // The first picture is on its way; without scripts one asks again.
+            // The first picture is being fetched; without scripts the user reloads the page.
             let deadline = ContinuousClock.now + Browser.patience
             repeat {
                 try await tab.navigate(to: program.address)
@@ -89,7 +89,7 @@ extension BrowserTests {
 
             try await tab.loading { try await tab.click("#favourite") }
             #expect(try await tab.text(".card-title") == title)
-            #expect(try await tab.text("#notice p") == "“\(title)” is a favourite now.")
+            #expect(try await tab.text("#notice p") == "“\(title)” is now a favourite.")
             try await tab.loading { try await tab.click("#next") }
             #expect(try await tab.text("#easel-title") != title)
             try await tab.loading { try await tab.click("#favourite") }

@@ -2,7 +2,7 @@ import Testing
 
 extension BrowserTests {
 
-    @Test func `The colours are those of the system, unless a theme is chosen, and that is kept`() async throws {
+    @Test func `The colours are the system's until the user chooses a theme, which is stored`() async throws {
         let folder = try Folder()
         let program = try await DemoProgram(in: folder)
         try await Browser.run { browser in
@@ -48,7 +48,7 @@ extension BrowserTests {
     }
 
     @Test(arguments: [390, 320, 768, 1280])
-    func `Nothing is wider than the window`(_ width: Int) async throws {
+    func `No element is wider than the window`(_ width: Int) async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await tab.resize(width, 844, isPhone: width < 500)
@@ -77,7 +77,7 @@ extension BrowserTests {
     private func expectNoOverflow(_ tab: Tab, _ width: Int) async throws {
         let widest = try await tab.evaluate("document.documentElement.scrollWidth", as: Int.self)
         #expect(widest <= width)
-        // Also not where it would be cut off.
+        // Not even if it would be clipped.
         let outside = try await tab.evaluate(
             """
             [...document.querySelectorAll("body *")].filter((element) => {
@@ -88,7 +88,7 @@ extension BrowserTests {
             as: [String].self
         )
         #expect(outside.filter { !$0.contains("class=\"skip\"") } == [])
-        // Nor over its neighbour.
+        // No element overlaps its neighbour.
         let tight = try await tab.evaluate(
             """
             [...document.querySelectorAll(".wordmark, .button, .choice, .card-title, dd, h1")]

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Gallery
 
-/// A browser, spoken to in the Chrome DevTools Protocol.
+/// A browser, controlled through the Chrome DevTools Protocol.
 actor Browser {
     private let process: BrowserProcess
     private var reading: Task<Void, Never>?
@@ -10,10 +10,10 @@ actor Browser {
     private var waiting: [Int: CheckedContinuation<Data, any Error>] = [:]
     private var listeners: [Int: (session: String, method: String, AsyncStream<Data>.Continuation)] = [:]
 
-    /// How long an answer may take. It is long because a busy machine is no defect.
+    /// The time limit for a response. It is long, so that a busy machine does not fail a test.
     static let patience = Duration.seconds(180)
 
-    /// What the browser has said against a command.
+    /// The browser's error message for a command.
     struct Refusal: Error, CustomStringConvertible {
         let description: String
     }
@@ -22,7 +22,7 @@ actor Browser {
         process = try BrowserProcess()
     }
 
-    /// Runs a body with a browser that nobody else uses, and ends the browser.
+    /// Runs a body with a browser of its own, and ends the browser.
     static func run(_ body: (Browser) async throws -> Void) async throws {
         let browser = try Browser()
         await browser.startReading()
@@ -35,22 +35,22 @@ actor Browser {
         await browser.end()
     }
 
-    /// Lets the browser close its files, and ends it.
+    /// Asks the browser to close its files and exit.
     private func end() async {
         do {
             _ = try await send("Browser.close", returning: Tab.Ignored.self)
             try await withDeadline(Self.patience) { [reading] in await reading?.value }
         } catch {
-            print("The browser does not end by itself: \(error)")
+            print("The browser did not exit: \(error)")
         }
         process.end()
     }
 
-    /// Opens a page in a new tab and waits until it is loaded.
+    /// Opens a page in a new tab and waits until it has loaded.
     ///
     /// - Parameters:
     ///   - url: The page's address.
-    ///   - isAlone: Whether the tab gets a window of its own. Otherwise the tab that was seen before is hidden.
+    ///   - isAlone: Whether the tab gets a window of its own. Otherwise it hides the visible tab.
     func open(_ url: String, isAlone: Bool = true) async throws -> Tab {
         let tab = try await Tab(self, isAlone: isAlone)
         try await tab.navigate(to: url)
@@ -59,9 +59,9 @@ actor Browser {
 
     // MARK: Commands
 
-    /// Sends a command and waits for what it returns.
+    /// Sends a command and returns its result.
     ///
-    /// - Throws: ``Refusal`` if the browser refuses, or a `CancellationError` if it takes too long.
+    /// - Throws: ``Refusal`` if the browser returns an error, or a `CancellationError` after the time limit.
     func send<Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: [String: any Sendable] = [:],
@@ -109,7 +109,7 @@ actor Browser {
 
     // MARK: Events
 
-    /// The events of a kind in a tab, from now on, as JSON.
+    /// A stream of the future events of one kind in a tab, as JSON.
     func events(_ method: String, in session: String) -> AsyncStream<Data> {
         let (stream, continuation) = AsyncStream<Data>.makeStream()
         lastNumber += 1
@@ -135,7 +135,7 @@ actor Browser {
         do {
             message = try JSONDecoder().decode(Message.self, from: json)
         } catch {
-            return print("The browser has said what is no JSON: \(error)")
+            return print("The browser has sent invalid JSON: \(error)")
         }
         if let id = message.id {
             waiting.removeValue(forKey: id)?.resume(returning: json)
@@ -147,7 +147,7 @@ actor Browser {
 
     private func giveUpAll() {
         for continuation in waiting.values {
-            continuation.resume(throwing: Refusal(description: "The browser has ended."))
+            continuation.resume(throwing: Refusal(description: "The browser has exited."))
         }
         waiting = [:]
         for (_, _, listener) in listeners.values { listener.finish() }

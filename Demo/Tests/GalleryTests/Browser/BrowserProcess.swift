@@ -8,22 +8,22 @@ import Glibc
 import Musl
 #endif
 
-/// Chromium without a window, which is told what to do through two pipes: it reads commands from its descriptor 3 and
-/// writes answers and events to 4, as JSON that ends with a zero byte.
+/// A headless Chromium that is controlled through two pipes: it reads commands from its descriptor 3 and writes
+/// responses and events to its descriptor 4, as JSON that ends with a zero byte.
 final class BrowserProcess: Sendable {
     private let pid: pid_t
     private let commands: Int32
     private let folder: URL
 
-    /// What the browser says, until it ends.
+    /// The messages of the browser until it exits.
     let messages: AsyncStream<Data>
 
-    /// Why the browser could not be started.
+    /// The reason why the browser could not be started.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Starts a browser with a profile of its own. Whoever starts it also calls ``end()``.
+    /// Starts a browser with a profile of its own. The caller must call ``end()``.
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("gallery-browser-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ final class BrowserProcess: Sendable {
                 "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                 "--remote-debugging-pipe", "--user-data-dir=\(folder.path)", "--hide-scrollbars",
                 "--force-color-profile=srgb", "--force-prefers-reduced-motion",
-                // Both tabs of a test are to be awake.
+                // Both tabs of a test must be awake.
                 "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
                 "--disable-backgrounding-occluded-windows",
             ],
@@ -47,7 +47,7 @@ final class BrowserProcess: Sendable {
         messages = Self.read(weRead)
     }
 
-    /// Ends the browser and all that it has started, and removes its profile.
+    /// Ends the browser and its child processes, and removes its profile.
     func end() {
         close(commands)
         kill(-pid, SIGKILL)
@@ -56,7 +56,7 @@ final class BrowserProcess: Sendable {
         do {
             try FileManager.default.removeItem(at: folder)
         } catch {
-            print("A browser's profile stays: \(error)")
+            print("The profile of a browser was not removed: \(error)")
         }
     }
 
@@ -67,20 +67,22 @@ final class BrowserProcess: Sendable {
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { write(commands, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw Failure(description: "The browser does not listen any more.") }
+            guard count > 0 else { throw Failure(description: "The browser has closed its pipe.") }
             sent += count
         }
     }
 
-    /// A pipe that no other process inherits, with descriptors above those that the browser uses.
+    /// A pipe that other processes do not inherit, with descriptors above those that the browser uses.
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
-        guard Foundation.pipe(&ends) == 0 else { throw Failure(description: "There is no pipe: \(errno).") }
+        guard Foundation.pipe(&ends) == 0 else {
+            throw Failure(description: "The pipe could not be created: \(errno).")
+        }
         let moved = ends.map { end in
             defer { close(end) }
             return fcntl(end, F_DUPFD_CLOEXEC, 10)
         }
-        // A browser that has ended must not end us.
+        // Writing to a browser that has exited must not end this process.
         signal(SIGPIPE, SIG_IGN)
         return (moved[0], moved[1])
     }
@@ -103,7 +105,8 @@ final class BrowserProcess: Sendable {
     }
 
     private static func executable() throws -> String {
-        // As in bin/lib/system-packages.sh. The last one can be a command that only says how to install it.
+        // The same order as in bin/lib/system-packages.sh. The last one can be a command that only says how to install
+        // it.
         let names = ["chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         for name in names {
@@ -113,8 +116,8 @@ final class BrowserProcess: Sendable {
             }
         }
         throw Failure(
-            description: "There is no Chromium in PATH, and these tests need one. On Debian: apt-get install chromium. "
-                + "On Ubuntu: snap install chromium, or in containers, which can't, install Google Chrome.")
+            description: "These tests need Chromium, which is not in PATH. On Debian: apt-get install chromium. "
+                + "On Ubuntu: snap install chromium. In containers, which cannot run snaps, install Google Chrome.")
     }
 
     private static func spawn(_ program: String, _ options: [String], descriptors: [Int32: Int32]) throws -> pid_t {
@@ -128,7 +131,7 @@ final class BrowserProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own, so that all its processes can be ended.
+        // A process group of its own, so that all its processes can be ended.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
         posix_spawnattr_setpgroup(&attributes, 0)
 

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What people do, in a real browser, with the real program. One after the other: a browser takes a whole processor.
+/// User scenarios in a real browser with the real program. They run one at a time, because a browser takes a whole
+/// processor.
 @Suite(.serialized)
 struct BrowserTests {
 
@@ -18,7 +19,7 @@ struct BrowserTests {
         let tab = try await browser.open(program.address)
         try await tab.waitUntilLive()
         try await tab.wait(for: "document.querySelector('#favourite, #notice.error')")
-        // On a machine that is that busy the first picture can take longer than a user would wait.
+        // On a busy machine the first picture can take longer than a user would wait.
         while try await !tab.exists("#favourite") {
             try await tab.click("#next")
             try await tab.wait(for: "!document.querySelector('[data-busy]')")
@@ -27,16 +28,16 @@ struct BrowserTests {
         return tab
     }
 
-    /// Presses the button for another picture and waits for it.
+    /// Presses the button for another picture and waits for the picture.
     func showAnother(_ tab: Tab) async throws {
-        // The same picture can come again; its bytes have another address each time.
+        // The API can return the same picture again, but its bytes have a different address each time.
         let image = try await tab.evaluate("document.querySelector('.frame img').src")
         try await tab.click("#next")
         try await tab.wait(
             for: "document.querySelector('.frame img').src !== '\(image)' && !document.querySelector('[aria-busy]')")
     }
 
-    /// Makes the picture on show a favourite, and shows another one, so many times.
+    /// Adds the picture on the easel to the favourites and fetches another one, `count` times.
     func addFavourites(_ count: Int, _ tab: Tab) async throws {
         let before = try await tab.count(".card")
         for number in 1...count {
@@ -46,12 +47,12 @@ struct BrowserTests {
         }
     }
 
-    /// Waits until the page says something.
+    /// Waits until the page shows a notice.
     func expectNotice(_ text: String, _ tab: Tab) async throws {
         try await tab.wait(for: "document.querySelector('#notice p')?.innerText.trim() === \(Tab.quoted(text))")
     }
 
-    /// Brings back what was removed last, once that is offered: what has changed can show before what is said of it.
+    /// Presses the button to undo a removal, once it is there: the page can show the removal before the notice.
     func undo(_ tab: Tab) async throws {
         try await tab.wait(for: "document.querySelector('#undo')")
         try await tab.click("#undo")
@@ -71,7 +72,7 @@ struct BrowserTests {
         }
     }
 
-    @Test func `A favourite is added, removed, brought back and removed for good`() async throws {
+    @Test func `A favourite is added, removed, restored and removed for good`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             #expect(try await tab.exists("#empty"))
@@ -81,7 +82,7 @@ struct BrowserTests {
             try await tab.wait(for: "document.querySelector('.card')")
             #expect(try await tab.text(".card-title") == title)
             #expect(try await tab.text("#count") == "1")
-            try await expectNotice("“\(title)” is a favourite now.", tab)
+            try await expectNotice("“\(title)” is now a favourite.", tab)
             #expect(try await tab.exists("#favourite[aria-pressed=true]"))
 
             try await tab.click(".card button")
@@ -93,17 +94,17 @@ struct BrowserTests {
             try await tab.wait(for: "document.querySelector('.card img')?.naturalWidth > 0")
             #expect(try await tab.text(".card-title") == title)
 
-            // The heart takes back what it did.
+            // The heart also removes the favourite.
             try await tab.click("#favourite")
             try await tab.wait(for: "!document.querySelector('.card')")
-            try await expectNotice("“\(title)” is no favourite any more.", tab)
+            try await expectNotice("“\(title)” is no longer a favourite.", tab)
             try await tab.click("#dismiss")
             try await tab.wait(for: "!document.querySelector('#notice')")
             #expect(await tab.problems.isEmpty)
         }
     }
 
-    @Test func `All favourites are removed only after a question, and can be brought back`() async throws {
+    @Test func `All favourites are removed only after a confirmation, and can be restored`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await addFavourites(3, tab)
@@ -135,7 +136,7 @@ struct BrowserTests {
 
             try await addFavourites(2, first)
             try await second.wait(for: "document.querySelectorAll('.card').length === 2")
-            // The picture on the easel and the favourites are told one after the other.
+            // The changes of the easel and of the favourites arrive one after the other.
             let title = try await first.text("#easel-title")
             try await second.wait(
                 for: "document.querySelector('#easel-title')?.innerText.trim() === \(Tab.quoted(title))")
@@ -147,7 +148,7 @@ struct BrowserTests {
             try await second.click("[popovertarget=settings]")
             try await second.click("#theme-dark")
             try await first.wait(for: "document.documentElement.dataset.theme === 'dark'")
-            // What is open stays open, here and there.
+            // Open panels stay open in both tabs.
             #expect(
                 try await second.evaluate("document.querySelector('#settings').matches(':popover-open')", as: Bool.self)
             )
@@ -156,7 +157,7 @@ struct BrowserTests {
         }
     }
 
-    @Test func `The page of a favourite shows it, leads to its neighbours, and says when it is gone`() async throws {
+    @Test func `The page of a favourite shows it, links to its neighbours, and reports its removal`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await addFavourites(3, tab)
@@ -173,20 +174,20 @@ struct BrowserTests {
             #expect(try await tab.text("h1") == titles[1])
             #expect(try await tab.exists("#previous"))
 
-            // Somebody else removes it.
+            // Another tab removes it.
             let other = try await browser.open(program.address)
             try await other.waitUntilLive()
             try await other.click(".card:nth-child(2) button")
             try await tab.wait(for: "document.querySelector('#problem')")
-            #expect(try await tab.text("h1") == "There is nothing here")
+            #expect(try await tab.text("h1") == "Page not found")
             try await undo(tab)
             try await tab.wait(for: "document.querySelector('#detail')")
             #expect(try await tab.text("h1") == titles[1])
 
-            // Removing it here leads back.
+            // Removing it on this page leads to the home page.
             try await tab.loading { try await tab.click("#remove") }
             #expect(try await tab.count(".card") == 2)
-            try await expectNotice("“\(titles[1])” is no favourite any more.", tab)
+            try await expectNotice("“\(titles[1])” is no longer a favourite.", tab)
         }
     }
 }

@@ -2,12 +2,12 @@ import Testing
 
 extension BrowserTests {
 
-    @Test func `A second click while a form is on its way sends nothing, though the page has been refreshed since`()
+    @Test func `A second click while a form is being sent has no effect, even after a refresh of the page`()
         async throws
     {
         try await run { program, browser in
             let tab = try await home(program, browser)
-            // The request waits until the test lets it go.
+            // The request waits until the test releases it.
             _ = try await tab.evaluate(
                 """
                 window.fetchReally = window.fetch;
@@ -29,7 +29,7 @@ extension BrowserTests {
 
             _ = try await tab.evaluate("letGo(), ''")
             try await tab.wait(for: "!document.querySelector('[data-busy], button[aria-busy]')")
-            // Afterwards it can be sent again.
+            // Afterwards the form can be sent again.
             try await tab.click("#next")
             try await tab.wait(for: "posts === 2")
             _ = try await tab.evaluate("letGo(), ''")
@@ -43,7 +43,7 @@ extension BrowserTests {
             try await addFavourites(1, tab)
             try await tab.loading { try await tab.click(".card-link") }
             try await tab.waitUntilLive()
-            // Nothing is really sent, so that the page stays.
+            // The form is not really sent, so that the page stays.
             _ = try await tab.evaluate(
                 """
                 window.sent = 0;

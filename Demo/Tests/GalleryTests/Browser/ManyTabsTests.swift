@@ -3,7 +3,7 @@ import Testing
 extension BrowserTests {
 
     /// A browser has no more than six connections to a server that does not speak HTTP/2.
-    @Test func `However many tabs there are, the one that is seen is live, and one that is seen again catches up`()
+    @Test func `The visible tab is live however many tabs are open, and a tab that becomes visible again catches up`()
         async throws
     {
         try await run { program, browser in
@@ -15,7 +15,7 @@ extension BrowserTests {
             }
             try await first.wait(for: "document.hidden && document.documentElement.dataset.live === 'false'")
 
-            // Not by the button, whose answer makes the page look once more, however late.
+            // Not with the button, because the page refreshes once more after its response, however late it is.
             _ = try await last.evaluate(
                 "fetch(document.querySelector('#favourite').form.action, { method: 'POST' }).then(() => '')")
             try await last.wait(for: "document.querySelector('.card')")
@@ -23,7 +23,7 @@ extension BrowserTests {
             try await first.waitUntilLive()
             try await first.wait(for: "document.querySelector('.card')")
 
-            // It is as live as before.
+            // The page is live again.
             try await last.wait(
                 for: "document.hidden && document.documentElement.dataset.live === 'false' && !isRefreshing")
             try await first.click(".card button")

@@ -3,7 +3,7 @@ import Testing
 
 extension BrowserTests {
 
-    @Test func `Members get more pictures, and the token is nowhere to be seen`() async throws {
+    @Test func `Members get more pictures, and no page contains the token`() async throws {
         let folder = try Folder()
         let program = try await DemoProgram(in: folder, "--verbose")
         try await Browser.run { browser in
@@ -17,7 +17,7 @@ extension BrowserTests {
             try await tab.wait(for: "document.querySelector('#sign-out')")
             #expect(try await tab.text("#settings").contains("You are signed in as Ada <Lovelace>."))
             try await tab.press(.escape)
-            // One of seven styles is for members, and none comes twice in a row.
+            // One of seven styles is for members, and no style comes twice in a row.
             try await showUntilForMembers(tab)
             try await tab.screenshot("members")
 
@@ -27,7 +27,7 @@ extension BrowserTests {
             #expect(!program.logged.contains(#/[0-9a-f]{64}/#))
             #expect(try await program.stop() == 0)
 
-            // Signed in is signed in, also after a restart of both servers.
+            // The session survives a restart of both servers.
             let again = try await DemoProgram(in: folder, "--verbose")
             try await tab.navigate(to: again.address)
             try await tab.waitUntilLive()
@@ -55,6 +55,6 @@ extension BrowserTests {
             try await showAnother(tab)
             if try await tab.exists(".badge") { return }
         }
-        Issue.record("In 100 pictures there was none for members.")
+        Issue.record("None of 100 pictures was for members.")
     }
 }

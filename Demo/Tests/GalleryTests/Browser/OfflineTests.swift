@@ -3,7 +3,7 @@ import Testing
 
 extension BrowserTests {
 
-    @Test func `Without the API everything that was kept is there, and with it new pictures come again`() async throws {
+    @Test func `Stored data is available without the API, and new pictures appear when the API is back`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await addFavourites(2, tab)
@@ -13,14 +13,14 @@ extension BrowserTests {
             try await tab.wait(for: "document.querySelector('#offline')")
             try await tab.press(.escape)
             #expect(try await tab.text("#api-state") == "API offline")
-            // The gallery itself answers, so its user is not offline.
+            // The gallery itself responds, so its user is not offline.
             #expect(try await !tab.text("#offline").contains("You are offline"))
 
             try await tab.click("#next")
             try await tab.wait(for: "document.querySelector('#notice.error')")
-            #expect(try await tab.text("#notice.error p").contains("does not answer"))
+            #expect(try await tab.text("#notice.error p").contains("does not respond"))
 
-            // What is kept can be seen, added, removed and brought back all the same.
+            // Stored favourites can still be shown, added, removed and restored.
             try await tab.navigate(to: program.address)
             try await tab.waitUntilLive()
             try await tab.wait(for: "document.querySelector('.frame img').naturalWidth > 0")
@@ -45,16 +45,16 @@ extension BrowserTests {
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
-    func `When the program ends, an open page says so, and when it is back, shows what it has kept`(
+    func `An open page reports that the program has ended, and shows the stored data when it is back`(
         _ signal: Int32
     ) async throws {
         let folder = try Folder()
-        // None that the system gives to whoever asks for any, as it must still be free later.
+        // Not an ephemeral port, because the port must still be free for the second start.
         let program = try await DemoProgram(in: folder, port: .random(in: 20_000..<30_000))
         try await Browser.run { browser in
             let tab = try await home(program, browser)
             try await addFavourites(2, tab)
-            // What gets lost on its way comes when the gallery is back.
+            // Images whose loading fails must load when the gallery is back.
             try await tab.send("Network.enable")
             try await tab.send("Network.setCacheDisabled", ["cacheDisabled": true])
             try await tab.send("Network.setBlockedURLs", ["urls": ["*/images/*"]])
@@ -68,7 +68,7 @@ extension BrowserTests {
 
             #expect(try await program.stop(signal) == (signal == SIGTERM ? 0 : -SIGKILL))
             try await tab.wait(for: "!document.querySelector('#connection').hidden")
-            // Where the page is, and the header does not say the contrary.
+            // The banner is aligned with the page, and the header does not contradict it.
             #expect(try await tab.text("#api-state") == "No connection")
             let left = "Math.round(document.querySelector(selector).getBoundingClientRect().left)"
             #expect(
@@ -90,18 +90,18 @@ extension BrowserTests {
             try await tab.wait(
                 for: "[...document.querySelectorAll('main img')].every((image) => image.naturalWidth > 0)")
 
-            // It is as live as before.
+            // The page is live again.
             try await tab.click(".card button")
             try await tab.wait(for: "document.querySelectorAll('.card').length === 1")
             #expect(try await again.stop() == 0)
         }
     }
 
-    @Test func `What the gallery refuses is said, and a failure that has passed is not said any more`() async throws {
+    @Test func `The page shows a refusal, and hides it after the next success`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)
             try await tab.click("[popovertarget=settings]")
-            // As in a page of another version; at once, since taking over what is new would put it right.
+            // As in a page of another version. In one step, because a refresh would restore the value.
             _ = try await tab.evaluate(
                 "((button) => (button.value = 'pink', button.click(), ''))(document.querySelector('#theme-dark'))")
             try await tab.wait(for: "!document.querySelector('#refusal').hidden")
@@ -112,7 +112,7 @@ extension BrowserTests {
             try await tab.press(.escape)
 
             for failure in ["Promise.reject(new TypeError())", "Promise.resolve(new Response('', { status: 503 }))"] {
-                // The gallery is reached, but what the page looks like now is not.
+                // The form is sent, but the refresh after it fails.
                 _ = try await tab.evaluate(
                     """
                     window.fetchReally ??= window.fetch;
@@ -120,11 +120,11 @@ extension BrowserTests {
                         options.method === "POST" ? fetchReally(address, options) : \(failure);
                     ""
                     """)
-                // Not by the mouse, since what is said comes and goes above the buttons, which moves them.
+                // Not with the mouse, because the banner appears above the buttons and moves them.
                 _ = try await tab.evaluate("document.querySelector('#favourite').click(), ''")
                 try await tab.wait(for: "!document.querySelector('#connection').hidden")
                 #expect(try await tab.exists("#easel-title"))
-                // It asks again by itself.
+                // The page retries without user input.
                 _ = try await tab.evaluate("window.fetch = fetchReally; ''")
                 try await tab.wait(for: "document.querySelector('#connection').hidden")
                 try await tab.wait(for: "!document.querySelector('[data-busy]')")

@@ -4,7 +4,7 @@ import Testing
 
 extension BrowserTests {
 
-    @Test func `What another process removes and adds shows in open pages, which nobody loads anew`() async throws {
+    @Test func `Open pages show removals and additions of another process without a reload`() async throws {
         let folder = try Folder()
         let program = try await DemoProgram(in: folder)
         try await Browser.run { browser in
@@ -16,7 +16,7 @@ extension BrowserTests {
                 #expect(try await tab.evaluate("window.mark = 'kept'") == "kept")
             }
 
-            // This process is another one than the program.
+            // The test's process is not the program's.
             let file = try SQLiteStorageEngine(opening: folder.directory("data"), databaseFilename: "gallery")
             let favourites = try file.collection(named: "favourites")
             let items = try await favourites.fetchAll()
@@ -29,7 +29,7 @@ extension BrowserTests {
                 #expect(try await tab.evaluate("window.mark") == "kept")
             }
 
-            // And the page goes on as ever.
+            // The page still works.
             try await tab.click(".card button")
             try await other.wait(for: "document.querySelectorAll('.card').length === 1")
             #expect(try await favourites.fetchCount() == 1)

@@ -1,9 +1,9 @@
 import Foundation
 
-// What hands do: click, type, and change the window.
+// User input: clicks, keys, and changes of the window.
 extension Tab {
 
-    /// Clicks where an element is, as a mouse does. It must be there and not be covered.
+    /// Clicks the centre of an element. It must exist and must not be covered.
     func click(_ selector: String) async throws {
         struct Point: Decodable, Sendable { let x, y: Double }
         let point = try await evaluate(
@@ -29,7 +29,7 @@ extension Tab {
         }
     }
 
-    /// Types a text where the focus is.
+    /// Types a text into the element that has the focus.
     func type(_ text: String) async throws {
         try await send("Input.insertText", ["text": text])
     }
@@ -49,7 +49,7 @@ extension Tab {
         }
     }
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     func press(_ key: Key) async throws {
         var down: [String: any Sendable] = [
             "key": key.rawValue, "code": key.rawValue, "windowsVirtualKeyCode": key.code,
@@ -62,9 +62,9 @@ extension Tab {
             ["type": "keyUp", "key": key.rawValue, "code": key.rawValue, "windowsVirtualKeyCode": key.code])
     }
 
-    /// Presses the tabulator until an element has the focus, as those do who have no mouse.
+    /// Presses Tab until an element has the focus, as keyboard users do.
     ///
-    /// - Throws: If the focus has gone round without meeting it.
+    /// - Throws: An error if no press of Tab reaches the element.
     func tab(to selector: String) async throws {
         for _ in 0..<60 {
             try await press(.tab)
@@ -72,37 +72,37 @@ extension Tab {
                 "document.activeElement.matches(\(Tab.quoted(selector)))", as: Bool.self)
             if isThere { return }
         }
-        throw Browser.Refusal(description: "The tabulator does not lead to \(selector).")
+        throw Browser.Refusal(description: "Tab does not reach \(selector).")
     }
 
-    /// Brings the tab before the others of its window.
+    /// Makes the tab the visible one of its window.
     func bringToFront() async throws {
         try await send("Page.bringToFront")
         try await wait(for: "!document.hidden")
     }
 
-    /// Makes the window another size.
+    /// Resizes the window.
     func resize(_ width: Int, _ height: Int, isPhone: Bool = false) async throws {
         try await send(
             "Emulation.setDeviceMetricsOverride",
             ["width": width, "height": height, "deviceScaleFactor": isPhone ? 2 : 1, "mobile": isPhone])
     }
 
-    /// Makes the system's colours light or dark.
+    /// Sets the colour scheme of the system to light or dark.
     func setColorScheme(_ scheme: String) async throws {
         let feature: [String: any Sendable] = ["name": "prefers-color-scheme", "value": scheme]
         try await send("Emulation.setEmulatedMedia", ["features": [feature]])
     }
 
-    /// Writes what is to be seen into a file, once all pictures are loaded.
+    /// Writes a screenshot to a file after all pictures have loaded.
     ///
-    /// The folder is `GALLERY_SCREENSHOTS` of the environment, or `Demo/.build/screenshots`.
+    /// The folder is the value of `GALLERY_SCREENSHOTS` in the environment, or `Demo/.build/screenshots`.
     func screenshot(_ name: String) async throws {
         struct Screenshot: Decodable, Sendable { let data: String }
         try await wait(for: "[...document.images].every((image) => image.loading === 'lazy' || image.complete)")
         let shot = try await send("Page.captureScreenshot", ["format": "png"], returning: Screenshot.self)
         guard let png = Data(base64Encoded: shot.data) else {
-            throw Browser.Refusal(description: "The screenshot is no base64.")
+            throw Browser.Refusal(description: "The screenshot is not valid base64.")
         }
         let folder = Self.screenshots
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -7,7 +7,7 @@ actor Tab {
     private let browser: Browser
     private let session: String
     private var listening: [Task<Void, Never>] = []
-    /// What the page has complained about: errors on the console, exceptions, refused requests.
+    /// The problems of the page: errors on the console, exceptions, refused requests.
     private(set) var problems: [String] = []
 
     struct Ignored: Decodable, Sendable {}
@@ -15,8 +15,8 @@ actor Tab {
     /// Opens an empty tab.
     ///
     /// - Parameters:
-    ///   - browser: Which browser to open it in.
-    ///   - isAlone: Whether it gets a window of its own. Otherwise the tab that was seen before is hidden.
+    ///   - browser: The browser.
+    ///   - isAlone: Whether the tab gets a window of its own. Otherwise it hides the visible tab.
     init(_ browser: Browser, isAlone: Bool = true) async throws {
         struct Target: Decodable { let targetId: String }
         struct Attachment: Decodable { let sessionId: String }
@@ -54,19 +54,19 @@ actor Tab {
         try await browser.send(method, parameters, session: session, returning: returning)
     }
 
-    /// Sends a command to this tab that returns nothing of interest.
+    /// Sends a command to this tab and ignores its result.
     func send(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
         _ = try await browser.send(method, parameters, session: session, returning: Ignored.self)
     }
 
     // MARK: Loading
 
-    /// Goes to a page and waits until it is loaded.
+    /// Navigates to a page and waits until it has loaded.
     func navigate(to url: String) async throws {
         try await loading { try await self.send("Page.navigate", ["url": url]) }
     }
 
-    /// Does something that loads a page, and waits until that has happened.
+    /// Runs a body that loads a page, and waits until the page has loaded.
     func loading(_ body: @Sendable () async throws -> Void) async throws {
         let loads = await browser.events("Page.loadEventFired", in: session)
         try await body()
@@ -74,7 +74,7 @@ actor Tab {
         if !isLoaded { throw Browser.Refusal(description: "The page was not loaded.") }
     }
 
-    /// Waits until the script of the page hears of changes.
+    /// Waits until the page's script receives events.
     func waitUntilLive() async throws {
         try await wait(for: "document.documentElement.dataset.live === 'true'")
     }
@@ -96,12 +96,12 @@ actor Tab {
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
             exceptionDetails = try container.decodeIfPresent(Details.self, forKey: .exceptionDetails)
-            // With an exception, the result is the exception.
+            // If the expression throws, the result is the exception.
             value = exceptionDetails == nil ? try container.decode(Remote.self, forKey: .result).value : nil
         }
     }
 
-    /// What an expression comes to in the page. It may be a promise.
+    /// The value of an expression in the page. The expression may be a promise.
     func evaluate<Value: Decodable & Sendable>(_ expression: String, as: Value.Type = String.self) async throws -> Value
     {
         let evaluation = try await send(
@@ -118,7 +118,7 @@ actor Tab {
         return value
     }
 
-    /// Waits until a condition holds, also across pages.
+    /// Waits until a condition holds, also across navigations.
     func wait(for condition: String) async throws {
         let deadline = ContinuousClock.now + Browser.patience
         while true {
@@ -126,7 +126,7 @@ actor Tab {
                 _ = try await evaluate(Self.promise(of: condition), as: Bool.self)
                 return
             } catch let refusal as Browser.Refusal where ContinuousClock.now < deadline {
-                // Another page has come in between: the promise went with the old one.
+                // A navigation has discarded the promise.
                 let isGone = ["context was destroyed", "navigated", "Cannot find context"].contains {
                     refusal.description.contains($0)
                 }
@@ -149,26 +149,26 @@ actor Tab {
             };
             const observer = new MutationObserver(check);
             observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-            // What is no change of the document: images, the focus, popovers.
+            // Changes that are not mutations of the document: images, the focus, popovers.
             const timer = setInterval(check, 50);
             const limit = setTimeout(() => reject(new Error(
-                "Waited in vain for: " + \(quoted(condition)) + "\\n" + document.body?.innerText)), 170000);
+                "Timed out waiting for: " + \(quoted(condition)) + "\\n" + document.body?.innerText)), 170000);
             check();
         })
         """
     }
 
-    /// A text as JavaScript writes it.
+    /// A text as a JavaScript string literal.
     static func quoted(_ text: String) -> String {
         String(decoding: (try? JSONEncoder().encode(text)) ?? Data(), as: UTF8.self)
     }
 
-    /// The text of the first element that matches a selector, as it is shown.
+    /// The rendered text of the first element that matches a selector.
     func text(_ selector: String) async throws -> String {
         try await evaluate("document.querySelector(\(Self.quoted(selector))).innerText.trim()")
     }
 
-    /// How many elements match a selector.
+    /// The number of elements that match a selector.
     func count(_ selector: String) async throws -> Int {
         try await evaluate("document.querySelectorAll(\(Self.quoted(selector))).length", as: Int.self)
     }

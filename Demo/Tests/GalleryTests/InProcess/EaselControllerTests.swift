@@ -8,20 +8,20 @@ import Testing
 struct EaselControllerTests {
     let gallery = TestGallery()
 
-    @Test func `Another picture takes the place of the one before, whose bytes go one picture later`() async throws {
+    @Test func `Another picture replaces the current one, whose bytes are removed one picture later`() async throws {
         try await gallery.run { _, controllers in
             var images: [String] = []
             for _ in 0..<3 {
                 try await controllers.easel.showAnother(nil)
                 images.append(try #require(await controllers.easel.exhibit).image.text)
-                // A page that shows the one before can still load it.
+                // A page that shows the former picture can still load it.
                 #expect(try await Set(gallery.imageKeys()) == Set(images.suffix(2)))
             }
             #expect(Set(images).count == 3)
         }
     }
 
-    @Test func `Those who ask at once get one picture together`() async throws {
+    @Test func `Concurrent requests share one picture`() async throws {
         try await gallery.run { _, controllers in
             try await withThrowingTaskGroup { group in
                 for _ in 0..<8 { group.addTask { try await controllers.easel.showAnother(nil) } }
@@ -33,7 +33,7 @@ struct EaselControllerTests {
         }
     }
 
-    @Test func `A picture that cannot be stored leaves the one before, and no bytes`() async throws {
+    @Test func `A picture that cannot be stored leaves the current one and no orphaned bytes`() async throws {
         try await gallery.run { _, controllers in
             try await controllers.easel.showAnother(nil)
             let first = await controllers.easel.exhibit
@@ -45,7 +45,7 @@ struct EaselControllerTests {
         }
     }
 
-    @Test func `What is on show comes back after a restart`() async throws {
+    @Test func `The picture on the easel survives a restart`() async throws {
         try await gallery.run { _, controllers in
             try await controllers.easel.showAnother(nil)
             let first = await controllers.easel.exhibit

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gallery
 
-/// What a page hears of.
+/// The events that a page receives.
 @Suite(.timeLimit(.minutes(10)))
 struct EventStreamTests {
     let gallery = TestGallery()
@@ -24,7 +24,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func `It begins with what is there, and then tells each change`() async throws {
+    @Test func `The stream begins with all kinds of change and then sends each change`() async throws {
         try await listen { events, controllers in
             try await events.wait(for: "retry: 1000\n\n")
             for change in [Change.favourites, .easel, .account, .preferences, .availability, .notice] {
@@ -39,7 +39,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func `When nothing changes there is a heartbeat`() async throws {
+    @Test func `Without changes the stream sends heartbeats`() async throws {
         try await listen { events, _ in
             try await events.wait(for: ":\n\n")
             events.forget()
@@ -47,12 +47,12 @@ struct EventStreamTests {
         }
     }
 
-    @Test func `That the API has gone, and that it is back, is noticed while a page is open`() async throws {
+    @Test func `An open page is notified when the API goes offline and online`() async throws {
         try await listen { events, controllers in
             try await events.wait(for: "data: availability\n\n")
             #expect(await controllers.availability.isOnline)
             events.forget()
-            // Nobody listens there.
+            // No server listens there.
             gallery.detour.address = "http://127.0.0.1:1"
             try await events.wait(for: "data: availability\n\n")
             #expect(await !controllers.availability.isOnline)
@@ -64,18 +64,18 @@ struct EventStreamTests {
     }
 
     @MainActor
-    @Test func `Many who look whether the API is there make one request`() async {
+    @Test func `Concurrent checks of the API make one request`() async {
         let availability = Availability()
         var requests = 0
         for _ in 0..<10 {
-            await availability.look(ifNotFor: .seconds(1_000_000)) { () throws(PictureAPIError) in requests += 1 }
+            await availability.observeIfIdle(for: .seconds(1_000_000)) { () throws(PictureAPIError) in requests += 1 }
         }
         #expect(requests == 1)
-        await availability.look(ifNotFor: .zero) { () throws(PictureAPIError) in requests += 1 }
+        await availability.observeIfIdle(for: .zero) { () throws(PictureAPIError) in requests += 1 }
         #expect(requests == 2)
     }
 
-    @Test func `A reader that is too slow gets each kind of change once`() async throws {
+    @Test func `A slow reader gets each kind of change once`() async throws {
         let mailbox = Mailbox()
         for _ in 0..<1000 { mailbox.post(.favourites) }
         mailbox.post(.easel)
@@ -96,16 +96,16 @@ private struct Events {
         self.chunks = chunks
     }
 
-    /// Forgets what has come so far.
+    /// Discards the text received so far.
     mutating func forget() {
         text = ""
     }
 
-    /// Reads until a text has come, in any order with others.
+    /// Reads until a text has arrived, in any order with others.
     mutating func wait(for wanted: String) async throws {
         while !text.contains(wanted) {
             guard let chunk = try await chunks.next() else {
-                Issue.record("The stream has ended without \(wanted).")
+                Issue.record("The stream ended without \(wanted).")
                 return
             }
             text += String(buffer: chunk)

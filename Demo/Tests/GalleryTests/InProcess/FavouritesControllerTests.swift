@@ -12,7 +12,7 @@ struct FavouritesControllerTests {
 
     private var failure: StorageError { StorageError(.storageFull, "The volume is full.") }
 
-    /// Each favourite has its bytes, and there are no other bytes but those that are expected.
+    /// Expects that each favourite has its bytes, and that no other bytes than the given ones are stored.
     private func expectWhole(_ controllers: GalleryControllers, others: Set<String> = []) async throws {
         let owned = Set(controllers.favourites.favourites.map(\.image.text))
         #expect(owned.count == controllers.favourites.favourites.count)
@@ -28,10 +28,12 @@ struct FavouritesControllerTests {
         try await expectWhole(controllers, others: [exhibit.image.text])
     }
 
-    @Test func `What is added twice, also at once, is there once, and leaves no bytes behind`() async throws {
+    @Test func `A favourite that is added twice, even concurrently, is stored once and leaves no orphaned bytes`()
+        async throws
+    {
         let controllers = gallery.controllers()
         let exhibit = try await Exhibit.stored("a", in: controllers.images)
-        // All tasks run on the main actor, and each waits for the storage several times.
+        // All tasks run on the main actor, and each of them awaits the storage several times.
         let tasks = (0..<8).map { _ in Task { try await controllers.favourites.add(exhibit) } }
         var additions: [FavouritesController.Addition] = []
         for task in tasks { additions.append(try await task.value) }
@@ -40,7 +42,7 @@ struct FavouritesControllerTests {
         try await expectWhole(controllers, others: [exhibit.image.text])
     }
 
-    @Test func `A favourite that cannot be stored leaves no bytes behind`() async throws {
+    @Test func `A favourite that cannot be stored leaves no orphaned bytes`() async throws {
         let controllers = gallery.controllers()
         let exhibit = try await Exhibit.stored("a", in: controllers.images)
         try await controllers.favourites.$favourites.itemsHaveLoaded()
@@ -50,7 +52,7 @@ struct FavouritesControllerTests {
         try await expectWhole(controllers, others: [exhibit.image.text])
     }
 
-    @Test func `Without bytes there is no favourite`() async throws {
+    @Test func `A picture whose bytes are missing cannot become a favourite`() async throws {
         let controllers = gallery.controllers()
         let exhibit = try await Exhibit.stored("a", in: controllers.images)
         await controllers.images.discard([exhibit.image])
@@ -58,7 +60,7 @@ struct FavouritesControllerTests {
         try await expectWhole(controllers)
     }
 
-    @Test func `There is room for so many favourites and no more`() async throws {
+    @Test func `The number of favourites is limited`() async throws {
         let controllers = gallery.controllers()
         let exhibit = try await Exhibit.stored("one-too-many", in: controllers.images)
         try await controllers.favourites.$favourites.insert(
@@ -73,7 +75,7 @@ struct FavouritesControllerTests {
         #expect(try await gallery.imageKeys() == [exhibit.image.text])
     }
 
-    @Test func `What was removed comes back, until something else is removed`() async throws {
+    @Test func `Removed favourites can be restored until others are removed`() async throws {
         let controllers = gallery.controllers()
         for id in ["a", "b", "c"] {
             let exhibit = try await Exhibit.stored(id, in: controllers.images)
@@ -95,7 +97,7 @@ struct FavouritesControllerTests {
         #expect(try await controllers.favourites.remove(id: "a") == nil)
     }
 
-    @Test func `What was added again meanwhile stays as it is when it is brought back`() async throws {
+    @Test func `Restoring does not change a favourite that has been added again`() async throws {
         let controllers = gallery.controllers()
         let exhibit = try await Exhibit.stored("a", in: controllers.images)
         _ = try await controllers.favourites.add(exhibit)
@@ -107,7 +109,7 @@ struct FavouritesControllerTests {
         try await expectWhole(controllers, others: [exhibit.image.text])
     }
 
-    @Test func `What could not be brought back can be tried again`() async throws {
+    @Test func `Restoring can be repeated after a failure`() async throws {
         let controllers = gallery.controllers()
         let exhibit = try await Exhibit.stored("a", in: controllers.images)
         _ = try await controllers.favourites.add(exhibit)

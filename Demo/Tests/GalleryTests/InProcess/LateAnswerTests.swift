@@ -3,15 +3,15 @@ import Testing
 
 @testable import Gallery
 
-/// What the API answers when something newer has happened.
+/// Responses of the API that arrive after a newer event.
 @Suite(.timeLimit(.minutes(10)))
 struct LateAnswerTests {
     private let gallery = TestGallery()
 
-    /// Asks for another picture, and does something before the API answers.
+    /// Requests another picture, and runs a body before the API responds.
     private func showAnother(
         _ prepare: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void = { _ in },
-        meanwhile: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void,
+        beforeResponse: @escaping @MainActor @Sendable (GalleryControllers) throws -> Void,
         _ check: @escaping @MainActor @Sendable (GalleryControllers) async throws -> Void
     ) async throws {
         let (asked, ask) = AsyncStream<Void>.makeStream()
@@ -26,7 +26,7 @@ struct LateAnswerTests {
             try await prepare(controllers)
             async let another: Void = GalleryActions(controllers: controllers).showAnother()
             for await _ in asked {}
-            try await meanwhile(controllers)
+            try await beforeResponse(controllers)
             answer.finish()
             await another
             try await check(controllers)
@@ -36,10 +36,10 @@ struct LateAnswerTests {
     private let former = Session(name: "Ada", token: "former")
     private let newer = Session(name: "Grace", token: "newer")
 
-    @Test func `What is said while a picture is on its way stays`() async throws {
+    @Test func `A notice that appears while a picture is being fetched stays`() async throws {
         try await showAnother {
             $0.noticeboard.show("This was before.")
-        } meanwhile: {
+        } beforeResponse: {
             #expect($0.noticeboard.notice == nil)
             $0.noticeboard.show("It was removed.", offersUndo: true)
         } _: {
@@ -48,20 +48,20 @@ struct LateAnswerTests {
         }
     }
 
-    @Test func `A session that the API does not know is forgotten`() async throws {
+    @Test func `A session that the API does not accept is removed`() async throws {
         try await showAnother { [former] in
             try $0.account.$session.set(former)
-        } meanwhile: { _ in
+        } beforeResponse: { _ in
         } _: {
             #expect($0.account.session == nil)
-            #expect($0.noticeboard.notice?.text == "The API does not know you any more. Sign in again, please.")
+            #expect($0.noticeboard.notice?.text == "Your session with the API has ended. Please sign in again.")
         }
     }
 
-    @Test func `Who has signed in meanwhile stays signed in`() async throws {
+    @Test func `A user who signs in during the request stays signed in`() async throws {
         try await showAnother { [former] in
             try $0.account.$session.set(former)
-        } meanwhile: { [newer] in
+        } beforeResponse: { [newer] in
             try $0.account.$session.set(newer)
         } _: { [newer] in
             #expect($0.account.session == newer)
@@ -69,17 +69,17 @@ struct LateAnswerTests {
         }
     }
 
-    /// Somebody else who asks.
+    /// A concurrent request.
     @MainActor
     private final class Other {
         var task: Task<Void, Never>?
     }
 
-    @Test func `Who has signed in meanwhile and asks, too, stays signed in and gets a picture`() async throws {
+    @Test func `A user who signs in during the request and requests a picture, too, gets one`() async throws {
         let other = await Other()
         try await showAnother { [former] in
             try $0.account.$session.set(former)
-        } meanwhile: { [newer] controllers in
+        } beforeResponse: { [newer] controllers in
             try controllers.account.$session.set(newer)
             other.task = Task { await GalleryActions(controllers: controllers).showAnother() }
         } _: { [newer] in
@@ -90,18 +90,18 @@ struct LateAnswerTests {
     }
 
     @MainActor
-    @Test func `Whether the API is there is what the latest request has shown`() async {
+    @Test func `The latest request decides whether the API is online`() async {
         let availability = Availability()
         let (answered, answer) = AsyncStream<Void>.makeStream()
         let (asked, ask) = AsyncStream<Void>.makeStream()
         let older = Task {
-            await availability.look(ifNotFor: .zero) { () throws(PictureAPIError) in
+            await availability.observeIfIdle(for: .zero) { () throws(PictureAPIError) in
                 ask.finish()
                 for await _ in answered {}
             }
         }
         for await _ in asked {}
-        await availability.look(ifNotFor: .zero) { () throws(PictureAPIError) in throw .unreachable }
+        await availability.observeIfIdle(for: .zero) { () throws(PictureAPIError) in throw .unreachable }
         answer.finish()
         await older.value
         #expect(!availability.isOnline)

@@ -2,12 +2,12 @@ import Testing
 
 @testable import Gallery
 
-/// How long a notice stays.
+/// The time for which a notice is shown.
 @MainActor
 @Suite(.timeLimit(.minutes(10)))
 struct NoticeboardTests {
 
-    /// Pauses that end when the test wants it.
+    /// Pauses that the test ends.
     private actor Pauses {
         private var waiting: [(duration: Duration, end: CheckedContinuation<Void, Never>)] = []
 
@@ -32,7 +32,7 @@ struct NoticeboardTests {
         Noticeboard(time: .seconds(8)) { [pauses] in await pauses.pause($0) }
     }
 
-    @Test func `A notice leaves when its time is over, what can be undone later, an error last`() async {
+    @Test func `A notice disappears after its time, one with an undo later, and an error last`() async {
         let noticeboard = noticeboard()
         for (isError, offersUndo, seconds) in [(false, false, 8), (false, true, 32), (true, false, 64)] {
             noticeboard.show("Look!", isError: isError, offersUndo: offersUndo)
@@ -42,7 +42,7 @@ struct NoticeboardTests {
         }
     }
 
-    @Test func `The time of a notice that another one has replaced does not take that away`() async {
+    @Test func `The end of a replaced notice's time does not remove its replacement`() async {
         let noticeboard = noticeboard()
         noticeboard.show("First")
         noticeboard.show("Second", offersUndo: true)
@@ -53,7 +53,7 @@ struct NoticeboardTests {
         while noticeboard.notice != nil { await Task.yield() }
     }
 
-    @Test func `That a notice has left is told to the pages that are open`() async {
+    @Test func `Open pages are notified when a notice disappears`() async {
         let noticeboard = noticeboard()
         var changes = noticeboard.changes.events.makeAsyncIterator()
         _ = await changes.next()

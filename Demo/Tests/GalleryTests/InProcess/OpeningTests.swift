@@ -18,7 +18,7 @@ import Musl
 struct OpeningTests {
     let gallery = TestGallery()
 
-    /// A gallery with a favourite, a picture on the easel, and an image that nobody owns.
+    /// Creates a gallery with a favourite, a picture on the easel, and an orphaned image.
     ///
     /// - Returns: The keys of the images that have owners.
     private func leaveOrphan() async throws -> Set<String> {
@@ -31,28 +31,28 @@ struct OpeningTests {
         return owned
     }
 
-    @Test func `At the start, images that nobody owns are removed, and only those`() async throws {
+    @Test func `Orphaned images, and only those, are removed at the start`() async throws {
         let owned = try await leaveOrphan()
         #expect(owned.count == 2)
         await gallery.controllers().open()
         #expect(try await gallery.imageKeys() == owned)
     }
 
-    @Test func `Nothing is removed if the favourites cannot be loaded`() async throws {
+    @Test func `No image is removed if the favourites cannot be loaded`() async throws {
         let owned = try await leaveOrphan()
-        gallery.favourites.inject(.fail(.reads, .every, with: StorageError(.locked, "Somebody else has it.")))
+        gallery.favourites.inject(.fail(.reads, .every, with: StorageError(.locked, "Another process has locked it.")))
         await gallery.controllers().open()
         #expect(try await gallery.imageKeys().count == owned.count + 1)
     }
 
-    @Test func `Nothing is removed if the picture on the easel cannot be loaded`() async throws {
+    @Test func `No image is removed if the picture on the easel cannot be loaded`() async throws {
         let owned = try await leaveOrphan()
-        gallery.easel.inject(.fail(.reads, .every, with: StorageError(.locked, "Somebody else has it.")))
+        gallery.easel.inject(.fail(.reads, .every, with: StorageError(.locked, "Another process has locked it.")))
         await gallery.controllers().open()
         #expect(try await gallery.imageKeys().count == owned.count + 1)
     }
 
-    @Test func `Nothing is removed if a favourite cannot be decoded, because it may own an image`() async throws {
+    @Test func `No image is removed if a favourite cannot be decoded, because it may own one`() async throws {
         let owned = try await leaveOrphan()
         try await gallery.favourites.base.write(Data("{}".utf8), key: CacheKey("damaged"))
         let controllers = gallery.controllers()
@@ -62,18 +62,18 @@ struct OpeningTests {
         #expect(controllers.favourites.favourites.count == 1)
     }
 
-    @Test func `A folder belongs to one gallery at a time`() throws {
+    @Test func `One gallery at a time can use a folder`() throws {
         let folder = try Folder()
         let first = try GalleryStorage(directory: folder.directory("data"))
         #expect(throws: StorageError.self) { try GalleryStorage(directory: folder.directory("data")) }
         withExtendedLifetime(first) {}
     }
 
-    @Test func `A folder that is taken costs nobody else a descriptor`() async throws {
+    @Test func `Failing to lock a folder does not close a descriptor of other code`() async throws {
         let parent = try Folder()
         let folder = parent.directory("data")
         let first = try FolderLock(folder)
-        // Somebody who opens files meanwhile, and gets the numbers that have just become free.
+        // Concurrently opens files, which reuse the numbers of closed descriptors.
         let other = Task.detached {
             while !Task.isCancelled {
                 let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -84,7 +84,7 @@ struct OpeningTests {
         for _ in 0..<5000 {
             do {
                 _ = try FolderLock(folder)
-                Issue.record("It was locked twice.")
+                Issue.record("The folder was locked twice.")
             } catch let error as StorageError {
                 if error.code != .locked { throw error }
             }
@@ -94,7 +94,7 @@ struct OpeningTests {
         withExtendedLifetime((first, parent)) {}
     }
 
-    @Test func `A folder that cannot be made is an error that names it`() throws {
+    @Test func `The error for a folder that cannot be created names the folder`() throws {
         let folder = try Folder()
         try Data().write(to: folder.url.appendingPathComponent("data"))
         let error = #expect(throws: StorageError.self) { try GalleryStorage(directory: folder.directory("data")) }

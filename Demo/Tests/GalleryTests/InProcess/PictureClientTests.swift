@@ -6,7 +6,7 @@ import Testing
 
 struct PictureClientTests {
 
-    /// Asks an API for a picture.
+    /// Requests a picture from an API.
     private func fetch(
         _ api: StubAPI,
         timeLimit: Duration = .seconds(180),
@@ -27,13 +27,13 @@ struct PictureClientTests {
     private func expectUnexpected(_ api: StubAPI) async throws {
         try await fetch(api) { result in
             guard case .failure(.unexpected) = result else {
-                Issue.record("It was taken: \(result)")
+                Issue.record("The client accepted it: \(result)")
                 return
             }
         }
     }
 
-    @Test func `A picture comes with what there is to say about it`() async throws {
+    @Test func `A picture comes with its description`() async throws {
         try await fetch(StubAPI()) { result in
             let delivery = try? result.get()
             #expect(delivery?.picture.title == "A Stub")
@@ -53,17 +53,17 @@ struct PictureClientTests {
     }
 
     @Test(arguments: ["", "[]", "{}", "nonsense", String(repeating: "[", count: 10_000)])
-    func `What is no description is refused`(_ json: String) async throws {
+    func `Text that is not a description is refused`(_ json: String) async throws {
         try await expectUnexpected(StubAPI(description: json))
     }
 
-    @Test func `Answers that are too large are refused`() async throws {
+    @Test func `Responses that are too large are refused`() async throws {
         let long = StubAPI.description(["title": String(repeating: "x", count: PictureClient.descriptionLimit)])
         try await expectUnexpected(StubAPI(description: long))
         try await expectUnexpected(StubAPI(image: String(repeating: " ", count: PictureClient.imageLimit + 1)))
     }
 
-    @Test func `What is no SVG, or nothing, is refused`() async throws {
+    @Test func `An empty image and an image that is not SVG are refused`() async throws {
         try await expectUnexpected(StubAPI(type: "text/html"))
         try await expectUnexpected(StubAPI(image: ""))
     }
@@ -92,14 +92,14 @@ struct PictureClientTests {
             "nonsense", "<g/>", "<svg xmlns='http://www.w3.org/1999/xhtml'/>", "<svg xmlns:x='http://example.com/'/>",
             "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg/>", "<svg onload='alert(1)'/>", "<svg/><svg/>",
         ])
-    func `What is no drawing at all is refused`(_ document: String) async throws {
+    func `A document that is not a drawing is refused`(_ document: String) async throws {
         try await expectUnexpected(StubAPI(image: document))
         #expect(Drawing.objection(to: Data(document.utf8)) != nil)
-        // Other encodings are read by browsers.
+        // Browsers also read other encodings.
         #expect(Drawing.objection(to: Data([0xFF, 0xFE]) + Data(document.utf8.flatMap { [$0, 0] })) != nil)
     }
 
-    @Test func `Whatever the API draws is a drawing`() throws {
+    @Test func `The client accepts every picture that the API draws`() throws {
         for style in styles {
             for seed in 0..<20 as Range<UInt64> {
                 let artwork = try #require(Artwork(Artwork.ID(style: style.name, seed: seed)))
@@ -112,17 +112,17 @@ struct PictureClientTests {
         try await expectUnexpected(StubAPI(description: StubAPI.description(["image": "/elsewhere"])))
     }
 
-    @Test func `An answer that does not end is given up`() async throws {
+    @Test func `A response that does not end is abandoned`() async throws {
         let api = StubAPI(description: StubAPI.description(["image": "/never"]))
         try await fetch(api, timeLimit: .milliseconds(300)) { result in
             guard case .failure(.unreachable) = result else {
-                Issue.record("It was taken: \(result)")
+                Issue.record("The client accepted it: \(result)")
                 return
             }
         }
     }
 
-    @Test func `An API that is not there is told from one that talks nonsense`() async throws {
+    @Test func `An unreachable API and an invalid response are different errors`() async throws {
         let client = PictureClient(address: { "http://127.0.0.1:1" })
         await #expect(throws: PictureAPIError.unreachable) { try await client.check() }
     }

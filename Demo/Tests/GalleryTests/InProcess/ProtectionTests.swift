@@ -9,7 +9,7 @@ import Testing
 @testable import Gallery
 @testable import LocalServer
 
-/// Who may ask, and who may change something.
+/// Protection against requests of other websites.
 struct ProtectionTests {
     let gallery = TestGallery()
 
@@ -30,7 +30,7 @@ struct ProtectionTests {
             (["Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"], false),
             (["Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"], false),
         ] as [([String: String], Bool)])
-    func `Only our own pages may change something`(_ headers: [String: String], _ isAllowed: Bool) async throws {
+    func `Only the gallery's own pages can make changes`(_ headers: [String: String], _ isAllowed: Bool) async throws {
         try await gallery.run { client, controllers in
             try await controllers.easel.showAnother(nil)
             var fields = HTTPFields()
@@ -44,7 +44,7 @@ struct ProtectionTests {
         }
     }
 
-    @Test func `Looking changes nothing, wherever it comes from`() async throws {
+    @Test func `Requests of any origin may read pages`() async throws {
         try await gallery.run { client, _ in
             let headers: HTTPFields = [.secFetchSite: "cross-site", .origin: "http://evil.example"]
             try await client.execute(uri: "/", method: .get, headers: headers) { response in
@@ -60,11 +60,11 @@ struct ProtectionTests {
         ("localhost:80@evil.example", false), ("127.0.0.2", false), ("", false), ("localhost:x", false),
         ("0.0.0.0", false),
     ])
-    func `Only this machine is a host`(_ authority: String, _ isHere: Bool) {
+    func `Only names of this machine are accepted as hosts`(_ authority: String, _ isHere: Bool) {
         #expect(isThisMachine(authority) == isHere)
     }
 
-    @Test func `A name that somebody lets point to this machine gets nothing`() async throws {
+    @Test func `A request under a foreign host name is refused`() async throws {
         try await gallery.run(StubAPI(), .live) { client, _ in
             var request = HTTPClientRequest(url: "http://127.0.0.1:\(client.port ?? 0)/")
             request.headers.replaceOrAdd(name: "Host", value: "evil.example")
@@ -76,7 +76,7 @@ struct ProtectionTests {
         #expect(!isThisMachine(nil))
     }
 
-    @Test func `Every page says what browsers must not do with it`() async throws {
+    @Test func `Every page has the headers that restrict browsers`() async throws {
         try await gallery.run { client, _ in
             for path in ["/", "/nothing", "/assets/gallery.js"] {
                 try await client.execute(uri: path, method: .get) { response in
@@ -91,7 +91,7 @@ struct ProtectionTests {
         }
     }
 
-    @Test func `A session's token is in none of its texts`() {
+    @Test func `No description of a session contains its token`() {
         let session = Session(name: "Ada", token: "secret")
         for text in ["\(session)", String(reflecting: session), "\(Optional(session) as Any)", "\([session])"] {
             #expect(!text.contains("secret"))

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Gallery
 
-/// What the routes answer, without a browser.
+/// The responses of the routes, without a browser.
 struct RouteTests {
     let gallery = TestGallery()
 
-    /// The headers that a browser sends with a form of ours.
+    /// The headers that a browser sends with a form of the gallery.
     static let ours: HTTPFields = [.origin: "http://localhost", .contentType: "application/x-www-form-urlencoded"]
 
-    @Test func `A form leads back to the page that it was on, and a script gets no page`() async throws {
+    @Test func `A form redirects to the page that contained it, and a script gets no page`() async throws {
         try await gallery.run { client, _ in
             var headers = Self.ours
             try await client.execute(uri: "/notice/dismiss", method: .post, headers: headers) { response in
@@ -41,7 +41,7 @@ struct RouteTests {
         }
     }
 
-    @Test func `Whatever the API says is shown as text`() async throws {
+    @Test func `Texts of the API are escaped`() async throws {
         let evil = "\"><script>alert(1)</script>{{title}}&lt;"
         let api = StubAPI(
             description: StubAPI.description([
@@ -62,7 +62,7 @@ struct RouteTests {
         }
     }
 
-    @Test func `An image is served as nothing but an image`() async throws {
+    @Test func `The headers of an image make browsers treat it as an image only`() async throws {
         try await gallery.run { client, controllers in
             try await controllers.easel.showAnother(nil)
             let key = await controllers.easel.exhibit?.image.text ?? ""
@@ -83,17 +83,17 @@ struct RouteTests {
         "/assets/..%2FTemplates%2Fhome.mustache",
         "/assets/home.mustache", "/%00",
     ])
-    func `What does not exist is said to be missing, on a page`(_ path: String) async throws {
+    func `An unknown path gets a page that says so`(_ path: String) async throws {
         try await gallery.run { client, _ in
             try await client.execute(uri: path, method: .get) { response in
                 #expect(response.status == .notFound)
-                #expect(String(buffer: response.body).contains("There is nothing here"))
+                #expect(String(buffer: response.body).contains("Page not found"))
                 #expect(response.headers[.contentSecurityPolicy] != nil)
             }
         }
     }
 
-    @Test func `A method that a path is not for is refused, and the others are named`() async throws {
+    @Test func `A method that a path does not support is refused with the supported ones`() async throws {
         let expectations: [(String, HTTPRequest.Method, String)] = [
             ("/", .post, "GET, HEAD"), ("/pictures/next", .get, "POST"), ("/favourites/a/remove", .delete, "POST"),
             ("/favourites/a", .put, "GET, HEAD, POST"), ("/events", .post, "GET, HEAD"), ("/api/off", .head, "POST"),
@@ -108,7 +108,7 @@ struct RouteTests {
         }
     }
 
-    @Test func `Pages and files can be asked for by HEAD`() async throws {
+    @Test func `Pages and files support HEAD`() async throws {
         try await gallery.run { client, _ in
             for path in ["/", "/assets/gallery.css", "/assets/gallery.js", "/assets/icon.svg"] {
                 try await client.execute(uri: path, method: .head) { response in
@@ -119,7 +119,7 @@ struct RouteTests {
         }
     }
 
-    @Test func `Forms that are not as the page offers them are refused`() async throws {
+    @Test func `Forms with invalid values are refused`() async throws {
         let long = String(repeating: "x", count: 20_000)
         let forms: [(String, String, HTTPResponse.Status)] = [
             ("/settings/theme", "theme=pink", .badRequest), ("/settings/theme", "", .badRequest),
@@ -143,23 +143,24 @@ struct RouteTests {
         }
     }
 
-    @Test func `A name that is short to the eye but long in bytes is refused`() async throws {
+    @Test func `A name with few characters but many bytes is refused`() async throws {
         let controllers = await gallery.controllers()
         let family = "👩‍👩‍👧‍👦"
         #expect(family.count == 1 && family.utf8.count == 25)
         await GalleryActions(controllers: controllers).signIn(
             name: String(repeating: family, count: 9), password: "easel")
         #expect(
-            await controllers.noticeboard.notice?.text == "A name has 1 to 40 characters, and no more than 200 bytes.")
+            await controllers.noticeboard.notice?.text == "A name must have 1 to 40 characters and at most 200 bytes.")
     }
 
-    @Test func `Favourites that could not be loaded are shown as a failure, and can be loaded again`() async throws {
-        gallery.favourites.inject(.fail(.reads, .every, with: StorageError(.locked, "Somebody <else> has it.")))
+    @Test func `The page reports favourites that could not be loaded, and can load them again`() async throws {
+        gallery.favourites.inject(
+            .fail(.reads, .every, with: StorageError(.locked, "Another <process> has locked it.")))
         try await gallery.run { client, _ in
             try await client.execute(uri: "/", method: .get) { response in
                 let html = String(buffer: response.body)
                 #expect(html.contains("The favourites could not be loaded"))
-                #expect(html.contains("Somebody &lt;else&gt; has it."))
+                #expect(html.contains("Another &lt;process&gt; has locked it."))
                 #expect(!html.contains("Nothing here yet"))
             }
             gallery.favourites.clearFaults()
@@ -181,7 +182,7 @@ struct RouteTests {
         }
     }
 
-    @Test func `A failure of the storage is no blank page`() async throws {
+    @Test func `A failure of the storage gets an error page`() async throws {
         gallery.images.inject(.fail(.reads, .every, with: StorageError(.inputOutput, "The disk is on fire.")))
         try await gallery.run { client, _ in
             try await client.execute(uri: "/images/00000000000000000000000000000000", method: .get) { response in

@@ -4,21 +4,21 @@ import HummingbirdTesting
 
 @testable import Gallery
 
-/// An API whose answers a test decides.
+/// An API whose responses a test determines.
 struct StubAPI: Sendable {
-    /// What it says about its picture, in JSON.
+    /// The description of its picture, in JSON.
     var description = StubAPI.description()
-    /// The picture's bytes.
+    /// The bytes of the picture.
     var image =
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4\" height=\"3\"><rect width=\"4\" height=\"3\"/></svg>"
-    /// The type that it says they have.
+    /// The content type of the bytes.
     var type = "image/svg+xml"
-    /// What it does when it is asked for a picture, before it answers.
+    /// An action before it responds to a request for a picture.
     var beforeAnswer: @Sendable () async -> Void = {}
-    /// Whose picture it refuses, as if it did not know the session.
+    /// The token for which it refuses pictures, as if it did not know the session.
     var unknownToken: String?
 
-    /// A description as agreed, but for what is given.
+    /// A valid description with the given changes.
     static func description(_ changes: [String: any Sendable] = [:]) -> String {
         var values: [String: any Sendable] = [
             "id": "stub-1", "title": "A Stub", "style": "stub", "algorithm": "By hand", "palette": "Grey",
@@ -30,7 +30,7 @@ struct StubAPI: Sendable {
         return String(decoding: json ?? Data(), as: UTF8.self)
     }
 
-    /// Runs a body while the API listens.
+    /// Runs a body while the API is listening.
     func run(_ body: @Sendable (_ address: String) async throws -> Void) async throws {
         let router = Router()
         router.get("v1/status") { _, _ in HTTPResponse.Status.noContent }
@@ -47,7 +47,7 @@ struct StubAPI: Sendable {
         }
         router.get("elsewhere") { _, _ in Response.redirect(to: "/stub.svg") }
         router.get("never") { request, _ in
-            // It begins, and does not end before the one who has asked goes away.
+            // The response begins, and does not end before the client disconnects.
             Response(
                 status: .ok, headers: [.contentType: "image/svg+xml"],
                 body: ResponseBody { writer in

@@ -8,28 +8,28 @@ import Logging
 
 @testable import Gallery
 
-/// Engines that a test can look into and let fail.
+/// Engines that a test can inspect and make fail.
 typealias FaultyMemory = FaultInjectingStorageEngine<MemoryStorageEngine>
 
-/// A gallery without a process of its own: engines in memory, and an API that the test decides about.
+/// An in-process gallery on in-memory engines, with an API that the test controls.
 struct TestGallery: Sendable {
     let favourites = FaultyMemory(MemoryStorageEngine())
     let easel = FaultyMemory(MemoryStorageEngine())
     let images = FaultyMemory(MemoryStorageEngine())
-    /// Where the API is instead of where it listens.
+    /// Redirects requests for the API to another address.
     let detour = Detour()
-    /// The values of this folder's name are in the user's folders, so they are made to be harmless.
+    /// A suite of user defaults that only the tests use.
     private let suite = "emporium-gallery-tests"
 
-    /// The controllers on these engines, as after a start.
+    /// The controllers on these engines, as after a start of the program.
     @MainActor
     func controllers(apiAt address: String = "http://127.0.0.1:1") -> GalleryControllers {
         let storage = GalleryStorage(
             favourites: favourites, easel: easel, images: images, secrets: MemorySecretStorage(), defaultsSuite: suite)
-        // A busy machine is no defect.
+        // The limit is long, so that a busy machine does not fail a test.
         let connection = PictureAPIConnection(
             address: { detour.address ?? address }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180))
-        // What is shown stays until the test has seen it.
+        // Notices stay until the test has seen them.
         return GalleryControllers(
             storage: storage, connection: connection, noticeboard: Noticeboard(time: .seconds(1_000_000)),
             logger: Logger(label: "tests"))
@@ -45,26 +45,27 @@ struct TestGallery: Sendable {
             let controllers = await controllers(apiAt: address)
             await controllers.open()
             let routes = GalleryRoutes(
-                controllers, templates: try await Templates(), heartbeat: .milliseconds(100), lookout: .milliseconds(50)
+                controllers, templates: try await Templates(), heartbeat: .milliseconds(100),
+                checkInterval: .milliseconds(50)
             )
             let application = Application(responder: await routes.router().buildResponder())
             try await application.test(setUp) { client in try await body(client, controllers) }
         }
     }
 
-    /// The keys of the images that are stored.
+    /// The keys of the stored images.
     func imageKeys() async throws -> Set<String> {
         Set(try await images.base.fetchKeys().map(\.value))
     }
 }
 
-/// Leads away from an API, as if that had gone.
+/// Replaces the address of an API, as if the API had gone.
 final class Detour: @unchecked Sendable {
     // @unchecked because every access to `value` holds `lock`.
     private let lock = NSLock()
     private var value: String?
 
-    /// Where it leads, `nil` for nowhere else.
+    /// The replacement, `nil` for none.
     var address: String? {
         get { lock.withLock { value } }
         set { lock.withLock { value = newValue } }
@@ -72,7 +73,7 @@ final class Detour: @unchecked Sendable {
 }
 
 extension Exhibit {
-    /// An exhibit whose image has been stored.
+    /// An exhibit with a stored image.
     static func stored(_ id: String, image: String? = nil, in images: ImageStore) async throws -> Exhibit {
         let picture = Picture(
             id: id, title: "Picture \(id)", style: "stub", algorithm: "By hand", palette: "Grey", colors: ["#808080"],

@@ -3,20 +3,20 @@ import Foundation
 
 @testable import Gallery
 
-/// The program as it is shipped, in a process of its own, with a folder of its own.
+/// The program as users run it, in a process and a folder of its own.
 final class DemoProgram: @unchecked Sendable {
-    // @unchecked because `Process` is thread-safe in what is used of it.
+    // @unchecked because the used members of `Process` are thread-safe.
     private let process: Process
 
-    /// Where it listens, such as `http://127.0.0.1:40123`.
+    /// The address, such as `http://127.0.0.1:40123`.
     let address: String
-    /// What it has printed before it listened.
+    /// The output up to the line with the address.
     let announcement: String
 
     private let end: AsyncStream<Int32>
     private let log: URL
 
-    /// Why the program does not run.
+    /// The reason why the program does not run.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -24,18 +24,18 @@ final class DemoProgram: @unchecked Sendable {
     /// Starts the program and waits until it listens.
     ///
     /// - Parameters:
-    ///   - folder: Where it keeps everything; what it keeps is there when it is started again.
-    ///   - port: The port that it is to listen on; any if it is left out.
-    ///   - seed: Which pictures it shows.
+    ///   - folder: The folder of the program's data, which survives restarts.
+    ///   - port: The port to listen on; any port by default.
+    ///   - seed: The seed of the pictures.
     ///   - options: Further options.
     init(in folder: Folder, port: Int = 0, seed: UInt64 = 11, _ options: String...) async throws {
         let process = Process()
         process.executableURL = try Self.executable()
         process.arguments =
             ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"]
-            // However slow the machine is, what is shown stays until the test has seen it.
+            // Notices stay until the test has seen them, however slow the machine is.
             + ["--notice-seconds", "1000000"] + options
-        // The preferences are in the user's folders, which are to be the test's own.
+        // The preferences are in the user's folders, which must be the test's own.
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["HOME": folder.url.path, "XDG_DATA_HOME": folder.directory("share").url.path]
         ) { $1 }
@@ -59,7 +59,7 @@ final class DemoProgram: @unchecked Sendable {
             let stop = announcement[start.lowerBound...].range(of: "/ ")
         else {
             process.terminate()
-            throw Failure(description: "The program does not listen: \(announcement) \(Self.text(log))")
+            throw Failure(description: "The program is not listening: \(announcement) \(Self.text(log))")
         }
         address = String(announcement[start.lowerBound..<stop.lowerBound])
     }
@@ -68,25 +68,25 @@ final class DemoProgram: @unchecked Sendable {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// Sends a signal and waits for the end.
+    /// Sends a signal and waits for the program to exit.
     ///
-    /// - Returns: The exit status, or, if a signal has ended it, the signal's number below zero.
+    /// - Returns: The exit status, or the negative number of the signal that ended the program.
     func stop(_ signal: Int32 = SIGTERM) async throws -> Int32 {
         kill(process.processIdentifier, signal)
         let end = end
         let status = try await withDeadline(.seconds(180)) { await end.first { _ in true } }
-        guard let status else { throw Failure(description: "The program had ended before.") }
+        guard let status else { throw Failure(description: "The program had already exited.") }
         return status
     }
 
-    /// All that was logged in this folder, also by programs before.
+    /// The log of all programs that have used this folder.
     var logged: String { Self.text(log) }
 
     private static func text(_ log: URL) -> String {
         (try? String(contentsOf: log, encoding: .utf8)) ?? "There is no log."
     }
 
-    /// What the program says until it says where it is, or until it ends.
+    /// The output of the program up to its address, or up to its end.
     private static func announcement(_ output: FileHandle) async -> String {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -99,7 +99,7 @@ final class DemoProgram: @unchecked Sendable {
         }
     }
 
-    /// The program is built into the folder that the tests are in.
+    /// The build puts the program into the same folder as the tests.
     static func executable() throws -> URL {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }

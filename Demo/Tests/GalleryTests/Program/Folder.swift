@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// A folder that exists as long as this object.
+/// A temporary folder, which is removed with this object.
 final class Folder: Sendable {
     let url: URL
 
@@ -14,11 +14,11 @@ final class Folder: Sendable {
         do {
             try FileManager.default.removeItem(at: url)
         } catch {
-            print("A folder of the tests stays: \(error)")
+            print("A temporary folder was not removed: \(error)")
         }
     }
 
-    /// A folder in this one.
+    /// A subfolder.
     func directory(_ name: String) -> FileManager.Directory {
         FileManager.Directory(url: url.appendingPathComponent(name, isDirectory: true))
     }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import Gallery
 
-/// What is left when the program is killed in the middle of its work.
+/// The state after the program is killed in the middle of its work.
 @Suite(.serialized)
 struct KillTests {
 
-    @Test func `Whenever the program is killed, what it has confirmed is there, and every favourite has its bytes`()
+    @Test func `After a kill at any time, all confirmed changes are stored and every favourite has its bytes`()
         async throws
     {
         let folder = try Folder()
@@ -20,7 +20,7 @@ struct KillTests {
         for round in 0..<6 {
             let program = try await DemoProgram(in: folder)
             let visitor = Visitor(address: program.address)
-            // Killed after so many confirmations, while the next action is under way.
+            // Killed after this number of confirmations, during the next action.
             let confirmations = Int.random(in: 1...25, using: &random)
             try await visitor.work(untilConfirmed: confirmations) {
                 _ = try await program.stop(SIGKILL)
@@ -31,7 +31,7 @@ struct KillTests {
             #expect(kept.favourites.isSubset(of: visitor.expected.union(visitor.uncertain)), "round \(round)")
             #expect(kept.missingImages == [], "round \(round)")
 
-            // After the next start there is nothing that nobody owns, and every picture can be seen.
+            // After the next start no image is orphaned, and every picture can be loaded.
             let again = try await DemoProgram(in: folder)
             let page = try await Visitor(address: again.address).page()
             for image in page.matches(of: #/src="(/images/[0-9a-f]{32})"/#).map(\.1) {
@@ -49,7 +49,7 @@ struct KillTests {
         var orphans: Set<String>
     }
 
-    /// What is in the files, read without the program.
+    /// The contents of the files, read without the program.
     private func contents(of folder: Folder) async throws -> Contents {
         let file = try SQLiteStorageEngine(opening: folder.directory("data"), databaseFilename: "gallery")
         let store = try await Store<Favourite>(storage: try file.collection(named: "favourites"))
@@ -66,12 +66,12 @@ struct KillTests {
     }
 }
 
-/// Somebody who adds and removes favourites as fast as the program confirms it, and remembers what it has confirmed.
+/// A user who adds and removes favourites as fast as the program confirms it, and remembers the confirmed changes.
 private final class Visitor {
     private let address: String
-    /// What must be there, as far as it was confirmed.
+    /// The favourites that must be stored, according to the confirmations.
     private(set) var expected: Set<String> = []
-    /// What was asked for last and not confirmed.
+    /// The last change, if it was not confirmed.
     private(set) var uncertain: Set<String> = []
     private var confirmed = 0
 
@@ -79,7 +79,8 @@ private final class Visitor {
         self.address = address
     }
 
-    /// Works until so much was confirmed, and goes on while something happens, until the program does not answer.
+    /// Makes changes until the given number is confirmed, then continues while a body runs, until the program does not
+    /// respond.
     func work(untilConfirmed count: Int, then happening: @escaping @Sendable () async throws -> Void) async throws {
         let known = try await page()
         expected = Set(known.matches(of: #/data-id="([a-z0-9-]+)"/#).map { String($0.1) })
@@ -88,7 +89,7 @@ private final class Visitor {
             do {
                 try await act()
             } catch {
-                // Nobody answers any more.
+                // The program does not respond.
                 if happens != nil { break }
                 throw error
             }
@@ -130,7 +131,7 @@ private final class Visitor {
         return String(buffer: try await response.body.collect(upTo: 1_000_000))
     }
 
-    /// What a path is answered with.
+    /// The response for a path.
     func status(_ path: String) async throws -> HTTPResponseStatus {
         try await http.execute(HTTPClientRequest(url: address + path), timeout: .seconds(180)).status
     }

@@ -1,12 +1,12 @@
 import Foundation
 
 extension Process {
-    /// Runs it, one at a time: of two that Foundation starts at once, one can inherit what tells that the other has ended, and
-    /// that other then seems to run as long as it does.
+    /// Starts the process. Only one process is started at a time: if Foundation starts two concurrently, one can
+    /// inherit the descriptor that signals the end of the other, which then seems to run until both have ended.
     func start() throws {
         try Self.starting.withLock { try run() }
     }
 
-    /// Held by whoever starts a program, in whatever way.
+    /// Held while any program is started.
     static let starting = NSLock()
 }

@@ -5,7 +5,7 @@ import Testing
 struct ProgramTests {
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `It says where it is, and ends with status 0 when it is told to`(_ signal: Int32) async throws {
+    func `The program prints its address, and exits with status 0 after a signal`(_ signal: Int32) async throws {
         let folder = try Folder()
         let program = try await DemoProgram(in: folder)
         #expect(program.announcement.contains("The gallery is at http://127.0.0.1:"))
@@ -13,7 +13,7 @@ struct ProgramTests {
         #expect(program.logged == "")
     }
 
-    @Test func `If its port is taken it takes the next one and says so`() async throws {
+    @Test func `If its port is taken, the program uses the next one and says so`() async throws {
         let (one, other) = (try Folder(), try Folder())
         let first = try await DemoProgram(in: one)
         let port = try #require(Int(first.address.split(separator: ":")[2]))
@@ -24,18 +24,18 @@ struct ProgramTests {
         #expect(try await second.stop() == 0)
     }
 
-    @Test func `A second one on the same folder does not start`() async throws {
+    @Test func `A second gallery on the same folder does not start`() async throws {
         let folder = try Folder()
         let first = try await DemoProgram(in: folder)
         let failure = await #expect(throws: DemoProgram.Failure.self) { try await DemoProgram(in: folder) }
-        #expect(failure?.description.contains("Another gallery runs on") == true)
+        #expect(failure?.description.contains("Another gallery is using") == true)
         #expect(try await first.stop() == 0)
     }
 
     @Test(
         arguments: [
             (["--help"], 0, "The port to listen on"), (["--port", "70000"], 64, "from 0 to 65535"),
-            (["--port", "x"], 64, "--port"), (["--data", ""], 64, "empty"), (["--wat"], 64, "--wat"),
+            (["--port", "x"], 64, "--port"), (["--data", ""], 64, "must have a name"), (["--wat"], 64, "--wat"),
             (["more"], 64, "more"),
         ] as [([String], Int32, String)])
     func `Options are explained and checked`(_ arguments: [String], _ status: Int32, _ text: String) async throws {
@@ -46,7 +46,7 @@ struct ProgramTests {
         process.standardOutput = output
         process.standardError = output
         try process.start()
-        // On a thread that may wait: others have to get on meanwhile.
+        // On a thread that may block, because other tests need the cooperative pool.
         let said = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let bytes = output.fileHandleForReading.readDataToEndOfFile()

@@ -8,8 +8,8 @@ import Glibc
 import Musl
 #endif
 
-/// The next bytes of a pipe, waiting for them; empty at its end. A signal that comes meanwhile does not matter, while
-/// `availableData` of Foundation ends the program then.
+/// Reads the next bytes of a pipe and waits for them; the result is empty at the end of the pipe. Signals may interrupt
+/// the wait, while Foundation's `availableData` would end the program.
 func nextBytes(of file: FileHandle) -> Data {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 
-/// The connections of the tests. When nobody listens that is said at once.
+/// The connections of the tests. A refused connection fails immediately.
 let http: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false

@@ -4,10 +4,10 @@ import Foundation
 
 /// A comma-separated list, such as `1k,10k`.
 struct List<Element: ListElement>: ExpressibleByArgument, Sendable {
-    /// The elements, without those that are there twice.
+    /// The elements without duplicates.
     var elements: [Element]
 
-    /// Reads a list.
+    /// Parses a list.
     init?(argument: String) {
         elements = []
         for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
@@ -16,7 +16,7 @@ struct List<Element: ListElement>: ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Makes a list.
+    /// Creates a list.
     init(_ elements: [Element]) {
         self.elements = elements
     }
@@ -24,9 +24,9 @@ struct List<Element: ListElement>: ExpressibleByArgument, Sendable {
     var defaultValueDescription: String { elements.map { "\($0)" }.joined(separator: ",") }
 }
 
-/// What a ``List`` can hold.
+/// An element of a ``List``.
 protocol ListElement: Equatable, Sendable {
-    /// Reads an element.
+    /// Parses an element.
     init?(part: String)
 }
 
@@ -34,12 +34,12 @@ extension Operation: ListElement {
     init?(part: String) { self.init(rawValue: part) }
 }
 
-/// A number that can be written as `10k` or `1M`.
+/// A number that can also be written as `10k` or `1M`.
 struct Count: ListElement, ExpressibleByArgument, CustomStringConvertible {
     /// The number.
     var number: Int
 
-    /// Makes a number.
+    /// Creates a number.
     init(_ number: Int) {
         self.number = number
     }
@@ -62,12 +62,12 @@ struct Count: ListElement, ExpressibleByArgument, CustomStringConvertible {
     }
 }
 
-/// A time that can be written as `0.5`, `2s` or `200ms`.
+/// A duration that can be written as `0.5`, `2s` or `200ms`.
 struct Seconds: ExpressibleByArgument, CustomStringConvertible, Sendable {
-    /// The time.
+    /// The duration.
     var duration: Duration
 
-    /// Makes a time.
+    /// Creates a duration.
     init(_ duration: Duration) {
         self.duration = duration
     }
@@ -83,11 +83,11 @@ struct Seconds: ExpressibleByArgument, CustomStringConvertible, Sendable {
     var description: String { "\(Double(duration.nanoseconds) / 1e9)" }
 }
 
-/// ``StorageDurability`` as it is written.
+/// ``StorageDurability`` as a command-line argument.
 enum Durability: String, CaseIterable, ExpressibleByArgument, Codable, Sendable {
     case full
     case relaxed
 
-    /// What an engine understands.
+    /// The level for engines.
     var forEngines: StorageDurability { self == .full ? .full : .relaxed }
 }

@@ -1,36 +1,36 @@
 import ArgumentParser
 import Foundation
 
-/// `profiler compare`: shows what has become faster or slower between two runs.
+/// `profiler compare`: shows which operations are faster or slower in the second of two runs.
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
         abstract: "Compares two files of results.",
         discussion: """
-            Ratios are B / A: below 1, calls of B take less time; above 1 in the last column, B does more in the same \
-            time. A change is marked if all slices of one measurement lie beyond all of the other, which happens by \
+            Ratios are B / A. For latencies a ratio below 1 means that B is faster; for throughput, a ratio above 1. A \
+            change is marked if all slices of one measurement are above all slices of the other, which happens by \
             chance once in 126 comparisons, and the medians differ by more than 3 %.
 
             Examples:
               profiler compare before.json after.json
               profiler compare before.json after.json --fail-above 1.2
 
-            Engines are matched by name. If each file has one engine, these two are compared whatever their names.
+            Engines are matched by name. If each file has one engine, these two are compared even if their names differ.
             """
     )
 
-    @Argument(help: "The results to compare with.")
+    @Argument(help: "The results of the baseline.")
     var a: String
 
-    @Argument(help: "The results that are judged.")
+    @Argument(help: "The results to compare with the baseline.")
     var b: String
 
     @Option(
         help: ArgumentHelp(
-            "Exit with 1 if the median of any operation is marked and its ratio is above this.", valueName: "ratio"))
+            "Exit with status 1 if any marked median has a ratio above this one.", valueName: "ratio"))
     var failAbove: Double?
 
-    @Flag(help: "Only show what is marked.")
+    @Flag(help: "Only show marked changes.")
     var changesOnly = false
 
     func validate() throws {
@@ -46,7 +46,7 @@ struct CompareCommand: ParsableCommand {
         let slower = comparison.rows.filter { $0.isSlower(than: failAbove) }
         if !slower.isEmpty {
             Terminal.standard(.standardError).write(
-                "\(slower.count) of \(comparison.rows.count) medians are above \(failAbove) times what they were.\n")
+                "\(slower.count) of \(comparison.rows.count) medians are above \(failAbove) times the baseline.\n")
             throw ExitCode(1)
         }
     }

@@ -5,7 +5,7 @@ import Foundation
 struct ProfilerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "profiler",
-        abstract: "Measures storage engines, and the store on them, and shows what it finds out.",
+        abstract: "Measures storage engines and stores on them, and reports the results.",
         discussion: """
             Examples:
               profiler run                     sqlite, disk and memory, into profile.html
@@ -14,8 +14,8 @@ struct ProfilerCommand: AsyncParsableCommand {
               profiler compare old.json new.json
               profiler render a.json b.json --html ab.html
 
-            Exit codes: 0 if all went well, 1 if compare --fail-above found something slower than allowed, 2 if an \
-            engine failed or a file could not be read or written, 64 for a wrong command line.
+            Exit status: 0 after success, 1 if compare --fail-above found an operation that is too slow, 2 if an \
+            engine failed or a file could not be read or written, 64 for an invalid command line.
             """,
         subcommands: [RunCommand.self, CompareCommand.self, RenderCommand.self],
         defaultSubcommand: RunCommand.self
@@ -39,7 +39,7 @@ struct ProfilerCommand: AsyncParsableCommand {
         }
     }
 
-    /// Says what went wrong and ends the process.
+    /// Prints an error and ends the process.
     private static func fail(_ message: String) -> Never {
         let terminal = Terminal.standard(.standardError)
         terminal.write(terminal.styled("Error: ", .red) + Terminal.safe(message) + "\n")

@@ -1,29 +1,30 @@
 import ArgumentParser
 import Foundation
 
-/// `profiler render`: makes a report of results.
+/// `profiler render`: creates a report from results.
 struct RenderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "render",
-        abstract: "Makes a report of one or more files of results.",
+        abstract: "Creates a report from one or more files of results.",
         discussion: """
-            Engines of several files stand side by side; those of one name are told apart by the names of their files.
+            Engines of several files are shown side by side. Engines with the same name are distinguished by their \
+            files.
 
             Example:
               profiler render laptop.json server.json --html both.html
             """
     )
 
-    @Argument(help: "Files that run --json has written.")
+    @Argument(help: "Files written by run --json.")
     var results: [String]
 
-    @Option(help: ArgumentHelp("Where to write the report; - is standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the report; - is standard output.", valueName: "file"))
     var html = "profile.html"
 
     func run() throws {
         let url = html == "-" ? nil : try Outputs.checked(html)
         var profiles = try results.map { try Profile(path: $0) }
-        Profile.tellApart(
+        Profile.disambiguate(
             &profiles, names: results.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent })
         let report = Data(Report(profiles: profiles).html.utf8)
         if let url {

@@ -8,8 +8,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Measures engines and writes a report.",
         discussion: """
-            Nothing that exists is touched: an address must name a path where nothing is, or an empty folder, and what \
-            is written there is removed again. An engine's name alone stands for a temporary folder.
+            Existing data is never changed: the path of an address must not exist or must be an empty folder, and the \
+            data that is written there is removed at the end. An engine's name without a path uses a temporary folder.
 
             Examples:
               profiler run
@@ -19,7 +19,7 @@ struct RunCommand: AsyncParsableCommand {
               profiler run sqlite --engine .build/release/my-profiler
 
             Operations of engines: \(Operation.ofEngines.map(\.rawValue).joined(separator: ", ")).
-            Operations of the store: \(Operation.ofTheStore.map(\.rawValue).joined(separator: ", ")).
+            Operations of stores: \(Operation.ofTheStore.map(\.rawValue).joined(separator: ", ")).
             """
     )
 
@@ -32,7 +32,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("engine"),
         help: ArgumentHelp(
-            "A program made with the library EngineProfiler, whose engines are measured, too.", valueName: "program"))
+            "A program that uses the library EngineProfiler; its engines are measured, too.", valueName: "program"))
     var programs: [String] = []
 
     @Flag(help: "Measure a Store on each engine, too.")
@@ -40,67 +40,69 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to measure, separated by commas. Default: all operations of engines, and with --store all of the store, too.",
+            "The operations to measure, separated by commas. Default: all operations of engines, and with --store those of stores.",
             valueName: "names"))
     var operations: List<Operation>?
 
     @Option(help: ArgumentHelp("Numbers of items. (default: 1k,10k,100k)", valueName: "numbers"))
     var sizes: List<Count>?
 
-    @Option(help: ArgumentHelp("How many bytes a value has.", valueName: "number"))
+    @Option(help: ArgumentHelp("The size of a value in bytes.", valueName: "number"))
     var valueBytes = Count(256)
 
-    @Option(help: ArgumentHelp("How many items a call for several handles.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of items in a batch.", valueName: "number"))
     var batch = Count(100)
 
-    @Option(help: ArgumentHelp("How many workers make calls at the same time.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of concurrent workers.", valueName: "number"))
     var concurrency = Count(1)
 
-    @Option(help: ArgumentHelp("How long each operation is measured. (default: 0.5)", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time to measure each operation. (default: 0.5)", valueName: "seconds"))
     var duration: Seconds?
 
-    @Option(help: ArgumentHelp("Make so many calls of each operation, however long they take.", valueName: "number"))
+    @Option(help: ArgumentHelp("Make this number of calls of each operation instead.", valueName: "number"))
     var repetitions: Count?
 
-    @Option(help: ArgumentHelp("What a finished write has survived.", valueName: "level"))
+    @Option(help: ArgumentHelp("The durability of a finished write.", valueName: "level"))
     var durability = Durability.full
 
-    @Option(help: ArgumentHelp("What the items and their order follow from.", valueName: "number"))
+    @Option(help: ArgumentHelp("The seed of the items and of their order.", valueName: "number"))
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("Where to put temporary data (default: /var/tmp).", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder for temporary data. (default: /var/tmp)", valueName: "folder"))
     var directory: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where to write the report, in place of an older one. (default: profile.html)", valueName: "file"))
+            "The file for the report, which is overwritten. (default: profile.html)", valueName: "file"))
     var html: String?
 
-    @Option(help: ArgumentHelp("Where to write the results; - is standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the results; - is standard output.", valueName: "file"))
     var json: String?
 
     @Flag(help: "Write no report.")
     var noHtml = false
 
-    @Flag(help: "Small sizes and times: a first look in seconds.")
+    @Flag(help: "Use small sizes and times for a first result in seconds.")
     var quick = false
 
     func validate() throws {
         if duration != nil && repetitions != nil {
-            throw ValidationError("Give either --duration or --repetitions.")
+            throw ValidationError("Use either --duration or --repetitions.")
         }
-        if noHtml && html != nil { throw ValidationError("Give either --html or --no-html.") }
+        if noHtml && html != nil { throw ValidationError("Use either --html or --no-html.") }
         if valueBytes.number < Dataset.smallestValue {
-            throw ValidationError("--value-bytes must be at least \(Dataset.smallestValue), which tell items apart.")
+            throw ValidationError(
+                "--value-bytes must be at least \(Dataset.smallestValue), the bytes that identify an item.")
         }
         if let smallest = chosenSizes.min(), smallest < concurrency.number {
-            throw ValidationError("--concurrency must be no larger than the smallest of the sizes, \(smallest).")
+            throw ValidationError("--concurrency must not be larger than the smallest size, \(smallest).")
         }
-        // An address may be told by what is at its path, so a wrong one is an error of the command line here.
+        // The engine of an address can depend on the file at its path, so an invalid address is an error of the command
+        // line.
         let subjects = try self.subjects()
         for (index, subject) in subjects.enumerated()
         where subjects[..<index].contains(where: { $0.name == subject.name }) {
-            throw ValidationError("\(subject.name) is named twice.")
+            throw ValidationError("\(subject.name) is given twice.")
         }
     }
 
@@ -121,7 +123,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private func subjects() throws -> [Subject] {
         let engines = Profiler.engines
-        let words = addresses.isEmpty && programs.isEmpty ? defaultWords(engines) : addresses
+        let words = addresses.isEmpty && programs.isEmpty ? defaultAddresses(engines) : addresses
         do {
             return try words.map { try Subject($0, engines: engines) }
         } catch let error as ProfilerError {
@@ -129,7 +131,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func defaultWords(_ engines: [ProfiledEngine]) -> [String] {
+    private func defaultAddresses(_ engines: [ProfiledEngine]) -> [String] {
         engines.isEmpty ? BuiltInEngine.allCases.map(\.rawValue) : engines.map(\.name)
     }
 

@@ -1,14 +1,14 @@
-/// How much one operation is measured.
+/// The amount of measuring for one operation.
 enum Budget: Sendable, Equatable {
-    /// For so long, and at least one call in each slice.
+    /// A time, with at least one call in each slice.
     case time(Duration)
-    /// So many calls, however long they take.
+    /// A number of calls, regardless of the time that they take.
     case calls(Int)
 
-    /// A measurement consists of so many slices, one after the other, so that its own noise is known.
+    /// The number of consecutive slices of a measurement, which show its noise.
     ///
-    /// Five are the fewest with which two measurements can be told apart: if nothing has changed, all slices of one lie
-    /// beyond all of the other once in 126 comparisons (the Mann-Whitney U test with U = 0, two-sided p = 0.008).
+    /// Five is the smallest number that can distinguish two measurements: without a change, all slices of one are above
+    /// all of the other once in 126 comparisons (the Mann-Whitney U test with U = 0, two-sided p = 0.008).
     static let slices = 5
 
     /// The part of one worker in one slice.
@@ -23,14 +23,14 @@ enum Budget: Sendable, Equatable {
         }
     }
 
-    /// The budget in pieces that are short enough for people who watch.
+    /// The budget in pieces short enough for a live view.
     var pieces: [Budget] {
         guard case .time(let duration) = self else { return [self] }
         let count = max(1, Int((duration / .milliseconds(100)).rounded(.up)))
         return Array(repeating: .time(duration / count), count: count)
     }
 
-    /// What warms up and does not count.
+    /// The budget of the warm-up, which is not measured.
     var warmUp: Budget {
         switch self {
         case .time(let duration): .time(min(duration / Self.slices, .seconds(1)))

@@ -1,21 +1,21 @@
 import Foundation
 
-/// How the cost of a call grows with the number of items: as a power of it.
+/// The growth of a call's cost with the number of items, as a power law.
 ///
-/// The exponent is the slope of the straight line through the logarithms that has the least squares of distances. It
-/// is 0 if the cost does not depend on the number, and 1 if twice as many items cost twice as much.
+/// The exponent is the slope of the least-squares line through the logarithms. It is 0 if the cost does not depend on
+/// the number of items, and 1 if twice as many items cost twice as much.
 struct GrowthFit: Equatable {
 
-    /// The power.
+    /// The exponent.
     let exponent: Double
 
-    /// How much of the differences in cost the fit explains, from 0 to 1; `nil` for two sizes, which any line fits.
+    /// The coefficient of determination, from 0 to 1; `nil` for two sizes, which any line fits.
     let determination: Double?
 
     /// Fits the exponent.
     ///
-    /// - Parameter points: Numbers of items and the cost with each.
-    /// - Returns: `nil` if there are fewer than two different numbers, or one that has no logarithm.
+    /// - Parameter points: Numbers of items, with the cost at each.
+    /// - Returns: `nil` if there are fewer than two different numbers, or if one of the values has no logarithm.
     init?(_ points: [(items: Int, cost: Double)]) {
         guard Set(points.map(\.items)).count >= 2, points.allSatisfy({ $0.items > 0 && $0.cost > 0 }) else {
             return nil
@@ -31,7 +31,7 @@ struct GrowthFit: Equatable {
         if points.count < 3 {
             determination = nil
         } else {
-            // A constant cost is explained entirely.
+            // The fit explains a constant cost entirely.
             determination = varianceY == 0 ? 1 : covariance * covariance / (varianceX * varianceY)
         }
     }

@@ -1,9 +1,9 @@
 import Histogram
 
-/// How long calls took, in a histogram of fixed size.
+/// The latencies of calls in a histogram of fixed size.
 ///
-/// It is Gil Tene's High Dynamic Range histogram, see http://hdrhistogram.org: with two significant digits a time is off
-/// by at most 1 %, and the smallest, the largest and the sum are exact.
+/// The histogram is Gil Tene's High Dynamic Range histogram, see http://hdrhistogram.org. With two significant digits
+/// the error of a time is at most 1 %. The smallest and largest times and the sum are exact.
 struct Latencies: Sendable {
 
     private var histogram = Histogram<UInt32>(
@@ -14,29 +14,29 @@ struct Latencies: Sendable {
     /// The sum of all times, in nanoseconds.
     private(set) var total: UInt64 = 0
 
-    /// What takes longer counts as an hour.
+    /// The maximum; longer times are recorded as one hour.
     private static let longest: UInt64 = 3_600_000_000_000
 
-    /// How many calls there were.
+    /// The number of calls.
     var count: Int { Int(histogram.totalCount) }
 
     /// Adds a call.
     ///
-    /// - Parameter nanoseconds: How long it took.
+    /// - Parameter nanoseconds: The latency of the call.
     mutating func record(_ nanoseconds: UInt64) {
         total += nanoseconds
         histogram.record(min(nanoseconds, Self.longest))
     }
 
-    /// Adds the calls of others.
+    /// Adds the calls of another histogram.
     mutating func add(_ other: Latencies) {
         total += other.total
         histogram.add(other.histogram)
     }
 
-    /// The time that a share of the calls did not exceed, in nanoseconds; 0 if there were none.
+    /// A percentile in nanoseconds; 0 if there are no calls.
     ///
-    /// - Parameter percentile: The share, from 0 to 100.
+    /// - Parameter percentile: The percentile, from 0 to 100.
     func percentile(_ percentile: Double) -> UInt64 {
         count == 0 ? 0 : histogram.valueAtPercentile(percentile)
     }
@@ -50,7 +50,7 @@ struct Latencies: Sendable {
     /// The mean, in nanoseconds.
     var mean: Double { count == 0 ? 0 : Double(total) / Double(count) }
 
-    /// The buckets that are not empty: the longest time in each, and how many calls it holds.
+    /// The buckets that are not empty, each as its longest time and its number of calls.
     var buckets: [[UInt64]] {
         histogram.recordedValues().map { [$0.value, UInt64($0.count)] }
     }

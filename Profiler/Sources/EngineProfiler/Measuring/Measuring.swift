@@ -1,27 +1,27 @@
 /// Measures one operation.
 ///
-/// Each worker makes its next call when the last one has returned. So what is measured is the time that calls take, not
-/// the time that requests would have waited that arrive at a fixed rate ("coordinated omission").
+/// Each worker makes its next call when the last one has returned. The result is the time of the calls, without the
+/// time that requests at a fixed rate would have waited ("coordinated omission").
 struct Measuring: Sendable {
-    /// How much is measured.
+    /// The amount of measuring.
     let budget: Budget
-    /// What times the calls.
+    /// The stopwatch for the calls.
     let stopwatch: Stopwatch
 
-    /// What was found out.
+    /// The result of a measurement.
     struct Outcome: Sendable {
         /// All calls.
         var latencies = Latencies()
-        /// The calls, slice by slice; none is empty.
+        /// The calls of each slice; no slice is empty.
         var slices: [Latencies] = []
     }
 
-    /// Measures, after a warm-up that does not count.
+    /// Measures the operation after a warm-up.
     ///
     /// - Parameters:
-    ///   - workloads: One for each worker. They are afterwards as the calls have left them.
-    ///   - report: Is told all calls so far, several times a second if calls don't take longer.
-    /// - Throws: A ``CallFailure``, or what else stopped it.
+    ///   - workloads: One workload for each worker, updated by the calls.
+    ///   - report: Receives all calls so far, several times a second unless calls take longer.
+    /// - Throws: A ``CallFailure``, or another error that ended the measurement.
     func measure<Work: Workload>(
         _ workloads: inout [Work],
         report: (Latencies) -> Void
@@ -45,7 +45,7 @@ struct Measuring: Sendable {
         return outcome
     }
 
-    /// Lets all workers work at the same time.
+    /// Runs all workers concurrently.
     private func run<Work: Workload>(
         _ workloads: inout [Work],
         budget: @Sendable @escaping (Int) -> Budget
@@ -86,14 +86,14 @@ struct Measuring: Sendable {
         return latencies
     }
 
-    /// When a budget is used up.
+    /// The end of a budget.
     private static func condition(_ budget: Budget) -> (Latencies) -> Bool {
         switch budget {
         case .calls(let calls):
             return { $0.count >= calls }
         case .time(let duration):
             let limit = duration.nanoseconds
-            // What is not timed, such as checking and restoring, can take much longer than what is.
+            // Untimed work, such as checking and restoring, can take much longer than timed work.
             let end = ContinuousClock.now + duration * 4
             return { $0.total >= limit && $0.count > 0 || $0.count > 0 && ContinuousClock.now >= end }
         }

@@ -4,10 +4,10 @@ import Foundation
 import Darwin
 #endif
 
-/// The memory of this process that is in RAM, in bytes.
+/// The resident memory of this process, in bytes.
 enum ResidentMemory {
 
-    /// How much it is now; `nil` where the system does not tell.
+    /// The current value; `nil` where the system does not provide it.
     static func now() -> Int? {
         #if canImport(Darwin)
         var info = mach_task_basic_info()
@@ -24,7 +24,7 @@ enum ResidentMemory {
         #endif
     }
 
-    /// The most since ``resetPeak()``; `nil` where that can't be told.
+    /// The peak since ``resetPeak()``; `nil` where the system does not provide it.
     static func peak() -> Int? {
         #if canImport(Darwin)
         nil
@@ -33,9 +33,9 @@ enum ResidentMemory {
         #endif
     }
 
-    /// Forgets the peak so far.
+    /// Resets the peak.
     ///
-    /// - Returns: Whether the system could.
+    /// - Returns: Whether the system supports that.
     static func resetPeak() -> Bool {
         #if canImport(Darwin)
         return false
@@ -52,8 +52,8 @@ enum ResidentMemory {
         #endif
     }
 
-    /// Gives memory that was freed back to the system, so that what an engine before has used is not taken for free
-    /// by the next. Does nothing where the allocator has no function for that.
+    /// Returns freed memory to the system, so that the next engine does not seem to use less memory. Does nothing if
+    /// the allocator has no function for that.
     static func releaseFreed() {
         typealias Trim = @convention(c) (Int) -> CInt
         guard let program = dlopen(nil, RTLD_NOW) else { return }
@@ -64,7 +64,7 @@ enum ResidentMemory {
 
     #if !canImport(Darwin)
     private static func status(_ name: String) -> Int? {
-        // Absence is an answer here: it is shown as unknown.
+        // A missing file means that the value is unknown.
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
         let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }

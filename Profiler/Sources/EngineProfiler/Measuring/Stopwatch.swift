@@ -1,17 +1,17 @@
 import Bodega
 
-/// Times calls, in nanoseconds.
+/// Measures the time of calls, in nanoseconds.
 struct Stopwatch: Sendable {
 
-    /// What looking at the clock twice costs, which is taken off each time.
+    /// The cost of reading the clock twice, which is subtracted from each time.
     let overhead: UInt64
 
-    /// A stopwatch that takes a known overhead off.
+    /// Creates a stopwatch with a known overhead.
     init(overhead: UInt64) {
         self.overhead = overhead
     }
 
-    /// Finds out what timing itself costs: the median of many times of doing nothing.
+    /// Measures the overhead: the median time of an empty call.
     static func calibrated() async throws -> Stopwatch {
         let bare = Stopwatch(overhead: 0)
         var times: [UInt64] = []
@@ -19,12 +19,12 @@ struct Stopwatch: Sendable {
         return Stopwatch(overhead: times.sorted()[times.count / 2])
     }
 
-    /// Times a call.
+    /// Measures a call.
     ///
     /// - Parameters:
-    ///   - key: The key that the call is about, if it is one.
+    ///   - key: The key that the call concerns, if any.
     ///   - work: The call.
-    /// - Throws: A ``CallFailure`` that names the key, if the call fails.
+    /// - Throws: A ``CallFailure`` with the key if the call fails.
     func time<Result>(
         _ key: CacheKey? = nil,
         isolation: isolated (any Actor)? = #isolation,
@@ -43,7 +43,7 @@ struct Stopwatch: Sendable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds; zero if it is negative.
+    /// The duration in nanoseconds; zero if the duration is negative.
     var nanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000

@@ -1,25 +1,25 @@
 import Bodega
 
-/// A call failed or returned what it should not have.
+/// The failure of a call, or a wrong result.
 struct CallFailure: Error, Equatable {
-    /// The key concerned, if it was one.
+    /// The key that the call concerns, if any.
     var key: CacheKey?
-    /// What went wrong.
+    /// The description of the failure.
     var message: String
 }
 
-/// An engine that can't be profiled, because it failed or was wrong.
+/// The error of an engine that failed or returned a wrong result.
 struct EngineFailure: Error, CustomStringConvertible {
     /// The engine's name.
     var engine: String
-    /// What was being measured or done.
+    /// The operation.
     var operation: String
-    /// How many items there were.
+    /// The number of items.
     var items: Int
-    /// What went wrong.
+    /// The failure of the call.
     var failure: CallFailure
 
-    /// Names the failure of a call, or of anything else, after what was being done.
+    /// Wraps an error of an operation.
     init(engine: String, operation: String, items: Int, _ error: any Error) {
         self.engine = engine
         self.operation = operation

@@ -2,21 +2,21 @@ import Bodega
 import BodegaTesting
 import Foundation
 
-/// The items that are written, computed from a seed, so that none has to be kept to know what must be read.
+/// The items, computed from a seed, so that expected values need not be kept.
 ///
-/// A value tells its item and how often that was overwritten, followed by bytes that can't be compressed.
+/// A value contains its item's number and revision, followed by bytes that can't be compressed.
 struct Dataset: Sendable {
 
-    /// The fewest bytes of a value: they hold what it tells.
+    /// The minimum size of a value in bytes: the size of the number and the revision.
     static let smallestValue = 8
 
-    /// How many items there are.
+    /// The number of items.
     let count: Int
-    /// How many bytes a value has.
+    /// The size of a value in bytes.
     let valueBytes: Int
     private let noise: [UInt8]
 
-    /// Prepares the items.
+    /// Creates a dataset.
     init(count: Int, valueBytes: Int, seed: UInt64) {
         self.count = count
         self.valueBytes = valueBytes
@@ -24,25 +24,25 @@ struct Dataset: Sendable {
         noise = (0..<valueBytes + Self.offsets).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// How many different places there are in the noise that a value can begin at.
+    /// The number of positions in the noise at which a value can start.
     private static let offsets = 1024
 
     /// The key of an item.
     func key(_ item: Int) -> CacheKey { CacheKey("item-\(item)") }
 
-    /// The item that has a key, `nil` if none has.
+    /// The item with a key, `nil` if there is none.
     func item(_ key: CacheKey) -> Int? {
         key.rawValue.hasPrefix("item-") ? Int(key.rawValue.dropFirst("item-".count)) : nil
     }
 
-    /// A key that no item has.
+    /// A key without an item.
     func missingKey(_ number: UInt32) -> CacheKey { CacheKey("none-\(number)") }
 
     /// The value of an item.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - revision: How often it was overwritten.
+    ///   - revision: How often the item has been overwritten.
     func value(_ item: Int, revision: UInt32) -> Data {
         let start = Int((UInt64(item) &* 0x9E37_79B9 &+ UInt64(revision) &* 31) % UInt64(Self.offsets))
         var data = Data(noise[start..<start + valueBytes])
@@ -56,10 +56,10 @@ struct Dataset: Sendable {
     /// Checks a value.
     ///
     /// - Parameters:
-    ///   - data: What was read; `nil` if nothing was.
-    ///   - item: What was asked for.
-    ///   - revision: How often it was overwritten; `nil` if any answer will do.
-    /// - Throws: A ``CallFailure`` that says what is wrong.
+    ///   - data: The value that was read, `nil` if there was none.
+    ///   - item: The requested item.
+    ///   - revision: How often the item has been overwritten; `nil` to accept any revision.
+    /// - Throws: A ``CallFailure`` if the value is wrong.
     func check(_ data: Data?, _ item: Int, revision: UInt32?) throws {
         guard let data else { throw wrong(item, "expected \(valueBytes) bytes, got nothing") }
         guard data.count == valueBytes else {
@@ -67,7 +67,7 @@ struct Dataset: Sendable {
         }
         let found = data.prefix(4).enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << (8 * $1.offset) }
         guard data == value(item, revision: revision ?? found) else {
-            throw wrong(item, "got \(valueBytes) bytes that are not those written last")
+            throw wrong(item, "got \(valueBytes) bytes that differ from the last write")
         }
     }
 

@@ -1,6 +1,6 @@
-/// What is measured.
+/// An operation to measure.
 ///
-/// The raw values are the names on the command line and in results.
+/// The raw values are the names on the command line and in the results.
 enum Operation: String, CaseIterable, Codable, Sendable {
     case write
     case writeBatch = "write-batch"
@@ -22,15 +22,15 @@ enum Operation: String, CaseIterable, Codable, Sendable {
     case storeLookup = "store-lookup"
     case storeLoad = "store-load"
 
-    /// Operations that belong together in a report.
+    /// The groups of operations in a report.
     enum Group: String, CaseIterable, Sendable {
-        case changing = "Changing"
-        case looking = "Looking up"
-        case everything = "Everything at once"
-        case store = "The store"
+        case changing = "Writing"
+        case looking = "Reading"
+        case everything = "All items"
+        case store = "Stores"
     }
 
-    /// Where the operation belongs.
+    /// The group of the operation.
     var group: Group {
         switch self {
         case .write, .writeBatch, .update, .remove, .removeBatch: .changing
@@ -40,7 +40,7 @@ enum Operation: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// Whether a call is about all items that there are, so that it is expected to take longer the more there are.
+    /// Whether a call handles all items, so that its time is expected to grow with their number.
     var isAboutAllItems: Bool {
         switch self {
         case .readAll, .keys, .count, .storeLoad: true
@@ -48,9 +48,9 @@ enum Operation: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// What one call does.
+    /// A description of one call.
     ///
-    /// - Parameter batch: How many items a call for several handles; `nil` if that differs.
+    /// - Parameter batch: The number of items in a batch; `nil` if it differs between runs.
     func summary(batch: Int?) -> String {
         let several = batch.map(Quantity.whole) ?? "several"
         return switch self {
@@ -60,10 +60,10 @@ enum Operation: String, CaseIterable, Codable, Sendable {
         case .remove: "removes an item"
         case .removeBatch: "removes \(several) items with one call"
         case .read: "reads an item"
-        case .readMissing: "asks for an item that is not there"
+        case .readMissing: "requests a missing item"
         case .readBatch: "reads \(several) items with one call"
-        case .exists: "asks whether an item exists"
-        case .mixed: "reads an item, one time in five overwrites it"
+        case .exists: "checks that an item exists"
+        case .mixed: "reads an item; one call in five overwrites it"
         case .readAll: "reads all items with their keys"
         case .keys: "lists all keys"
         case .count: "counts the items"
@@ -72,13 +72,13 @@ enum Operation: String, CaseIterable, Codable, Sendable {
         case .storeUpdate: "changes an item of a Store"
         case .storeRemove: "removes an item from a Store"
         case .storeLookup: "finds an item of a Store by its identifier, in memory"
-        case .storeLoad: "makes a Store and loads all items"
+        case .storeLoad: "creates a Store and loads all items"
         }
     }
 
     /// The operations of engines.
     static let ofEngines = allCases.filter { $0.group != .store }
 
-    /// The operations of the store.
+    /// The operations of stores.
     static let ofTheStore = allCases.filter { $0.group == .store }
 }

@@ -1,6 +1,6 @@
 import Bodega
 
-/// Reads items, one after the other.
+/// Reads single items.
 struct Reading: Workload {
     let engine: any StorageEngine
     var share: Share
@@ -14,7 +14,7 @@ struct Reading: Workload {
     }
 }
 
-/// Asks for items that are not there.
+/// Requests missing items.
 struct ReadingMissing: Workload {
     let engine: any StorageEngine
     var share: Share
@@ -41,14 +41,15 @@ struct ReadingBatches: Workload {
         let (time, found) = try await stopwatch.time { [engine] in try await engine.fetch(keys: keys) }
         guard found.map(\.key) == keys else {
             throw CallFailure(
-                key: nil, message: "asked for \(keys.count) items that are there, got \(found.count), or others")
+                key: nil,
+                message: "requested \(keys.count) existing items, but the \(found.count) items returned are not those")
         }
         for (place, item) in zip(places, found) { try share.check(item.data, at: place) }
         return time
     }
 }
 
-/// Asks whether items exist that do.
+/// Checks that items exist.
 struct Existing: Workload {
     let engine: any StorageEngine
     var share: Share
@@ -56,12 +57,14 @@ struct Existing: Workload {
     mutating func call(_ stopwatch: Stopwatch) async throws -> UInt64 {
         let key = share.key(at: share.anyPlace())
         let (time, found) = try await stopwatch.time(key) { [engine] in try await engine.fetchKeys(among: [key]) }
-        guard found == [key] else { throw CallFailure(key: key, message: "it exists, but that was denied") }
+        guard found == [key] else {
+            throw CallFailure(key: key, message: "the item exists, but the engine reports that it does not")
+        }
         return time
     }
 }
 
-/// Reads, and one time in five overwrites.
+/// Reads items and overwrites one in five.
 struct Mixed: Workload {
     private var reading: Reading
     private var updating: Updating
@@ -75,7 +78,7 @@ struct Mixed: Workload {
 
     mutating func call(_ stopwatch: Stopwatch) async throws -> UInt64 {
         if Int.random(in: 0..<5, using: &reading.share.generator) == 0 {
-            // One share, so that what is read is what was written last.
+            // One share, so that reads know the last write.
             updating.share = reading.share
             let time = try await updating.call(stopwatch)
             reading.share = updating.share

@@ -2,7 +2,7 @@ import Bodega
 import Boutique
 import Foundation
 
-/// The item of a store: the members of a plain model, with text as long as a value.
+/// The item of a store: a plain model with text as long as a value.
 struct Note: Codable, Sendable, Identifiable, Equatable {
     var id: String
     var revision: UInt32
@@ -13,7 +13,7 @@ extension Share {
     /// The identifier of the note of an item.
     func noteID(_ item: Int) -> String { "item-\(item)" }
 
-    /// The note that is to be at a place.
+    /// The expected note at a place.
     func note(at place: Int) -> Note { note(item(place), revision: revisions[place]) }
 
     /// The note of an item.
@@ -21,7 +21,7 @@ extension Share {
 }
 
 extension Dataset {
-    /// The note of an item: its value in hexadecimal digits, so that it is text that can't be compressed by much.
+    /// The note of an item: its value in hexadecimal digits, a text that is hard to compress.
     func note(_ item: Int, revision: UInt32) -> Note {
         let bytes = value(item, revision: revision).prefix((valueBytes + 1) / 2)
         var digits: [UInt8] = []
@@ -36,7 +36,7 @@ extension Dataset {
     }
 }
 
-/// Finds items by their identifiers. It is timed on the main actor, where stores live.
+/// Finds items by their identifiers. The calls are timed on the main actor, to which stores are bound.
 struct LookingUpNotes: Workload {
     let store: Store<Note>
     var share: Share
@@ -58,12 +58,12 @@ struct LookingUpNotes: Workload {
     }
 }
 
-/// Inserts new items, one or several with a call.
+/// Inserts new items, one or several in each call.
 struct InsertingNotes: Workload {
     let store: Store<Note>
     let engine: any StorageEngine
     var share: Share
-    /// How many items a call inserts; `nil` for the form that inserts one.
+    /// The number of items in each call; `nil` for the method that inserts one.
     let batch: Int?
     private var inserted: [Note] = []
 
@@ -146,7 +146,7 @@ struct RemovingNotes: Workload {
         for place in removed {
             let id = share.noteID(share.item(place))
             guard await store[id] == nil else {
-                throw CallFailure(key: CacheKey(id), message: "it was removed, but is still in the store")
+                throw CallFailure(key: CacheKey(id), message: "the item was removed, but is still in the store")
             }
         }
         try await store.insert(removed.map { share.note(at: $0) })
@@ -154,7 +154,7 @@ struct RemovingNotes: Workload {
     }
 }
 
-/// Makes stores and loads all items.
+/// Creates stores and loads all items.
 struct LoadingNotes: Workload {
     let engine: any StorageEngine
     var share: Share
@@ -177,6 +177,6 @@ private func expect(_ found: Note?, _ expected: Note) throws {
     if found != expected {
         throw CallFailure(
             key: CacheKey(expected.id),
-            message: found == nil ? "it is not in the store" : "the store has another item than was put there")
+            message: found == nil ? "the item is not in the store" : "the store has a wrong item")
     }
 }

@@ -21,7 +21,7 @@ struct ReadingAll: Workload {
             for (key, data) in found { try share.check(data, of: key) }
             isFirst = false
         } else {
-            // All have been compared once; to do it each time would take longer than reading them.
+            // All items have been compared once; comparing them each time would take longer than reading them.
             for _ in 0..<100 {
                 let (key, data) = found[Int.random(in: 0..<found.count, using: &share.generator)]
                 try share.check(data, of: key)
@@ -50,7 +50,7 @@ struct ListingKeys: Workload {
         if isFirst {
             try expect(Set(found).count, of: share.data.count)
             let wrong = found.first { key in share.data.item(key).map { $0 >= share.data.count } ?? true }
-            if let wrong { throw CallFailure(key: wrong, message: "got a key that was not written") }
+            if let wrong { throw CallFailure(key: wrong, message: "the engine returned a key that was never written") }
             isFirst = false
         }
         return time
@@ -69,7 +69,7 @@ struct Counting: Workload {
     }
 }
 
-/// Checks a number of items.
+/// Checks the number of items.
 func expect(_ found: Int, of expected: Int) throws {
     if found != expected { throw CallFailure(key: nil, message: "expected \(expected) items, got \(found)") }
 }

@@ -1,26 +1,26 @@
-/// Calls of one operation, by one worker.
+/// The calls of one worker for one operation.
 ///
-/// A call times nothing but the engine; which item it is about is decided before and what came back is checked
-/// afterwards. What a call changes in the number of items is put back between rounds.
+/// A call times only the engine. Its item is chosen before, and its result is checked afterwards. Changes in the number
+/// of items are undone between rounds.
 protocol Workload: Sendable {
 
-    /// The items that the calls are about.
+    /// The items of the worker.
     var share: Share { get }
 
-    /// How many items a call handles.
+    /// The number of items in each call.
     var itemsPerCall: Int { get }
 
-    /// After how many calls the number of items must be restored.
+    /// The number of calls after which the number of items must be restored.
     var callsPerRound: Int { get }
 
     /// Makes one call.
     ///
-    /// - Parameter stopwatch: Times it.
-    /// - Returns: What it took, in nanoseconds.
-    /// - Throws: A ``CallFailure`` if the engine failed or was wrong.
+    /// - Parameter stopwatch: The stopwatch for the call.
+    /// - Returns: The time of the call, in nanoseconds.
+    /// - Throws: A ``CallFailure`` if the engine failed or returned a wrong result.
     mutating func call(_ stopwatch: Stopwatch) async throws -> UInt64
 
-    /// Checks what the calls since the last time have changed, and restores the number of items.
+    /// Checks the changes since the last round, and restores the number of items.
     mutating func endRound() async throws
 }
 
@@ -31,8 +31,8 @@ extension Workload {
     mutating func endRound() async throws {}
 }
 
-/// How many calls may change the number of items before that is restored: a tenth of the items, so that what is
-/// measured is that number, but some at least.
+/// The number of calls that may change the number of items before it is restored: a tenth of the items, with a lower
+/// limit.
 func callsPerRound(items: Int, itemsPerCall: Int = 1) -> Int {
     max(1, min(10_000, max(100, items / 10)) / itemsPerCall)
 }

@@ -1,11 +1,11 @@
 import Bodega
 import Foundation
 
-/// Writes new items, one or several with a call.
+/// Writes new items, one or several in each call.
 struct Writing: Workload {
     let engine: any StorageEngine
     var share: Share
-    /// How many items a call writes; `nil` for the form that writes one.
+    /// The number of items in each call; `nil` for the method that writes one.
     let batch: Int?
     private var written: [Int] = []
 
@@ -37,7 +37,7 @@ struct Writing: Workload {
         guard found.map(\.key) == keys else {
             throw CallFailure(
                 key: keys.first { key in !found.contains { $0.key == key } },
-                message: "of \(keys.count) items that were written, \(found.count) are there")
+                message: "of \(keys.count) written items, the engine has \(found.count)")
         }
         for (item, pair) in zip(written, found) { try share.data.check(pair.data, item, revision: 0) }
         try await engine.remove(keys: keys)
@@ -62,7 +62,7 @@ struct Updating: Workload {
         let place = share.anyPlace()
         let key = share.key(at: place)
         let data = share.nextValue(at: place)
-        // All would take long to check; reading checks the others later.
+        // Checking all items would take long; later reads check the others.
         if last.count < 100 { last.insert(place) }
         return try await stopwatch.time(key) { [engine] in try await engine.write(data, key: key) }.time
     }
@@ -73,11 +73,11 @@ struct Updating: Workload {
     }
 }
 
-/// Removes items, one or several with a call.
+/// Removes items, one or several in each call.
 struct Removing: Workload {
     let engine: any StorageEngine
     var share: Share
-    /// How many items a call removes; `nil` for the form that removes one.
+    /// The number of items in each call; `nil` for the method that removes one.
     let batch: Int?
     private var order: [Int] = []
     private var removed: [Int] = []
@@ -90,7 +90,7 @@ struct Removing: Workload {
 
     var itemsPerCall: Int { min(batch ?? 1, share.count) }
     var callsPerRound: Int {
-        // No more than there are.
+        // At most as many as there are items.
         min(
             EngineProfiler.callsPerRound(items: share.data.count, itemsPerCall: itemsPerCall),
             share.count / itemsPerCall)
@@ -114,7 +114,9 @@ struct Removing: Workload {
         order.removeAll()
         guard !removed.isEmpty else { return }
         let remaining = try await engine.fetchKeys(among: removed.map(share.key(at:)))
-        if let key = remaining.first { throw CallFailure(key: key, message: "it was removed, but is still there") }
+        if let key = remaining.first {
+            throw CallFailure(key: key, message: "the item was removed, but is still in the engine")
+        }
         try await engine.write(removed.map { (share.key(at: $0), share.value(at: $0)) })
         removed.removeAll(keepingCapacity: true)
     }

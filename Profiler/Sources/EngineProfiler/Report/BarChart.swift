@@ -1,23 +1,23 @@
-/// Horizontal bars in groups, on a scale of powers of ten.
+/// Groups of horizontal bars on a logarithmic scale.
 struct BarChart {
 
     /// A bar.
     struct Bar {
-        /// The class that gives its colour.
+        /// The CSS class of its colour.
         var colour: String
-        /// How long it is.
+        /// The value.
         var value: Double
-        /// The value as people read it.
+        /// The label of the value.
         var label: String
-        /// What is told about it when it is pointed at.
+        /// The tooltip.
         var title: String
     }
 
-    /// What the chart shows.
+    /// The accessible description.
     let label: String
-    /// The groups, by name.
+    /// The groups and their names.
     let groups: [(name: String, bars: [Bar])]
-    /// Writes the number at a tick.
+    /// Formats the number at a tick.
     let tick: (Double) -> String
 
     private static let width = 360.0
@@ -27,7 +27,7 @@ struct BarChart {
     private static let pitch = 14.0
     private static let gap = 9.0
 
-    /// The drawing.
+    /// The SVG element.
     var markup: Markup {
         let rows = groups.reduce(0) { $0 + $1.bars.count }
         let bottom = Double(rows) * Self.pitch + Double(groups.count) * Self.gap
@@ -54,7 +54,7 @@ struct BarChart {
     }
 
     private func mark(_ bar: Bar, _ scale: LogScale, _ y: Double) -> Markup {
-        // A bar at the start of the scale is seen, too.
+        // A bar at the start of the scale is visible, too.
         let end = max(scale.position(bar.value), Self.left + 2)
         return #"""
             <g><title>\#(bar.title)</title>\#
@@ -64,7 +64,7 @@ struct BarChart {
     }
 }
 
-/// A drawing that is as wide as there is room.
+/// An SVG element that fills the available width.
 func drawing(_ label: String, width: Double, height: Double, _ marks: [Markup]) -> Markup {
     #"<svg viewBox="0 0 \#(width) \#(height)" role="img" aria-label="\#(label)">\#(marks)</svg>"#
 }

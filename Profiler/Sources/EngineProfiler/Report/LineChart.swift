@@ -3,21 +3,22 @@ struct LineChart {
 
     /// A line.
     struct Line {
-        /// The class that gives its colour.
+        /// The CSS class of its colour.
         var colour: String
-        /// Where it goes through, with what is told about each place; `nil` for a place that is not marked.
+        /// The points and their tooltips; a point without a tooltip is not marked.
         var points: [(x: Double, y: Double, title: String?)]
-        /// What is told about the line.
+        /// The tooltip of the line.
         var title: String
     }
 
-    /// What the chart shows.
+    /// The accessible description.
     let label: String
     /// The lines.
     let lines: [Line]
-    /// The numbers on the horizontal axis and how they are written; `x` of points is on the same logarithmic scale.
+    /// The numbers on the horizontal axis and their labels. The `x` values of the points are on the same logarithmic
+    /// scale.
     let xTicks: [(Double, String)]
-    /// Writes the number at a tick of the vertical axis.
+    /// Formats the number at a tick of the vertical axis.
     let yTick: (Double) -> String
 
     private static let width = 340.0
@@ -27,7 +28,7 @@ struct LineChart {
     private static let bottom = 22.0
     private static let top = 8.0
 
-    /// The drawing.
+    /// The SVG element.
     var markup: Markup {
         let points = lines.flatMap(\.points)
         let x = LogScale(

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Places numbers on an axis so that equal ratios have equal distances.
+/// A logarithmic scale: equal ratios have equal distances.
 struct LogScale {
     private let low: Double
     private let high: Double
     private let start: Double
     private let end: Double
 
-    /// Makes a scale that holds some numbers.
+    /// Creates a scale that covers some numbers.
     ///
     /// - Parameters:
-    ///   - values: The numbers. Those that are not above zero are left out.
-    ///   - start: Where the smallest power of ten at or below them is.
-    ///   - end: Where the largest is.
+    ///   - values: The numbers. Numbers that are not positive are ignored.
+    ///   - start: The position of the largest power of ten at or below all numbers.
+    ///   - end: The position of the smallest power of ten at or above all numbers.
     init(_ values: [Double], from start: Double, to end: Double) {
         let logs = values.filter { $0 > 0 && $0.isFinite }.map(log10)
         let low = ((logs.min() ?? 0) + 1e-9).rounded(.down)
@@ -22,7 +22,7 @@ struct LogScale {
         self.end = end
     }
 
-    /// Makes a scale that ends where the numbers end.
+    /// Creates a scale that ends at the smallest and largest numbers.
     init(exactly values: [Double], from start: Double, to end: Double) {
         let logs = values.filter { $0 > 0 && $0.isFinite }.map(log10)
         low = logs.min() ?? 0
@@ -31,13 +31,13 @@ struct LogScale {
         self.end = end
     }
 
-    /// Where a number is; what lies outside is at the end.
+    /// The position of a number. Numbers outside of the scale are at its ends.
     func position(_ value: Double) -> Double {
         let place = value > 0 ? (log10(value) - low) / (high - low) : 0
         return start + min(max(place, 0), 1) * (end - start)
     }
 
-    /// The powers of ten of the scale, of many only some.
+    /// The powers of ten of the scale; only some of them if there are many.
     var ticks: [Double] {
         let step = max(1, ((high - low) / 5).rounded(.up))
         return stride(from: low, through: high + 1e-9, by: step).map { pow(10, $0) }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Text of a report, in which everything that comes from outside is escaped.
+/// Markup of a report, in which all external text is escaped.
 ///
-/// What is written in literals is markup as it stands; what is put in by interpolation is escaped, unless it is markup
-/// itself. The markup is well-formed XML, too.
+/// Literals are markup. Interpolated values are escaped, unless they are markup themselves. The markup is also
+/// well-formed XML.
 struct Markup: ExpressibleByStringInterpolation, Sendable {
     /// The markup.
     private(set) var text: String
@@ -15,10 +15,10 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
     /// Joins markup.
     init(_ parts: [Markup]) { text = parts.map(\.text).joined(separator: "\n") }
 
-    /// Joins two pieces.
+    /// Concatenates two pieces.
     static func + (left: Markup, right: Markup) -> Markup { Markup([left, right]) }
 
-    /// What interpolation collects.
+    /// The interpolation that escapes values.
     struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
@@ -26,27 +26,27 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Puts markup in as it is.
+        /// Appends markup unchanged.
         mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
 
-        /// Puts pieces of markup in as they are.
+        /// Appends pieces of markup unchanged.
         mutating func appendInterpolation(_ parts: [Markup]) { text += Markup(parts).text }
 
-        /// Escapes a text.
+        /// Appends a text and escapes it.
         mutating func appendInterpolation(_ string: String) { text += Markup.escaped(string) }
 
-        /// Writes a number.
+        /// Appends a number.
         mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
-        /// Writes a coordinate, to a tenth of a unit.
+        /// Appends a coordinate, rounded to a tenth of a unit.
         mutating func appendInterpolation(_ number: Double) {
-            // In a drawing, what is not a number is nowhere.
+            // A coordinate that is not finite becomes zero.
             let tenths = number.isFinite ? (number * 10).rounded() / 10 : 0
             text += tenths == tenths.rounded() ? String(Int(tenths)) : String(tenths)
         }
     }
 
-    /// Escapes what has a meaning in markup, and replaces what XML can't hold (XML 1.0, section 2.2).
+    /// Escapes characters with a meaning in markup, and replaces those that XML can't contain (XML 1.0, section 2.2).
     static func escaped(_ string: String) -> String {
         var result = ""
         for scalar in string.unicodeScalars {
@@ -58,8 +58,8 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
             case "'": result += "&#39;"
             case "\t", "\n", "\r": result += " "
             default:
-                let isHeld = scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
-                result.unicodeScalars.append(isHeld ? scalar : "\u{FFFD}")
+                let isAllowed = scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+                result.unicodeScalars.append(isAllowed ? scalar : "\u{FFFD}")
             }
         }
         return result

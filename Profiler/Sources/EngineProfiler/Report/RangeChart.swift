@@ -1,21 +1,21 @@
-/// The range from the median to the 99th percentile, for each engine in groups, on a scale of powers of ten.
+/// Ranges from the median to the 99th percentile, in groups on a logarithmic scale.
 struct RangeChart {
 
     /// A range.
     struct Range {
-        /// The class that gives its colour.
+        /// The CSS class of its colour.
         var colour: String
         /// The median, in nanoseconds.
         var p50: Double
         /// The 99th percentile, in nanoseconds.
         var p99: Double
-        /// What is told about it when it is pointed at.
+        /// The tooltip.
         var title: String
     }
 
-    /// What the chart shows.
+    /// The accessible description.
     let label: String
-    /// The groups, by name.
+    /// The groups and their names.
     let groups: [(name: String, ranges: [Range])]
 
     private static let width = 360.0
@@ -24,7 +24,7 @@ struct RangeChart {
     private static let pitch = 14.0
     private static let gap = 9.0
 
-    /// The drawing.
+    /// The SVG element.
     var markup: Markup {
         let rows = groups.reduce(0) { $0 + $1.ranges.count }
         let bottom = Double(rows) * Self.pitch + Double(groups.count) * Self.gap

@@ -2,7 +2,7 @@ import Foundation
 
 extension Report {
 
-    /// An engine in a few numbers, for each.
+    /// A card with the main results of each engine.
     var cards: Markup {
         """
         <div class="cards">\(engines.map(card))</div>
@@ -22,10 +22,10 @@ extension Report {
         add(.storeLoad, "to load a Store")
         let result = engine.result.sizes.first { $0.items == size }
         if let medium = result?.medium {
-            facts.append((Quantity.bytes(Double(medium.allocated) / Double(size)), "on the medium for each item"))
+            facts.append((Quantity.bytes(Double(medium.allocated) / Double(size)), "per item on disk"))
         } else if let memory = result?.memory {
             facts.append(
-                (Quantity.bytes(Double((memory.peak ?? memory.after) - memory.before)), "more memory for all items"))
+                (Quantity.bytes(Double((memory.peak ?? memory.after) - memory.before)), "of memory for all items"))
         }
         let rows = facts.map { "<p><b>\($0.value)</b><span>\($0.meaning)</span></p>" as Markup }
         return """
@@ -33,9 +33,9 @@ extension Report {
             """
     }
 
-    /// A growth as it is printed in books.
+    /// The growth in mathematical notation.
     func power(_ fit: GrowthFit) -> Markup {
-        // What a half of a hundredth would be rounded to has no sign.
+        // An exponent that rounds to zero has no sign.
         let exponent = abs(fit.exponent) < 0.005 ? 0 : fit.exponent
         let text = String(format: "%.2f", abs(exponent))
         return "<i class=\"power\">n</i><sup>\(exponent < 0 ? "−" : "")\(text)</sup>"

@@ -6,7 +6,7 @@ extension Report {
     var throughput: Markup {
         section(
             "Throughput",
-            "Items a second with \(Quantity.whole(size)) items stored. Longer is better, and the scale is one of powers of ten.",
+            "Items per second with \(Quantity.whole(size)) stored items, on a logarithmic scale. Longer is better.",
             panels { operations in
                 BarChart(
                     label: "Throughput of \(operations.joined(separator: ", "))",
@@ -33,7 +33,7 @@ extension Report {
     var latency: Markup {
         section(
             "Latency",
-            "What a call takes with \(Quantity.whole(size)) items stored: the dot is the median, the bar reaches to what 99 of 100 calls did not exceed. Further left is better.",
+            "The time of a call with \(Quantity.whole(size)) stored items. The dot is the median, and the bar extends to the 99th percentile. Further left is better.",
             panels { operations in
                 RangeChart(
                     label: "Median and 99th percentile of \(operations.joined(separator: ", "))",
@@ -54,20 +54,20 @@ extension Report {
         }
     }
 
-    /// The cost of calls, by the number of items.
+    /// The cost of calls by number of items.
     var growth: Markup {
         let sizes = Set(engines.flatMap { $0.result.sizes.map(\.items) }).sorted()
         guard sizes.count > 1 else { return "" }
         let ticks = sizes.map { (Double($0), Quantity.short(Double($0))) }
         return section(
-            "Cost as the number of items grows",
-            "The median of a call. A flat line costs the same with any number of items. The exponent is that of the power of the number that fits best, by least squares of logarithms: with 0 the cost is constant, with 1 it is in proportion to the number.",
+            "Cost by number of items",
+            "The median time of a call. A flat line is a constant cost. The exponent is that of the power law that fits best, by least squares of the logarithms: 0 is a constant cost, 1 is a cost in proportion to the number of items.",
             grid(
                 operations.map { operation in
                     panel(
                         operation, summary(operation),
                         LineChart(
-                            label: "Median of \(operation) by the number of items",
+                            label: "Median of \(operation) by number of items",
                             lines: engines.map { line(operation, $0) }.filter { !$0.points.isEmpty },
                             xTicks: ticks,
                             yTick: Quantity.time
@@ -82,9 +82,9 @@ extension Report {
             colour: engine.colour,
             points: engine.result.measurements(of: operation).map { items, measurement in
                 let median = Quantity.time(measurement.latency.p50)
-                var title = "\(name), \(Quantity.whole(items)) items: \(median) a call"
+                var title = "\(name), \(Quantity.whole(items)) items: \(median) per call"
                 if isAboutAll || measurement.itemsPerCall > 1 {
-                    title += ", \(Quantity.time(measurement.costPerItem)) an item"
+                    title += ", \(Quantity.time(measurement.costPerItem)) per item"
                 }
                 return (Double(items), Double(max(1, measurement.latency.p50)), title)
             },
@@ -94,18 +94,18 @@ extension Report {
     private func exponents(_ operation: String) -> Markup {
         let chips = engines.compactMap { engine -> Markup? in
             guard let fit = engine.result.growth(of: operation) else { return nil }
-            let quality = fit.determination.map { String(format: "R² = %.2f", $0) } ?? "of two sizes"
+            let quality = fit.determination.map { String(format: "R² = %.2f", $0) } ?? "two sizes"
             return
                 #"<span class="chip \#(engine.colour)" title="\#(quality)"><i></i><span>\#(power(fit))</span></span>"#
         }
         return #"<p class="chips">\#(chips)</p>"#
     }
 
-    /// How many calls take how long.
+    /// The distribution of latencies.
     var distribution: Markup {
         section(
             "Distribution of latencies",
-            "What share of the calls took no longer, with \(Quantity.whole(size)) items stored. To the right are the slowest; a step near the right edge is a pause that few calls meet.",
+            "The share of calls that took at most this time, with \(Quantity.whole(size)) stored items. The slowest calls are on the right. A step near the right edge is a pause that affects few calls.",
             grid(
                 operations.map { operation in
                     panel(
@@ -119,7 +119,7 @@ extension Report {
                 }))
     }
 
-    /// The line of percentiles; a share s of slower calls is at 1 / s, so that each nine is as wide as the one before.
+    /// The line of percentiles. A share s of slower calls is at 1 / s, so that each further nine has the same width.
     private func percentiles(_ engine: ReportEngine, _ measurement: OperationResult) -> LineChart.Line {
         var points: [(x: Double, y: Double, title: String?)] = []
         var done: UInt64 = 0
@@ -128,7 +128,7 @@ extension Report {
             let time = Double(max(1, bucket[0]))
             let start = place(done, of: total)
             done += bucket[1]
-            // Of the few calls beyond the edge only the longest is told, in words.
+            // Only the longest of the calls beyond the edge is reported, in the tooltip.
             if start >= Self.lastPercentile { break }
             points.append((start, time, nil))
             points.append((min(place(done, of: total), Self.lastPercentile), time, nil))
@@ -137,18 +137,18 @@ extension Report {
             colour: engine.colour, points: points,
             title: "\(engine.result.name): p50 \(Quantity.time(measurement.latency.p50)), "
                 + "p99 \(Quantity.time(measurement.latency.p99)), p99.9 \(Quantity.time(measurement.latency.p999)), "
-                + "longest \(Quantity.time(measurement.latency.max))")
+                + "max \(Quantity.time(measurement.latency.max))")
     }
 
     /// The edge of the chart: 99.99 %.
     private static let lastPercentile = 10_000.0
 
     private func place(_ done: UInt64, of total: UInt64) -> Double {
-        // The slowest call of n is at the share 1 - 1 / n, as none is slower than all.
+        // The slowest of n calls is at the share 1 - 1 / n, because no call is slower.
         Double(total) / max(1, Double(total) - Double(done))
     }
 
-    /// The engines that were measured with the size that the report is about.
+    /// The engines that were measured with the size of the charts.
     func measured(_ operation: String) -> [(ReportEngine, OperationResult)] {
         engines.compactMap { engine in
             engine.measurement(operation, items: size).map { (engine, $0) }

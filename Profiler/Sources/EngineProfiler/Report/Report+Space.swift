@@ -2,7 +2,7 @@ import Foundation
 
 extension Report {
 
-    /// Memory, and room on the medium.
+    /// The use of memory and disk.
     var space: Markup {
         let memory = engines.flatMap { engine in
             engine.result.sizes.compactMap { size in size.memory.map { (engine, size, $0) } }
@@ -17,13 +17,13 @@ extension Report {
                 (
                     "\(Quantity.whole(items)) items",
                     memory.filter { $0.1.items == items }.map { engine, _, use in
-                        bar(engine, Double((use.peak ?? use.after) - use.before), "more memory while they were written")
+                        bar(engine, Double((use.peak ?? use.after) - use.before), "of memory while they were written")
                     }
                 )
             }
             panels.append(
                 panel(
-                    "Memory", "by how much the resident memory grew, at its peak, while the items were written",
+                    "Memory", "peak growth of the resident memory while the items were written",
                     BarChart(label: "Memory", groups: groups, tick: { Quantity.bytes($0) }).markup))
         }
         if !medium.isEmpty {
@@ -31,19 +31,19 @@ extension Report {
                 (
                     "\(Quantity.whole(items)) items",
                     medium.filter { $0.1.items == items }.map { engine, size, use in
-                        bar(engine, Double(use.allocated) / Double(size.items), "on the medium for each item")
+                        bar(engine, Double(use.allocated) / Double(size.items), "per item on disk")
                     }
                 )
             }
             panels.append(
                 panel(
-                    "Medium, for each item", "what the file system sets aside, after the engine was closed",
-                    BarChart(label: "Room on the medium", groups: groups, tick: { Quantity.bytes($0) }).markup))
+                    "Disk space per item", "allocated by the file system, after the engine was closed",
+                    BarChart(label: "Disk space", groups: groups, tick: { Quantity.bytes($0) }).markup))
         }
         if panels.isEmpty { return "" }
         return section(
             "Memory and space",
-            "Shorter is better. Memory is that of the whole process; an engine that keeps its items in memory, or caches them, shows it here.",
+            "Shorter is better. Memory is that of the whole process, including the items that an engine keeps or caches in memory.",
             grid(panels))
     }
 

@@ -1,5 +1,5 @@
 extension Report {
-    /// How the page looks: light and dark, on a phone, on a desktop and on paper.
+    /// The styles of the page: light and dark, for phones, desktops and paper.
     static let style: Markup = """
         :root { color-scheme: light dark;
           --page: #f6f7f9; --card: #ffffff; --ink: #171a21; --soft: #5d6675; --line: #e3e6ec; --grid: #eceef2;

@@ -2,7 +2,7 @@ import Foundation
 
 extension Report {
 
-    /// The medians, all engines side by side.
+    /// The medians of all engines side by side.
     var glance: Markup {
         let rows = operations.map { operation -> Markup in
             let medians = engines.map { $0.measurement(operation, items: size)?.latency.p50 }
@@ -17,7 +17,7 @@ extension Report {
         let titles = engines.map { #"<th scope="col">\#(chip($0))</th>"# as Markup }
         return section(
             "Side by side",
-            "The median of a call with \(Quantity.whole(size)) items stored, the shortest of each row in bold.",
+            "The median time of a call with \(Quantity.whole(size)) stored items. The shortest time of each row is bold.",
             """
             <div class="scroll"><table class="glance">
             <thead><tr><th scope="col">Operation</th>\(titles)</tr></thead>
@@ -26,10 +26,10 @@ extension Report {
             """)
     }
 
-    /// Every number.
+    /// All numbers.
     var numbers: Markup {
         section(
-            "All numbers", "Each operation with each number of items.",
+            "All numbers", "All operations with all numbers of items.",
             Markup(operations.map(table)))
     }
 
@@ -50,7 +50,7 @@ extension Report {
             }
         }
         let titles = [
-            "Items", "Calls", "p50", "p90", "p99", "p99.9", "Longest", "An item", "Items/s", "Memory",
+            "Items", "Calls", "p50", "p90", "p99", "p99.9", "Max", "Per item", "Items/s", "Memory",
         ].map { #"<th scope="col">\#($0)</th>"# as Markup }
         return """
             <h3>\(operation) <small>\(summary(operation))</small></h3>
@@ -61,10 +61,10 @@ extension Report {
             """
     }
 
-    /// What the numbers depend on.
+    /// The environment and settings.
     var conditions: Markup {
         section(
-            "Environment and settings", "What numbers depend on besides the engines.",
+            "Environment and settings", "The conditions that the results depend on.",
             #"<div class="panels">\#(profiles.map(conditions))</div>"#)
     }
 
@@ -73,8 +73,8 @@ extension Report {
         let settings = profile.settings
         let engines = profile.engines.map { $0.name == $0.address ? $0.name : "\($0.name) = \($0.address)" }
         let amount =
-            settings.seconds.map { "\($0) s each, in \(Budget.slices) slices, after a warm-up" }
-            ?? settings.repetitions.map { "\(Quantity.whole($0)) calls each" } ?? "unknown"
+            settings.seconds.map { "\($0) s per operation, in \(Budget.slices) slices, after a warm-up" }
+            ?? settings.repetitions.map { "\(Quantity.whole($0)) calls per operation" } ?? "unknown"
         let facts: [(String, String)] = [
             ("Engines", engines.joined(separator: ", ")),
             ("Date", profile.date.formatted(.iso8601)),
@@ -85,10 +85,10 @@ extension Report {
             ("Swift", "\(environment.swift), \(environment.isOptimised ? "optimised" : "not optimised")"),
             ("SQLite", environment.sqlite),
             ("Load at the start", environment.load.map { String(format: "%.2f", $0) } ?? "unknown"),
-            ("Clock", "\(environment.clockOverhead) ns a call, taken off"),
+            ("Clock", "\(environment.clockOverhead) ns per call, subtracted"),
             ("Values", "\(Quantity.whole(settings.valueBytes)) bytes"),
             ("Batches", "\(Quantity.whole(settings.batch)) items"),
-            ("At a time", "\(settings.concurrency)"),
+            ("Concurrency", "\(settings.concurrency)"),
             ("Durability", settings.durability.rawValue),
             ("Measured", amount),
             ("Seed", "\(settings.seed)"),
@@ -97,22 +97,22 @@ extension Report {
         return #"<figure><dl>\#(items)</dl></figure>"#
     }
 
-    /// How the numbers come about.
+    /// The notes on the method.
     var reading: Markup {
         section(
             "How to read this", "",
             """
             <ul class="prose">
-            <li>A <b>call</b> is one call of the engine's interface. Each is timed on its own; what it returned is \
-            checked after the clock has stopped. A wrong answer ends a run, so there are no numbers of wrong engines.</li>
-            <li><b>p50</b> is the median; <b>p99</b> is what 99 of 100 calls did not exceed. Times are kept in a \
-            <a href="#hdr">High Dynamic Range histogram</a> and are off by at most 1 %.</li>
-            <li>A worker makes its next call when the last one has returned. So these are <b>service times</b>: how long \
-            requests would queue that arrive at a fixed rate is not part of them (“coordinated omission”).</li>
-            <li><b>Throughput</b> is what the workers handle in the time that they spend in calls.</li>
-            <li>Calls that change the number of items are made in rounds, and what they have changed is put back between \
-            rounds, so that the number stays within a tenth, or a hundred items, of what is said.</li>
-            <li><b>Memory</b> is the growth of the process. What the allocator keeps for later counts, too.</li>
+            <li>A <b>call</b> is one call of the engine's interface. Each call is timed separately, and its result is \
+            checked after the clock has stopped. A wrong result ends a run, so all numbers are those of correct engines.</li>
+            <li><b>p50</b> is the median; <b>p99</b> is the 99th percentile. Times are recorded in a \
+            <a href="#hdr">High Dynamic Range histogram</a> with an error of at most 1 %.</li>
+            <li>A worker makes its next call when the last one has returned. So these are <b>service times</b>: they \
+            exclude the time that requests at a fixed rate would wait in a queue (“coordinated omission”).</li>
+            <li><b>Throughput</b> is the number of items handled in the time that the workers spend in calls.</li>
+            <li>Calls that change the number of items are made in rounds, and their changes are undone between rounds, \
+            so that the number stays within a tenth, or a hundred items, of the stated one.</li>
+            <li><b>Memory</b> is the growth of the process, including the memory that the allocator retains.</li>
             <li id="hdr">The histogram is Gil Tene’s, see hdrhistogram.org.</li>
             </ul>
             """)

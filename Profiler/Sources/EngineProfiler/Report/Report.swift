@@ -1,6 +1,6 @@
 import Foundation
 
-/// A page that shows results: one file without scripts, that loads nothing.
+/// A page with results: one file without scripts or external resources.
 struct Report {
     /// The results.
     let profiles: [Profile]
@@ -10,17 +10,17 @@ struct Report {
         profiles.flatMap(\.engines).enumerated().map { ReportEngine(index: $0.offset, result: $0.element) }
     }
 
-    /// The operations that were measured.
+    /// The measured operations.
     var operations: [String] { EngineProfiler.operations(in: engines.map(\.result)) }
 
-    /// The largest number of items that all engines were measured with, else the largest of any.
+    /// The largest number of items that all engines were measured with, otherwise the largest one of any engine.
     var size: Int {
         let sizes = engines.map { Set($0.result.sizes.map(\.items)) }
         let common = sizes.dropFirst().reduce(sizes.first ?? []) { $0.intersection($1) }
         return common.max() ?? sizes.flatMap(\.self).max() ?? 0
     }
 
-    /// The operations that belong together, those of other versions last.
+    /// The groups of operations; those of other versions are last.
     var groups: [(name: String, operations: [String])] {
         var groups = Operation.Group.allCases.map { group in
             (group.rawValue, operations.filter { Operation(rawValue: $0)?.group == group })
@@ -55,7 +55,7 @@ struct Report {
             \(conditions)
             \(reading)
             </main>
-            <footer>Made by the profiler of Emporium.</footer>
+            <footer>Created by the profiler of Emporium.</footer>
             </body>
             </html>
 
@@ -81,18 +81,18 @@ struct Report {
     private var facts: String {
         guard let profile = profiles.first else { return "" }
         let date = profile.date.formatted(.iso8601.year().month().day())
-        guard profiles.count == 1 else { return "\(profiles.count) runs, the first of \(date)" }
+        guard profiles.count == 1 else { return "\(profiles.count) runs, first on \(date)" }
         let sizes = profile.settings.sizes.map(Quantity.whole).joined(separator: ", ")
         let processor = profile.environment.processor.map { " · \($0)" } ?? ""
         return "\(sizes) items of \(Quantity.whole(profile.settings.valueBytes)) bytes\(processor) · \(date)"
     }
 
-    /// An engine's name beside its colour.
+    /// The name of an engine with its colour.
     func chip(_ engine: ReportEngine) -> Markup {
         #"<span class="chip \#(engine.colour)"><i></i>\#(engine.result.name)</span>"#
     }
 
-    /// A part of the page.
+    /// A section of the page.
     func section(_ title: String, _ explanation: String, _ content: Markup) -> Markup {
         """
         <section>
@@ -110,7 +110,7 @@ struct Report {
         """
     }
 
-    /// What an operation's call does.
+    /// A description of an operation.
     func summary(_ operation: String) -> String {
         let batches = Set(profiles.map(\.settings.batch))
         return Operation(rawValue: operation)?.summary(batch: batches.count == 1 ? batches.first : nil)

@@ -1,17 +1,17 @@
 /// An engine in a report.
 struct ReportEngine {
-    /// Its place in the report, from which its colour follows.
+    /// The position in the report, which determines the colour.
     let index: Int
-    /// What was found out about it.
+    /// The results.
     let result: EngineResult
 
-    /// How many colours there are.
+    /// The number of colours.
     static let colours = 8
 
-    /// The class that gives an element the colour.
+    /// The CSS class of the colour.
     var colour: String { "c\(index % Self.colours)" }
 
-    /// What was measured with a number of items.
+    /// The measurement with a number of items.
     func measurement(_ operation: String, items: Int) -> OperationResult? {
         result.measurements(of: operation).first { $0.items == items }?.measurement
     }

@@ -1,33 +1,33 @@
-/// Two runs, operation by operation and size by size.
+/// A comparison of two runs by engine, operation and size.
 struct Comparison {
 
-    /// One operation with one number of items in both runs.
+    /// An operation with a number of items that is in both runs.
     struct Row {
         /// The engine's name; both names if they differ.
         var engine: String
-        /// What was measured.
+        /// The name of the operation.
         var operation: String
         /// The number of items.
         var items: Int
-        /// What was found out first.
+        /// The measurement of run A.
         var a: OperationResult
-        /// What was found out later.
+        /// The measurement of run B.
         var b: OperationResult
 
-        /// The median relative to what it was.
+        /// The ratio of the medians, B / A.
         var p50: Double { Self.ratio(a.latency.p50, b.latency.p50) }
-        /// The 99th percentile relative to what it was.
+        /// The ratio of the 99th percentiles, B / A.
         var p99: Double { Self.ratio(a.latency.p99, b.latency.p99) }
-        /// The throughput relative to what it was.
+        /// The ratio of the throughputs, B / A.
         var throughput: Double { a.itemsPerSecond > 0 ? b.itemsPerSecond / a.itemsPerSecond : 1 }
 
-        /// Whether there are enough slices to tell a change from noise.
+        /// Whether there are enough slices to distinguish a change from noise.
         var hasEnoughSlices: Bool { min(a.slices.count, b.slices.count) >= Budget.slices }
 
-        /// What can be said of the medians.
+        /// The change of the medians.
         var change: Change {
             guard hasEnoughSlices else { return .none }
-            // Less is not worth a mark, and is in the order of the error of the histogram.
+            // Smaller differences are not marked; they are close to the error of the histogram.
             guard abs(p50 - 1) > 0.03 else { return .none }
             let before = a.slices.map(\.p50)
             let after = b.slices.map(\.p50)
@@ -39,35 +39,35 @@ struct Comparison {
             return .none
         }
 
-        /// Whether the median is beyond noise above so many times what it was.
+        /// Whether the change is marked and the ratio of the medians is above a limit.
         func isSlower(than limit: Double) -> Bool {
             change == .slower && p50 > limit
         }
 
         private static func ratio(_ a: UInt64, _ b: UInt64) -> Double {
-            // A call that took less than the clock can tell counts as a nanosecond.
+            // A call that is shorter than the resolution of the clock counts as one nanosecond.
             Double(max(1, b)) / Double(max(1, a))
         }
     }
 
-    /// What can be said of a difference.
+    /// A change of the median.
     enum Change: String {
-        /// Beyond noise, B takes less time.
+        /// B takes less time, beyond noise.
         case faster
-        /// Beyond noise, B takes more time.
+        /// B takes more time, beyond noise.
         case slower
-        /// It may be noise.
+        /// The difference may be noise.
         case none
     }
 
-    /// What is in both.
+    /// The operations and sizes that are in both runs.
     var rows: [Row] = []
-    /// Why the two should not be compared, or only with care.
+    /// Differences between the runs that limit the comparison.
     var notes: [String] = []
 
-    /// Compares results.
+    /// Compares two runs.
     ///
-    /// - Throws: A ``ProfilerError`` if nothing is in both.
+    /// - Throws: A ``ProfilerError`` if the runs have nothing in common.
     init(_ a: Profile, _ b: Profile) throws {
         notes = Self.differences(a, b)
         let isOneEach = a.engines.count == 1 && b.engines.count == 1
@@ -77,7 +77,9 @@ struct Comparison {
                 continue
             }
             let name = before.name == after.name ? before.name : "\(before.name) → \(after.name)"
-            notes += Self.lacking(in: after, of: before, name, "A") + Self.lacking(in: before, of: after, name, "B")
+            notes +=
+                Self.unmatchedResults(of: before, in: after, name, "A")
+                + Self.unmatchedResults(of: after, in: before, name, "B")
             for operation in operations(in: [before]) {
                 let later = after.measurements(of: operation)
                 for (items, first) in before.measurements(of: operation) {
@@ -94,19 +96,19 @@ struct Comparison {
         let few = rows.count { !$0.hasEnoughSlices }
         if few > 0 {
             notes.append(
-                "\(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so no change of theirs is marked."
+                "\(few) of \(rows.count) rows have fewer than \(Budget.slices) slices in A or B, so their changes are not marked."
             )
         }
         guard !rows.isEmpty else {
             throw ProfilerError(
-                "The two have no engine, operation and number of items in common, so there is nothing to compare.")
+                "The files have no engine, operation and number of items in common, so they can't be compared.")
         }
     }
 
-    /// What only one of two engines was measured with: whole sizes, whole operations, and what else is missing.
-    private static func lacking(
-        in other: EngineResult,
+    /// Notes about the sizes and operations that only one of two engines was measured with.
+    private static func unmatchedResults(
         of engine: EngineResult,
+        in other: EngineResult,
         _ name: String,
         _ file: String
     ) -> [String] {
@@ -114,10 +116,10 @@ struct Comparison {
             engine.measurements(of: operation).map(\.items)
         }
         let otherSizes = Set(other.operations.flatMap { sizes(other, $0) })
-        let lonely = Set(engine.operations.flatMap { sizes(engine, $0) }).subtracting(otherSizes)
-        var notes = lonely.sorted().map { "\(name): \(Quantity.whole($0)) items are only in \(file)." }
+        let unmatched = Set(engine.operations.flatMap { sizes(engine, $0) }).subtracting(otherSizes)
+        var notes = unmatched.sorted().map { "\(name): \(Quantity.whole($0)) items are only in \(file)." }
         for operation in engine.operations {
-            let missing = Set(sizes(engine, operation)).subtracting(sizes(other, operation)).subtracting(lonely)
+            let missing = Set(sizes(engine, operation)).subtracting(sizes(other, operation)).subtracting(unmatched)
             if missing.isEmpty { continue }
             if sizes(other, operation).isEmpty {
                 notes.append("\(name): \(operation) is only in \(file).")

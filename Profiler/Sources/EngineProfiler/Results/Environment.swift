@@ -1,11 +1,11 @@
 import Foundation
 import GRDBSQLite
 
-/// What numbers depend on besides the engines.
+/// The machine and software that the results depend on.
 struct Environment: Codable, Equatable, Sendable {
-    /// The processor's name, `nil` if the system does not tell.
+    /// The processor's name, `nil` if it is unknown.
     var processor: String?
-    /// How many processors the process may use.
+    /// The number of processors that the process may use.
     var cores: Int
     /// The memory of the machine, in bytes.
     var memory: UInt64
@@ -15,20 +15,20 @@ struct Environment: Codable, Equatable, Sendable {
     var swift: String
     /// SQLite's version.
     var sqlite: String
-    /// The type of the file system of the temporary folder, such as `ext4`; `nil` if it is not known.
+    /// The type of the file system of the temporary folder, such as `ext4`; `nil` if it is unknown.
     var fileSystem: String?
-    /// Whether the profiler was compiled with optimisation; other numbers mean nothing.
+    /// Whether the profiler was compiled with optimisation. Without it the results are meaningless.
     var isOptimised: Bool
-    /// How many processes wanted a processor in the last minute when the run began; `nil` if the system does not tell.
+    /// The load average of the last minute when the run began; `nil` if it is unknown.
     var load: Double?
-    /// What timing a call costs, in nanoseconds. It has been taken off all times.
+    /// The overhead of timing a call, in nanoseconds, which has been subtracted from all times.
     var clockOverhead: UInt64
 
-    /// Looks around.
+    /// Describes the current machine.
     ///
     /// - Parameters:
-    ///   - folder: Where temporary data is.
-    ///   - clockOverhead: What timing a call costs.
+    ///   - folder: The folder of temporary data.
+    ///   - clockOverhead: The overhead of timing a call.
     init(folder: URL, clockOverhead: UInt64) {
         let info = ProcessInfo.processInfo
         processor = Self.processorName
@@ -58,7 +58,7 @@ struct Environment: Codable, Equatable, Sendable {
 
     private static var isOptimisedBuild: Bool {
         var isDebug = false
-        // An assertion is only evaluated in a build without optimisation.
+        // Assertions are only evaluated in builds without optimisation.
         assert(
             {
                 isDebug = true
@@ -85,7 +85,7 @@ struct Environment: Codable, Equatable, Sendable {
         #if canImport(Darwin)
         return (try? folder.resourceValues(forKeys: [.volumeTypeNameKey]))?.volumeTypeName
         #else
-        // The line of the mount that the folder's device number belongs to, see proc_pid_mountinfo(5).
+        // The mount of the folder's device number, see proc_pid_mountinfo(5).
         var status = stat()
         guard stat(folder.path, &status) == 0,
             let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)

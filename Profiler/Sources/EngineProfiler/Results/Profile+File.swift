@@ -4,8 +4,8 @@ extension Profile {
 
     /// Reads a file of results.
     ///
-    /// - Parameter path: Where the file is.
-    /// - Throws: A ``ProfilerError`` that says what is wrong with it.
+    /// - Parameter path: The path of the file.
+    /// - Throws: A ``ProfilerError`` with the reason if the file can't be read.
     init(path: String) throws {
         let data: Data
         do {
@@ -16,11 +16,11 @@ extension Profile {
         try self.init(json: data, name: path)
     }
 
-    /// Reads results.
+    /// Decodes results.
     ///
     /// - Parameters:
-    ///   - json: What ``json()`` has written.
-    ///   - name: What errors call it.
+    ///   - json: The output of ``json()``.
+    ///   - name: The name of the file in errors.
     init(json: Data, name: String) throws {
         struct Form: Decodable {
             var format: String?
@@ -33,16 +33,16 @@ extension Profile {
             form = try decoder.decode(Form.self, from: json)
         } catch {
             throw ProfilerError(
-                "\(name) holds no results of the profiler that can be read, maybe because it was cut off: \(error)")
+                "\(name) is not a file of results that can be read. It may be truncated: \(error)")
         }
         guard form.format == Self.formatName else {
-            throw ProfilerError("\(name) holds no results of the profiler. Make some by run --json.")
+            throw ProfilerError("\(name) is not a file of results. Create one with run --json.")
         }
         guard form.version == Self.currentVersion else {
             let version = form.version.map { "version \($0)" } ?? "no version"
             throw ProfilerError(
-                "\(name) has \(version) of the form of results, but this profiler reads version "
-                    + "\(Self.currentVersion). Read it with the profiler that has written it, or measure again.")
+                "\(name) has \(version) of the file format, but this profiler reads version "
+                    + "\(Self.currentVersion). Read it with the profiler that wrote it, or measure again.")
         }
         do {
             self = try decoder.decode(Self.self, from: json)
@@ -51,7 +51,7 @@ extension Profile {
         }
     }
 
-    /// The results as JSON, with its members in the order of their names.
+    /// The results as JSON with sorted members.
     func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -62,23 +62,23 @@ extension Profile {
 
 /// An error of the profiler itself, such as a file that can't be read.
 struct ProfilerError: Error, CustomStringConvertible, Equatable {
-    /// What happened and what to do.
+    /// The message.
     let description: String
 
-    /// Describes an error.
+    /// Creates an error.
     init(_ description: String) {
         self.description = description
     }
 }
 
-/// What the system says about a failure, in a few words.
+/// A short reason for an error of the system.
 func reason(_ error: any Error) -> String {
     #if canImport(Darwin)
     error.localizedDescription
     #else
-    // Foundation's text is about an operation that could not be completed.
+    // Foundation's own text only says that an operation could not be completed.
     switch (error as? CocoaError)?.code {
-    case .fileReadNoSuchFile, .fileNoSuchFile: "there is no such file or folder."
+    case .fileReadNoSuchFile, .fileNoSuchFile: "the file or folder does not exist."
     case .fileReadNoPermission, .fileWriteNoPermission: "permission denied."
     case .fileWriteOutOfSpace: "the volume is full."
     default: "\(error)"

@@ -1,11 +1,11 @@
 extension Profile {
 
-    /// Gives engines of one name in several results different ones, by the names of the results.
+    /// Renames engines that have the same name in several results, by the names of the results.
     ///
     /// - Parameters:
     ///   - profiles: The results.
-    ///   - names: What the results are called.
-    static func tellApart(_ profiles: inout [Profile], names: [String]) {
+    ///   - names: The names of the results.
+    static func disambiguate(_ profiles: inout [Profile], names: [String]) {
         var counts: [String: Int] = [:]
         for engine in profiles.flatMap(\.engines) { counts[engine.name, default: 0] += 1 }
         for index in profiles.indices {

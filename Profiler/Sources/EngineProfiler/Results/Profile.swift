@@ -1,113 +1,113 @@
 import Foundation
 
-/// What a run has found out, as it is written to a file of results.
+/// The results of a run, as written to a file.
 ///
-/// The README of this package describes the form. Times are in nanoseconds, sizes in bytes.
+/// The README of this package describes the format. Times are in nanoseconds, sizes in bytes.
 struct Profile: Codable, Equatable, Sendable {
-    /// The form's name.
+    /// The name of the format.
     var format = Self.formatName
-    /// The form's version.
+    /// The version of the format.
     var version = Self.currentVersion
     /// When the run began.
     var date: Date
-    /// What numbers depend on besides the engines.
+    /// The machine and software that the results depend on.
     var environment: Environment
-    /// What was asked for.
+    /// The options of the run.
     var settings: Settings
-    /// What was found out, engine by engine.
+    /// The results of each engine.
     var engines: [EngineResult]
 
-    /// The name of the form, by which a file of results is told from other JSON.
+    /// The name of the format, which distinguishes a file of results from other JSON.
     static let formatName = "emporium-profile"
-    /// The version of the form that is written.
+    /// The version of the format that this profiler writes.
     static let currentVersion = 1
 }
 
-/// What a user asked for.
+/// The options of a run.
 struct Settings: Codable, Equatable, Sendable {
     /// The numbers of items.
     var sizes: [Int]
-    /// How many bytes a value has.
+    /// The size of a value in bytes.
     var valueBytes: Int
-    /// How many items a call for several handles.
+    /// The number of items in a batch.
     var batch: Int
-    /// How many workers make calls at the same time.
+    /// The number of concurrent workers.
     var concurrency: Int
-    /// For how many seconds each operation was measured; `nil` if calls were counted.
+    /// The time for each operation in seconds; `nil` if calls were counted.
     var seconds: Double?
-    /// How many calls of each operation were made; `nil` if time was measured.
+    /// The number of calls of each operation; `nil` if a time was given.
     var repetitions: Int?
-    /// What a finished write has survived.
+    /// The durability of a finished write.
     var durability: Durability
-    /// What the items and their order follow from.
+    /// The seed of the items and of their order.
     var seed: UInt64
-    /// Whether the sizes and times were small, so that the numbers are rough.
+    /// Whether the sizes and times were small, so that the results are rough.
     var isQuick: Bool
 }
 
-/// What was found out about an engine.
+/// The results of an engine.
 struct EngineResult: Codable, Equatable, Sendable {
-    /// What reports call it.
+    /// The name in reports.
     var name: String
-    /// Where it was, as the user wrote it.
+    /// The address that the user gave.
     var address: String
-    /// What was found out, size by size.
+    /// The results for each number of items.
     var sizes: [SizeResult]
 }
 
-/// What was found out about an engine with a number of items.
+/// The results of an engine with a number of items.
 struct SizeResult: Codable, Equatable, Sendable {
     /// The number of items.
     var items: Int
     /// The memory of the process.
     var memory: MemoryUse?
-    /// What the items take up on the medium; `nil` if there is none.
-    var medium: MediumUse?
-    /// What was measured.
+    /// The space of the items on disk; `nil` if there is none.
+    var medium: DiskUse?
+    /// The measurements.
     var measurements: [OperationResult]
 }
 
 /// The resident memory of the process around a piece of work.
 struct MemoryUse: Codable, Equatable, Sendable {
-    /// Before it.
+    /// The value before.
     var before: Int
-    /// The most during it; `nil` where the system does not tell.
+    /// The peak; `nil` where the system does not provide it.
     var peak: Int?
-    /// After it.
+    /// The value after.
     var after: Int
 }
 
-/// One operation, measured.
+/// The measurement of an operation.
 struct OperationResult: Codable, Equatable, Sendable {
-    /// What was measured. It is text, as results of later versions can hold others.
+    /// The name of the operation. It is text, because results of later versions may contain other operations.
     var operation: String
-    /// How many items a call handled.
+    /// The number of items in each call.
     var itemsPerCall: Int
-    /// How many calls were timed.
+    /// The number of timed calls.
     var calls: Int
-    /// How many items were handled in a second by all workers together.
+    /// The number of items that all workers together handled in a second.
     var itemsPerSecond: Double
-    /// How long calls took.
+    /// The latencies of the calls.
     var latency: LatencySummary
-    /// The same for each slice of the time.
+    /// The slices of the measurement.
     var slices: [Slice]
-    /// The longest time in each bucket, and how many calls it holds; buckets without calls are left out.
+    /// The longest time and the number of calls of each bucket; buckets without calls are left out.
     var histogram: [[UInt64]]
     /// The memory of the process.
     var memory: MemoryUse?
 
-    /// A part of a measurement.
+    /// A slice of a measurement.
     struct Slice: Codable, Equatable, Sendable {
         /// The median.
         var p50: UInt64
-        /// What 99 of 100 calls did not exceed.
+        /// The 99th percentile.
         var p99: UInt64
-        /// How many items were handled in a second.
+        /// The number of items handled in a second.
         var itemsPerSecond: Double
     }
 }
 
-/// How long calls took.
+/// The latencies of calls.
 struct LatencySummary: Codable, Equatable, Sendable {
     /// The shortest.
     var min: UInt64
@@ -115,16 +115,16 @@ struct LatencySummary: Codable, Equatable, Sendable {
     var mean: Double
     /// The median.
     var p50: UInt64
-    /// What 90 of 100 calls did not exceed.
+    /// The 90th percentile.
     var p90: UInt64
-    /// What 99 of 100 calls did not exceed.
+    /// The 99th percentile.
     var p99: UInt64
-    /// What 999 of 1,000 calls did not exceed.
+    /// The 99.9th percentile.
     var p999: UInt64
     /// The longest.
     var max: UInt64
 
-    /// Sums up.
+    /// Summarizes latencies.
     init(_ latencies: Latencies) {
         min = latencies.min
         mean = latencies.mean
@@ -138,11 +138,12 @@ struct LatencySummary: Codable, Equatable, Sendable {
 
 extension OperationResult {
 
-    /// Sums up what was measured.
+    /// Summarizes a measurement.
     init(
         _ operation: Operation, itemsPerCall: Int, workers: Int, _ outcome: Measuring.Outcome, memory: MemoryUse?
     ) {
-        // Workers do nothing else that counts, so together they make so many calls in the time of one.
+        // The workers' time outside of calls does not count, so together they make this number of calls in the time of
+        // one.
         func rate(_ latencies: Latencies) -> Double {
             Double(itemsPerCall * latencies.count * workers) / (Double(max(1, latencies.total)) / 1e9)
         }
@@ -164,18 +165,17 @@ extension OperationResult {
 
 extension EngineResult {
 
-    /// The operations that were measured, in the order of ``Operation``, those of other versions last.
+    /// The measured operations in the order of ``Operation``; those of other versions are last.
     var operations: [String] { EngineProfiler.operations(in: [self]) }
 
-    /// What was measured of an operation, size by size.
+    /// The measurements of an operation by number of items.
     func measurements(of operation: String) -> [(items: Int, measurement: OperationResult)] {
         sizes.flatMap { size in
             size.measurements.filter { $0.operation == operation }.map { (size.items, $0) }
         }
     }
 
-    /// How the median cost of an operation grows with the number of items: that of a call that is about all of them,
-    /// and that of one item of the others.
+    /// The growth of an operation's median cost: of a call if it handles all items, otherwise of one item.
     func growth(of operation: String) -> GrowthFit? {
         let isAboutAll = Operation(rawValue: operation)?.isAboutAllItems ?? false
         return GrowthFit(
@@ -185,7 +185,8 @@ extension EngineResult {
     }
 }
 
-/// The operations that were measured of any of some engines, in the order of ``Operation``, those of other versions last.
+/// The operations that any of the engines was measured with, in the order of ``Operation``; those of other versions are
+/// last.
 func operations(in engines: [EngineResult]) -> [String] {
     let found = engines.flatMap(\.sizes).flatMap(\.measurements).map(\.operation)
     let known = Operation.allCases.map(\.rawValue).filter(found.contains)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Numbers as people read them, the same on the terminal and in reports.
+/// Numbers for people, in the same form on the terminal and in reports.
 enum Quantity {
 
     /// A time with three digits, such as `4.21 µs`.
@@ -16,7 +16,7 @@ enum Quantity {
     /// A time with three digits.
     static func time(_ nanoseconds: UInt64) -> String { time(Double(nanoseconds)) }
 
-    /// How many in a second, with three digits, such as `52.1 k/s`.
+    /// A rate per second with three digits, such as `52.1 k/s`.
     static func rate(_ perSecond: Double) -> String { "\(short(perSecond))/s" }
 
     /// A number with three digits, such as `52.1 k`.
@@ -29,7 +29,7 @@ enum Quantity {
         }
     }
 
-    /// Bytes with three digits, such as `1.50 MB`, which are a million and a half.
+    /// A size with three digits, such as `1.50 MB` for 1,500,000 bytes.
     static func bytes(_ bytes: Double) -> String {
         let size = abs(bytes)
         let text =
@@ -42,7 +42,7 @@ enum Quantity {
         return bytes < 0 ? "−\(text)" : text
     }
 
-    /// A whole number with its thousands apart, such as `100,000`.
+    /// A whole number with thousands separators, such as `100,000`.
     static func whole(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var result = ""
@@ -55,12 +55,12 @@ enum Quantity {
 
     /// A growth, such as `n^0.98`.
     static func growth(_ fit: GrowthFit) -> String {
-        // There is no difference between a zero and one with a sign.
+        // Negative zero is shown as zero.
         let exponent = abs(fit.exponent) < 0.005 ? 0 : fit.exponent
         return "n^" + String(format: "%.2f", exponent)
     }
 
-    /// Three digits, but no fraction that says nothing.
+    /// Three digits without trailing zeros of a whole number.
     private static func digits(_ number: Double) -> String {
         switch number {
         case ..<9.995: number == number.rounded() ? String(format: "%.0f", number) : String(format: "%.2f", number)

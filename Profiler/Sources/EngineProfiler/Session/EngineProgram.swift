@@ -1,8 +1,8 @@
 import Foundation
 
-/// A program that was made with this library, whose engines are profiled in a process of its own.
+/// A program that uses this library; its engines are profiled in its own process.
 final class EngineProgram: @unchecked Sendable {
-    // Unchecked because the lock guards all that changes.
+    // @unchecked because the lock guards all mutable state.
     private let lock = NSLock()
     private var process: Process?
     private var isStopped = false
@@ -10,32 +10,33 @@ final class EngineProgram: @unchecked Sendable {
     private let path: String
     private let url: URL
 
-    /// Finds a program.
+    /// Creates a program.
     ///
-    /// - Parameter path: Where the program is.
-    /// - Throws: A ``ProfilerError`` if it can't be run.
+    /// - Parameter path: The path of the program.
+    /// - Throws: A ``ProfilerError`` if the file is not executable.
     init(path: String) throws {
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw ProfilerError(
-                "\(path) is no program. Build the one that calls Profiler.main(engine:open:), and name it.")
+                "\(path) is not a program. Build the program that calls Profiler.main(engine:open:), and give its path."
+            )
         }
         self.path = path
         url = URL(fileURLWithPath: path)
     }
 
-    /// Lets the program profile its engines, and reads what it found out. What it shows meanwhile goes to standard error.
+    /// Runs the program and reads its results. Its progress goes to standard error.
     ///
     /// - Parameters:
-    ///   - arguments: How it is to measure.
-    ///   - folder: Where its results go until they are read.
-    /// - Throws: A ``ProfilerError`` if it fails.
+    ///   - arguments: The options for the measurements.
+    ///   - folder: The folder for the file of its results.
+    /// - Throws: A ``ProfilerError`` if the program fails.
     func run(_ arguments: [String], folder: URL) throws -> Profile {
         let results = folder.appendingPathComponent("\(UUID().uuidString).json")
         let process = Process()
         process.executableURL = url
         process.arguments = ["run", "--no-html", "--json", results.path] + arguments
         process.standardInput = FileHandle.nullDevice
-        // Its table is part of ours.
+        // The table of this process includes its results.
         process.standardOutput = FileHandle.nullDevice
         try lock.withLock {
             if isStopped { throw CancellationError() }
@@ -48,13 +49,13 @@ final class EngineProgram: @unchecked Sendable {
         }
         process.waitUntilExit()
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-            let how = process.terminationReason == .exit ? "exit code" : "signal"
+            let how = process.terminationReason == .exit ? "exit status" : "signal"
             throw ProfilerError("\(path) failed with \(how) \(process.terminationStatus).")
         }
         return try Profile(path: results.path)
     }
 
-    /// Interrupts the program if it runs, and waits until it has cleaned up.
+    /// Interrupts the program if it is running, and waits until it has cleaned up.
     func stop() {
         let running = lock.withLock {
             isStopped = true

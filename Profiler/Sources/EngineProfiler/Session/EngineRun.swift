@@ -8,7 +8,7 @@ struct EngineRun: Sendable {
     let place: Place
     let data: Dataset
 
-    /// Measures operations and adds what it finds out.
+    /// Measures operations and adds the results.
     func measure(_ operations: [Operation], into result: inout SizeResult) async throws {
         let opened = try await prepared(&result)
         var shares = session.shares(of: data)
@@ -20,7 +20,7 @@ struct EngineRun: Sendable {
         try await session.prepare("close", subject, items: data.count) { try await Place.close(opened) }
     }
 
-    /// Writes the items, looks what they take up, and opens the engine again to see whether they are still there.
+    /// Writes the items, measures their size on disk, and reopens the engine to check that they are still there.
     private func prepared(_ result: inout SizeResult) async throws -> any StorageEngine {
         let memory = MemoryMark()
         let first = try await opened()
@@ -28,10 +28,10 @@ struct EngineRun: Sendable {
         result.memory = memory.use()
         guard place.isPersistent else { return first }
         try await session.prepare("close", subject, items: data.count) { try await Place.close(first) }
-        let medium = try MediumUse(of: place.urls)
+        let medium = try DiskUse(of: place.urls)
         let second = try await opened()
         if medium.files == 0 {
-            // It keeps nothing in its folder, so it need not find anything again.
+            // The engine stores nothing in its folder, so it need not find the items again.
             if try await count(second) == 0 { try await fill(second) }
             return second
         }
@@ -40,7 +40,7 @@ struct EngineRun: Sendable {
         if found != data.count {
             throw EngineFailure(
                 engine: subject.name, operation: "open", items: data.count,
-                CallFailure(key: nil, message: "opened again, it has \(found) items"))
+                CallFailure(key: nil, message: "after reopening, the engine has \(found) items"))
         }
         return second
     }
@@ -90,7 +90,7 @@ struct EngineRun: Sendable {
         case .keys: return try await measure { ListingKeys(engine: engine, share: $0) }
         case .count: return try await measure { Counting(engine: engine, share: $0) }
         case .storeInsert, .storeInsertBatch, .storeUpdate, .storeRemove, .storeLookup, .storeLoad:
-            preconditionFailure("\(operation) is an operation of the store.")
+            preconditionFailure("\(operation) is an operation of stores.")
         }
     }
 }

@@ -1,23 +1,23 @@
 import Dispatch
 import Foundation
 
-/// Cleans up when the program is interrupted or asked to end, then ends it as the signal would have.
+/// Cleans up when the program gets a signal, then ends the program by that signal.
 ///
-/// What is cleaned up may be in use, and whoever uses it fails. That is no reason to end in another way: see
+/// Code that uses the removed data fails. Such a failure must not end the program in another way; see
 /// ``unlessInterrupted(_:)``.
 final class Interruption {
     private let numbers: [Int32]
     private let sources: [any DispatchSourceSignal]
 
-    /// Is held from the beginning of cleaning up on. It is not given back: the process ends.
+    /// A lock that is held from the beginning of the cleanup. It is never released, because the process ends.
     let lock: NSLock
 
-    /// Watches for signals until ``cancel()`` is called.
+    /// Handles signals until ``cancel()`` is called.
     ///
     /// - Parameters:
     ///   - numbers: The signals.
-    ///   - cleanUp: What to do before the end.
-    ///   - end: Ends the process by a signal that is not ignored any more.
+    ///   - cleanUp: The cleanup.
+    ///   - end: Ends the process by a signal that is no longer ignored.
     init(
         by numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP],
         cleanUp: @escaping @Sendable () throws -> Void,
@@ -35,7 +35,7 @@ final class Interruption {
                 do {
                     try cleanUp()
                 } catch {
-                    FileHandle.standardError.write(Data("Temporary data is left behind: \(error)\n".utf8))
+                    FileHandle.standardError.write(Data("Temporary data could not be removed: \(error)\n".utf8))
                 }
                 signal(number, SIG_DFL)
                 end(number)
@@ -45,18 +45,19 @@ final class Interruption {
             source.resume()
             return source
         }
-        // Until then signals are ignored.
+        // Until then, signals are ignored.
         watched.wait()
     }
 
-    /// Does something, unless the program is being interrupted: then it doesn't return, as the process is about to end.
+    /// Runs a body unless the program has been interrupted. In that case this method does not return, because the
+    /// process is about to end.
     ///
-    /// - Parameter body: What to do. An interruption waits until it is done.
+    /// - Parameter body: The body. An interruption waits until it has finished.
     func unlessInterrupted<Result>(_ body: () throws -> Result) rethrows -> Result {
         try lock.withLock(body)
     }
 
-    /// Stops watching, so that the signals do again what they usually do.
+    /// Stops handling signals and restores their default actions.
     func cancel() {
         unlessInterrupted {
             for source in sources { source.cancel() }
@@ -66,7 +67,8 @@ final class Interruption {
 
     /// Ends the process by a signal that is not ignored.
     private static func endProcess(by number: Int32) {
-        // To this thread alone: what is sent to the process, Dispatch may take for news. Its threads block signals.
+        // The signal is raised in this thread: Dispatch may handle a signal that is sent to the process. Its threads
+        // block signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, number)

@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// Where an engine keeps its items while it is profiled. It is free before and afterwards.
+/// The place of an engine's items while it is profiled. It is empty before and after.
 struct Place: Sendable {
 
     private enum Target: Sendable {
@@ -10,21 +10,22 @@ struct Place: Sendable {
     }
 
     private let target: Target
-    /// Whether the user made the folder, who may have given it an owner and permissions.
+    /// Whether the folder existed before the run. It is kept then, because its owner and permissions may matter to the
+    /// user.
     private var isFolderKept = false
 
-    /// A place for an engine of this package.
+    /// Creates a place for an engine of this package.
     init(_ address: StorageAddress) {
         target = .address(address)
         if let url = address.url { isFolderKept = FileManager.default.fileExists(atPath: url.path) }
     }
 
-    /// A place for an engine that a program brings.
+    /// Creates a place for a custom engine.
     init(_ engine: ProfiledEngine, folder: URL) {
         target = .custom(engine, folder: folder)
     }
 
-    /// Whether what is written can be found again.
+    /// Whether the items survive closing the engine.
     var isPersistent: Bool {
         if case .address(.memory) = target { return false }
         return true
@@ -42,25 +43,25 @@ struct Place: Sendable {
         }
     }
 
-    /// Makes sure that nothing is there that somebody may need.
+    /// Checks that the place is empty.
     ///
-    /// - Throws: A ``ProfilerError`` that says what to do.
+    /// - Throws: A ``ProfilerError`` if it is not.
     func checkIsFree() throws {
         for url in urls {
             let parent = url.deletingLastPathComponent().path
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder), isFolder.boolValue else {
-                throw ProfilerError("There is no folder \(parent). Make it first.")
+                throw ProfilerError("The folder \(parent) does not exist. Create it first.")
             }
             if try Self.isTaken(url.path) {
                 throw ProfilerError(
-                    "\(url.path) is there already, and profiling would write to it. Name a path where nothing is, "
-                        + "or an engine alone to use a temporary folder.")
+                    "\(url.path) already exists, and profiling would write to it. Choose a path that does not exist, "
+                        + "or use the engine's name without a path for a temporary folder.")
             }
         }
     }
 
-    /// Whether something is at a path other than an empty folder.
+    /// Whether a path is anything but missing or an empty folder.
     private static func isTaken(_ path: String) throws -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
@@ -79,12 +80,12 @@ struct Place: Sendable {
         }
     }
 
-    /// Closes an engine as far as that can be done: what follows when it is let go does the rest.
+    /// Closes an engine if it has a method for that; otherwise it closes when it is released.
     static func close(_ engine: any StorageEngine) async throws {
         try await (engine as? SQLiteStorageEngine)?.close()
     }
 
-    /// Removes what the engine has written.
+    /// Removes the engine's data.
     func clear() throws {
         for url in urls {
             if isFolderKept {
@@ -98,14 +99,14 @@ struct Place: Sendable {
     }
 }
 
-/// Removes a file or folder, also while somebody still writes into it.
+/// Removes a file or folder, even while a process is writing into it.
 func removeCompletely(_ url: URL) throws {
     var attempts = 100
     while true {
         do {
             return try FileManager.default.removeItem(at: url)
         } catch {
-            // What was listed is gone already, or something new has come. Neither lasts.
+            // A listed file has been removed, or a new one has been created. Neither lasts.
             var status = stat()
             guard lstat(url.path, &status) == 0 else { return }
             attempts -= 1

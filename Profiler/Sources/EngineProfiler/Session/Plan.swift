@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is to be profiled, and how.
+/// The plan of a run.
 struct Plan: Sendable {
     /// The engines.
     var subjects: [Subject]
@@ -8,22 +8,22 @@ struct Plan: Sendable {
     var operations: [Operation]
     /// The numbers of items.
     var sizes: [Int]
-    /// How many bytes a value has.
+    /// The size of a value in bytes.
     var valueBytes: Int
-    /// How many items a call for several handles.
+    /// The number of items in a batch.
     var batch: Int
-    /// How many workers make calls at the same time.
+    /// The number of concurrent workers.
     var concurrency: Int
-    /// How much each operation is measured.
+    /// The amount of measuring for each operation.
     var budget: Budget
-    /// What a finished write has survived, for the engines that have a choice.
+    /// The durability of a finished write, for the engines that have this option.
     var durability: Durability
-    /// What the items and their order follow from.
+    /// The seed of the items and of their order.
     var seed: UInt64
-    /// Whether the user asked for small sizes and times.
+    /// Whether the user chose small sizes and times.
     var isQuick: Bool
 
-    /// The plan as it is kept with the results.
+    /// The plan in the form of the results.
     var settings: Settings {
         var settings = Settings(
             sizes: sizes, valueBytes: valueBytes, batch: batch, concurrency: concurrency, seconds: nil,

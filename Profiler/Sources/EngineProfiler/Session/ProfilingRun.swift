@@ -1,19 +1,19 @@
 import Foundation
 
-/// A run from its beginning to its end: measures, shows how it goes, and removes what it has written, whatever happens.
+/// A whole run: measures, shows the progress, and removes its data in any case.
 struct ProfilingRun {
-    /// What is to be done.
+    /// The plan.
     let plan: Plan
-    /// Programs whose engines are measured, too.
+    /// The programs whose engines are measured, too.
     let programs: [EngineProgram]
-    /// Where temporary data goes; `nil` for the usual place.
+    /// The folder for temporary data; `nil` for the default.
     let directory: URL?
-    /// Where it is shown how it goes.
+    /// The terminal for the progress.
     let terminal: Terminal
 
-    /// Does everything.
+    /// Runs the plan.
     ///
-    /// - Throws: An ``EngineFailure`` if an engine fails or is wrong, or a ``ProfilerError``.
+    /// - Throws: An ``EngineFailure`` if an engine fails or returns a wrong result, or a ``ProfilerError``.
     func profile() async throws -> Profile {
         let temporary = try TemporaryData(in: directory)
         let start = ContinuousClock.now
@@ -32,7 +32,7 @@ struct ProfilingRun {
         do {
             profile = try await measure(temporary, view)
         } catch {
-            // It may have failed because what it works with was removed.
+            // The failure may be a consequence of an interruption, which removes the data.
             try interruption.unlessInterrupted {
                 view.close()
                 try temporary.remove()
@@ -44,11 +44,11 @@ struct ProfilingRun {
     }
 
     private func measure(_ temporary: TemporaryData, _ view: LiveView) async throws -> Profile {
-        // A place that is taken is found before others are measured for minutes.
+        // Checked before the measurements, which take minutes.
         for subject in plan.subjects { try subject.place(orIn: temporary.folder).checkIsFree() }
         let stopwatch = try await Stopwatch.calibrated()
         let environment = Environment(folder: temporary.folder, clockOverhead: stopwatch.overhead)
-        // A file of results has whole seconds.
+        // A file of results contains whole seconds.
         let date = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let session = Session(plan: plan, temporary: temporary, stopwatch: stopwatch) { view.show($0) }
         let engines = try await session.run()
@@ -59,7 +59,7 @@ struct ProfilingRun {
             profile.environment.isOptimised = profile.environment.isOptimised && theirs.environment.isOptimised
             for engine in theirs.engines {
                 guard !profile.engines.contains(where: { $0.name == engine.name }) else {
-                    throw ProfilerError("Two engines are called \"\(engine.name)\". Give one of them another name.")
+                    throw ProfilerError("Two engines have the name \"\(engine.name)\". Rename one of them.")
                 }
                 profile.engines.append(engine)
             }
@@ -71,8 +71,8 @@ struct ProfilingRun {
 extension Plan {
     /// The options with which another program measures its engines in the same way.
     ///
-    /// - Parameter directory: Where it is to put its temporary data. Whoever removes that removes also what a program leaves that
-    ///   has crashed.
+    /// - Parameter directory: The folder for its temporary data. The caller removes it, including the data of a program
+    ///   that has crashed.
     func arguments(directory: URL) -> [String] {
         var arguments = [
             "--operations", operations.map(\.rawValue).joined(separator: ","),

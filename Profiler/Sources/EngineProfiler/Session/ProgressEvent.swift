@@ -1,9 +1,9 @@
-/// What happens during a run, for whoever shows it.
+/// An event of a run for the progress view.
 enum ProgressEvent: Sendable {
-    /// Items are written that are needed to measure.
+    /// The items are being written.
     case filling(engine: String, items: Int, done: Int)
     /// An operation is being measured.
     case measuring(engine: String, items: Int, Operation, soFar: Latencies)
-    /// An operation was measured.
+    /// An operation has been measured.
     case measured(engine: String, items: Int, OperationResult)
 }

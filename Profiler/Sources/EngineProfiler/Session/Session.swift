@@ -2,23 +2,23 @@ import Bodega
 import Boutique
 import Foundation
 
-/// Profiles engines one after the other, size by size.
+/// Profiles engines in turn for each number of items.
 struct Session: Sendable {
-    /// What is to be done.
+    /// The plan.
     let plan: Plan
-    /// Where it may be done.
+    /// The temporary data.
     let temporary: TemporaryData
-    /// Times the calls.
+    /// The stopwatch for the calls.
     let stopwatch: Stopwatch
-    /// Is told how it goes.
+    /// Receives the progress.
     let report: @Sendable (ProgressEvent) -> Void
 
-    /// Profiles everything.
+    /// Runs the plan.
     ///
-    /// - Throws: An ``EngineFailure`` if an engine fails or is wrong.
+    /// - Throws: An ``EngineFailure`` if an engine fails or returns a wrong result.
     func run() async throws -> [EngineResult] {
         var results = plan.subjects.map { EngineResult(name: $0.name, address: $0.address, sizes: []) }
-        // All engines with one size before the next size, so that what they are compared with lies near in time.
+        // All engines are measured with one size before the next size, so that compared measurements are close in time.
         for items in plan.sizes {
             for (index, subject) in plan.subjects.enumerated() {
                 results[index].sizes.append(try await profile(subject, items: items))
@@ -54,7 +54,7 @@ struct Session: Sendable {
 
     /// Measures an operation.
     ///
-    /// - Returns: The measurement, and the workers' items as they are afterwards.
+    /// - Returns: The measurement, and the workers' shares after it.
     func measure<Work: Workload>(
         _ operation: Operation,
         _ subject: Subject,
@@ -80,7 +80,7 @@ struct Session: Sendable {
         return (measurement, workloads.map(\.share))
     }
 
-    /// Does what is not measured, and names it if it fails.
+    /// Runs a step that is not measured, and wraps its errors.
     func prepare<Result>(
         _ what: String,
         _ subject: Subject,
@@ -97,19 +97,19 @@ struct Session: Sendable {
     }
 }
 
-/// What memory there was before some work.
+/// The memory before a piece of work.
 struct MemoryMark {
     private let before: Int?
     private let hasPeak: Bool
 
-    /// Gives back what was freed, and begins to look for the peak.
+    /// Returns freed memory to the system and resets the peak.
     init() {
         ResidentMemory.releaseFreed()
         hasPeak = ResidentMemory.resetPeak()
         before = ResidentMemory.now()
     }
 
-    /// What there is now, after the work; `nil` where the system does not tell.
+    /// The memory after the work; `nil` where the system does not provide it.
     func use() -> MemoryUse? {
         guard let before, let after = ResidentMemory.now() else { return nil }
         return MemoryUse(before: before, peak: hasPeak ? ResidentMemory.peak() : nil, after: after)

@@ -9,7 +9,7 @@ struct StoreRun: Sendable {
     let place: Place
     let data: Dataset
 
-    /// Measures operations and adds what it finds out.
+    /// Measures operations and adds the results.
     func measure(_ operations: [Operation], into result: inout SizeResult) async throws {
         let engine = try await session.prepare("open", subject, items: data.count) {
             try await place.open(durability: session.plan.durability.forEngines)

@@ -1,39 +1,39 @@
 import Bodega
 import Foundation
 
-/// The engines that can be named without a place.
+/// The engines that can be given without a path.
 enum BuiltInEngine: String, CaseIterable, Sendable {
     case sqlite
     case disk
     case memory
 }
 
-/// An engine to be profiled.
+/// An engine to profile.
 struct Subject: Sendable {
 
-    /// Which engine it is and where.
+    /// The engine and its place.
     enum Kind: Sendable {
-        /// One of this package, in a temporary folder.
+        /// An engine of this package in a temporary folder.
         case builtIn(BuiltInEngine)
-        /// One of this package, where the user wants it.
+        /// An engine of this package at the user's address.
         case address(StorageAddress)
-        /// One of the program that calls, in a temporary folder.
+        /// A custom engine of the calling program, in a temporary folder.
         case custom(ProfiledEngine)
     }
 
-    /// What reports call it.
+    /// The name in reports.
     var name: String
-    /// Where it is, as the user wrote it.
+    /// The address that the user gave.
     var address: String
-    /// Which engine it is and where.
+    /// The engine and its place.
     var kind: Kind
 
-    /// Understands a word of the command line.
+    /// Parses an argument of the command line.
     ///
     /// - Parameters:
     ///   - word: The name of an engine, or an address.
-    ///   - engines: The engines that the program brings.
-    /// - Throws: A ``ProfilerError`` that says what to write instead.
+    ///   - engines: The custom engines of the calling program.
+    /// - Throws: A ``ProfilerError`` with the valid names.
     init(_ word: String, engines: [ProfiledEngine]) throws {
         name = word
         address = word
@@ -48,14 +48,14 @@ struct Subject: Sendable {
                 name = address == .memory ? "memory" : word
             } catch let error as StorageError {
                 let names = engines.map(\.name) + BuiltInEngine.allCases.map(\.rawValue)
-                throw ProfilerError("\(error.message) Or write an engine's name: \(names.joined(separator: ", ")).")
+                throw ProfilerError("\(error.message) Or use an engine's name: \(names.joined(separator: ", ")).")
             }
         }
     }
 
-    /// Where the engine keeps its items.
+    /// The place of the engine's items.
     ///
-    /// - Parameter folder: An empty folder, for an engine that the user gave no place.
+    /// - Parameter folder: An empty folder, for an engine without an address.
     func place(orIn folder: URL) -> Place {
         switch kind {
         case .builtIn(.sqlite): Place(.sqlite(folder.appendingPathComponent("items.sqlite3").path))

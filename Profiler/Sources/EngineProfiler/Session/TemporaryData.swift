@@ -1,19 +1,19 @@
 import Foundation
 
-/// What a run has to remove in the end, also when it is interrupted.
+/// The data that a run has to remove at its end or after an interruption.
 final class TemporaryData: @unchecked Sendable {
-    // Unchecked because the lock guards all that changes.
+    // @unchecked because the lock guards all mutable state.
     private let lock = NSLock()
     private var places: [Place] = []
     private var isOver = false
 
-    /// The folder for engines that have no other place.
+    /// The folder for engines without an address.
     let folder: URL
 
-    /// Makes the folder.
+    /// Creates the folder.
     ///
-    /// - Parameter parent: Where it is made. By default `/var/tmp`, which unlike `/tmp` is on a disk almost everywhere,
-    ///   or the user's temporary folder where that can't be written.
+    /// - Parameter parent: The parent folder. The default is `/var/tmp`, which unlike `/tmp` is on a disk almost
+    ///   everywhere, or the user's temporary folder if `/var/tmp` is not writable.
     init(in parent: URL?) throws {
         let varTmp = URL(fileURLWithPath: "/var/tmp", isDirectory: true)
         let isVarTmpWritable = FileManager.default.isWritableFile(atPath: varTmp.path)
@@ -23,13 +23,13 @@ final class TemporaryData: @unchecked Sendable {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw ProfilerError("No folder can be made in \(parent.path): \(reason(error))")
+            throw ProfilerError("A folder in \(parent.path) can't be created: \(reason(error))")
         }
     }
 
-    /// Takes a place for an engine.
+    /// Reserves a place for an engine.
     ///
-    /// - Throws: A ``ProfilerError`` if something is there, or `CancellationError` if everything was removed already.
+    /// - Throws: A ``ProfilerError`` if the place is not empty, or `CancellationError` if the data has been removed.
     func take(_ subject: Subject) throws -> Place {
         try lock.withLock {
             if isOver { throw CancellationError() }
@@ -42,7 +42,7 @@ final class TemporaryData: @unchecked Sendable {
         }
     }
 
-    /// Removes everything. Nothing can be taken any more.
+    /// Removes all data. No place can be reserved afterwards.
     func remove() throws {
         try lock.withLock {
             isOver = true

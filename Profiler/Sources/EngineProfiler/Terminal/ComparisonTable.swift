@@ -2,11 +2,11 @@ import Foundation
 
 /// A comparison as a table for the terminal.
 struct ComparisonTable {
-    /// What is shown.
+    /// The comparison.
     let comparison: Comparison
-    /// Where it is shown.
+    /// The terminal.
     let terminal: Terminal
-    /// Whether what may be noise is left out.
+    /// Whether rows without a marked change are left out.
     let changesOnly: Bool
 
     /// The lines.
@@ -24,7 +24,7 @@ struct ComparisonTable {
         }
         var lines = comparison.notes.map { terminal.styled("Note: \(Terminal.safe($0))", .dim) }
         if rows.isEmpty {
-            lines.append("Nothing has changed beyond noise.")
+            lines.append("No change is beyond noise.")
         } else {
             let text = table.lines
             lines.append(terminal.styled(text[0], .bold))

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Shows how a run goes: on a terminal two lines that are drawn anew, below the measurements so far; elsewhere a line
-/// for each measurement.
+/// Shows the progress of a run. On a terminal these are two lines that are redrawn below the measurements so far;
+/// otherwise one line for each measurement.
 final class LiveView: @unchecked Sendable {
-    // Unchecked because the lock guards all that changes.
+    // @unchecked because the lock guards all mutable state.
     private let lock = NSLock()
     private let terminal: Terminal
     private let total: Int
@@ -14,14 +14,14 @@ final class LiveView: @unchecked Sendable {
     private var lastDrawing = -Double.infinity
     private var isClosed = false
 
-    /// How often, in seconds, the lines are drawn anew.
+    /// The minimum interval between redraws, in seconds.
     private static let interval = 0.1
 
-    /// Prepares a view.
+    /// Creates a view.
     ///
     /// - Parameters:
-    ///   - terminal: Where it is shown.
-    ///   - total: How many measurements there will be.
+    ///   - terminal: The terminal.
+    ///   - total: The number of measurements of the run.
     ///   - names: The names of the engines.
     ///   - now: The time in seconds since the run began.
     init(_ terminal: Terminal, total: Int, names: [String], now: @escaping @Sendable () -> Double) {
@@ -31,7 +31,7 @@ final class LiveView: @unchecked Sendable {
         nameWidth = min(24, names.map { Terminal.safe($0).count }.max() ?? 0)
     }
 
-    /// Shows what happened.
+    /// Shows an event.
     func show(_ event: ProgressEvent) {
         lock.withLock {
             guard !isClosed else { return }
@@ -43,7 +43,7 @@ final class LiveView: @unchecked Sendable {
             case .measuring(let engine, let items, let operation, let latencies):
                 var text = "\(Terminal.safe(engine)) · \(Quantity.whole(items)) items · \(operation.rawValue)"
                 if latencies.count == 0 {
-                    // What begins is drawn at once, as nothing may follow for long.
+                    // The beginning of an operation is drawn immediately, because the next event may be late.
                     lastDrawing = -.infinity
                 } else {
                     text += " · \(Quantity.whole(latencies.count)) calls"
@@ -59,7 +59,7 @@ final class LiveView: @unchecked Sendable {
         }
     }
 
-    /// Removes what is drawn and gives the cursor back. Nothing is shown any more.
+    /// Removes the redrawn lines and shows the cursor. Later events are ignored.
     func close() {
         lock.withLock {
             isClosed = true
@@ -68,7 +68,7 @@ final class LiveView: @unchecked Sendable {
         }
     }
 
-    /// The line that stays of a measurement.
+    /// The permanent line of a measurement.
     private func line(_ engine: String, _ items: Int, _ measurement: OperationResult) -> String {
         let name = String(Terminal.safe(engine).suffix(nameWidth)).padded(toRight: nameWidth)
         return [
@@ -81,7 +81,7 @@ final class LiveView: @unchecked Sendable {
         ].joined(separator: "  ")
     }
 
-    /// Draws the progress of the whole and what is going on.
+    /// Draws the progress of the run and the current operation.
     private func draw(_ activity: String) {
         guard terminal.canRedraw, now() - lastDrawing >= Self.interval else { return }
         clear()
@@ -93,20 +93,20 @@ final class LiveView: @unchecked Sendable {
         let time = String(format: "%d:%02d", seconds / 60, seconds % 60)
         let progress = fitted("\(bar) \(Int(share * 100)) %  \(done) of \(total)  \(time)")
         let lines = [terminal.styled(progress, .cyan), fitted(activity)]
-        // The cursor stands still while lines change above it.
+        // The cursor is hidden while lines change.
         terminal.write("\u{1B}[?25l" + lines.joined(separator: "\n") + "\r")
         drawnLines = lines.count
     }
 
     private func clear() {
         guard drawnLines > 0 else { return }
-        // To the first of the lines, and remove everything from there on.
+        // Moves to the first line and clears everything from there on.
         terminal.write("\r" + (drawnLines > 1 ? "\u{1B}[\(drawnLines - 1)A" : "") + "\u{1B}[J")
         drawnLines = 0
         lastDrawing = -.infinity
     }
 
-    /// Cuts a line off so that a terminal does not break it, which would put what is drawn anew in the wrong place.
+    /// Truncates a line to the width of the terminal. A wrapped line would move the redrawn lines.
     private func fitted(_ line: String) -> String {
         guard terminal.canRedraw else { return line }
         let columns = max(10, terminal.columns() - 1)

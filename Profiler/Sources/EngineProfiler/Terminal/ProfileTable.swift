@@ -1,11 +1,11 @@
 /// Results as a table for the terminal.
 struct ProfileTable {
-    /// What is shown.
+    /// The results.
     let profile: Profile
-    /// Where it is shown.
+    /// The terminal.
     let terminal: Terminal
 
-    /// The lines: what numbers depend on, one table for each operation, and what the engines take up.
+    /// The lines: the environment, one table for each operation, and the space.
     var lines: [String] {
         var lines = environment
         for operation in operations(in: profile.engines) {
@@ -28,7 +28,7 @@ struct ProfileTable {
                 .compactMap(\.self).map(Terminal.safe).joined(separator: ", "),
             "Swift \(environment.swift), SQLite \(environment.sqlite), values of "
                 + "\(profile.settings.valueBytes) bytes, durability \(profile.settings.durability.rawValue), "
-                + "\(profile.settings.concurrency) at a time",
+                + "concurrency \(profile.settings.concurrency)",
         ]
         lines += profile.warnings.map { terminal.styled("Note: \($0)", .red) }
         return lines
@@ -55,7 +55,7 @@ struct ProfileTable {
 
     private var space: [String] {
         var table = TextTable(
-            ["engine", "items", "memory", "peak", "on the medium", "per item", "files"], leading: [0])
+            ["engine", "items", "memory", "peak", "on disk", "per item", "files"], leading: [0])
         for engine in profile.engines {
             for size in engine.sizes {
                 let memory = size.memory
@@ -77,7 +77,7 @@ struct ProfileTable {
 }
 
 extension Profile {
-    /// Why the numbers may mean less than it seems.
+    /// Conditions that limit the meaning of the results.
     var warnings: [String] {
         var warnings: [String] = []
         if !environment.isOptimised {
@@ -85,7 +85,7 @@ extension Profile {
         }
         if settings.isQuick { warnings.append("Sizes and times were small (--quick), so the numbers are rough.") }
         if let load = environment.load, load > Double(environment.cores) * 0.75 {
-            warnings.append("The machine was busy with something else when the run began.")
+            warnings.append("The machine was busy when the run began.")
         }
         return warnings
     }

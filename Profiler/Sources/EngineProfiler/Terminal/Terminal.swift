@@ -1,14 +1,14 @@
 import Foundation
 
-/// Where the program writes for people, and what that can do.
+/// An output for people and its capabilities.
 struct Terminal: Sendable {
-    /// Writes text at once.
+    /// Writes text without buffering.
     var write: @Sendable (String) -> Void
-    /// Whether lines can be drawn anew.
+    /// Whether lines can be redrawn.
     var canRedraw: Bool
-    /// Whether colours are wanted.
+    /// Whether to use colours.
     var hasColour: Bool
-    /// How many columns there are.
+    /// The number of columns.
     var columns: @Sendable () -> Int
 
     /// Standard output or standard error of the process.
@@ -23,7 +23,7 @@ struct Terminal: Sendable {
                 do {
                     try file.write(contentsOf: Data(text.utf8))
                 } catch {
-                    // Nobody reads it any more, which is no reason to stop; results are written to files.
+                    // The reader has closed the pipe. The run continues, because the results go to files.
                 }
             },
             canRedraw: canRedraw,
@@ -36,7 +36,7 @@ struct Terminal: Sendable {
         )
     }
 
-    /// The styles that are used.
+    /// The text styles.
     enum Style: String {
         case bold = "1"
         case dim = "2"
@@ -45,12 +45,12 @@ struct Terminal: Sendable {
         case cyan = "36"
     }
 
-    /// Gives a text a style, if colours are wanted.
+    /// Applies a style if colours are used.
     func styled(_ text: String, _ style: Style) -> String {
         hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// Makes a name safe to show: control characters, which a terminal would obey, become `?`.
+    /// Makes a name safe to show: control characters, which a terminal would interpret, become `?`.
     static func safe(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -59,9 +59,9 @@ struct Terminal: Sendable {
 }
 
 extension String {
-    /// The text with spaces before it, so that it has a width.
+    /// The text with leading spaces up to a width.
     func padded(toLeft width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 
-    /// The text with spaces behind it, so that it has a width.
+    /// The text with trailing spaces up to a width.
     func padded(toRight width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

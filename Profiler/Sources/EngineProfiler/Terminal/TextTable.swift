@@ -3,11 +3,11 @@ struct TextTable {
     private var rows: [[String]]
     private let leading: Set<Int>
 
-    /// Begins a table.
+    /// Creates a table.
     ///
     /// - Parameters:
     ///   - header: The titles of the columns.
-    ///   - leading: The columns that begin at the left; the others, of numbers, end at the right.
+    ///   - leading: The left-aligned columns; the others are right-aligned.
     init(_ header: [String], leading: Set<Int>) {
         rows = [header]
         self.leading = leading
@@ -16,7 +16,7 @@ struct TextTable {
     /// Adds a row.
     mutating func add(_ row: [String]) { rows.append(row) }
 
-    /// The lines, without spaces at their ends.
+    /// The lines without trailing spaces.
     var lines: [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

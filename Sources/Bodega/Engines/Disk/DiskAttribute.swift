@@ -10,27 +10,25 @@ import Musl
 
 /// The extended attribute in which a file keeps its record.
 ///
-/// Not every file system has such attributes, and some limit them to about 4 kB a file; then the record goes into a file
-/// of its own.
+/// Not every file system has extended attributes, and some limit them to about 4 kB per file. Records that don't fit go
+/// into a ``DiskSidecar``.
 enum DiskAttribute {
     #if canImport(Darwin)
     private static let name = "emporium.item"
+    private static let orderName = "emporium.order"
+    private static let absent = ENOATTR
     #else
     private static let name = "user.emporium.item"
-    #endif
-
-    #if canImport(Darwin)
-    private static let orderName = "emporium.order"
-    #else
     private static let orderName = "user.emporium.order"
+    private static let absent = ENODATA
     #endif
 
-    /// What most attributes fit in.
+    /// The size of a buffer that suffices for most attributes.
     private static let commonSize = 512
 
     /// Sets the attribute.
     ///
-    /// - Returns: `false` if the file system does not take it.
+    /// - Returns: `false` if the file system does not accept it.
     static func set(_ bytes: [UInt8], of descriptor: Int32) -> Bool {
         #if canImport(Darwin)
         fsetxattr(descriptor, name, bytes, bytes.count, 0, 0) == 0
@@ -61,13 +59,7 @@ enum DiskAttribute {
         }
     }
 
-    #if canImport(Darwin)
-    private static let absent = ENOATTR
-    #else
-    private static let absent = ENODATA
-    #endif
-
-    /// The order number that a folder remembers, 0 if it remembers none.
+    /// The last order number stored with a folder, 0 if there is none.
     static func lastOrder(of folder: Int32) -> Int64 {
         var order: Int64 = 0
         let size = MemoryLayout<Int64>.size
@@ -79,7 +71,7 @@ enum DiskAttribute {
         return count == size ? Int64(littleEndian: order) : 0
     }
 
-    /// Lets a folder remember an order number, if the volume has attributes.
+    /// Stores the last order number with a folder, if the volume has attributes.
     static func setLastOrder(_ order: Int64, of folder: Int32) {
         var order = order.littleEndian
         let size = MemoryLayout<Int64>.size

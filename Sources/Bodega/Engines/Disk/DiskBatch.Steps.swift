@@ -10,10 +10,10 @@ import Musl
 
 extension DiskBatch {
 
-    /// The list of what a batch does. A step's number names the staged file that it publishes.
+    /// The list of a batch's steps. The number of a step is the name of its staged file.
     ///
-    /// In a file, each step is a letter and the item's name, which may hold anything but a NUL, with a NUL behind it: `W`
-    /// for a write, `S` for a write with a sidecar, `R` for a removal. The end is marked by an `E`.
+    /// In a file, each step is a letter, the item's name and a NUL, which no name can contain: `W` for a write, `S` for
+    /// a write with a sidecar, `R` for a removal. An `E` marks the end.
     struct Steps: Equatable {
         enum Step: Equatable {
             case write(String, hasSidecar: Bool)
@@ -33,7 +33,10 @@ extension DiskBatch {
             } catch {
                 throw StorageError(
                     .damaged,
-                    "A batch was interrupted and its list could not be read, so the folder may hold half of it.",
+                    """
+                    A batch was interrupted and its list could not be read, so the folder may hold half of the batch. \
+                    Make the file readable or restore a backup of the folder.
+                    """,
                     file: URL(fileURLWithPath: path),
                     cause: error
                 )
@@ -41,7 +44,10 @@ extension DiskBatch {
             guard let steps = Self(bytes: data) else {
                 throw StorageError(
                     .damaged,
-                    "A batch was interrupted and its list is damaged, so the folder may hold half of it.",
+                    """
+                    A batch was interrupted and its list is damaged, so the folder may hold half of the batch. \
+                    Restore a backup of the folder.
+                    """,
                     file: URL(fileURLWithPath: path)
                 )
             }

@@ -8,17 +8,17 @@ import Musl
 
 extension DiskBatch {
 
-    /// The steps of a committed batch, done and undone by renaming.
+    /// The execution of a committed batch. Steps are done and undone by renaming.
     ///
-    /// In the batch's folder, `7` is the next state of the file of step 7, `7.old` the state before; `7.key` and
-    /// `7.key.old` are the same for its sidecar.
+    /// In the batch's folder, `7` is the next state of the file of step 7 and `7.old` its previous state. `7.key` and
+    /// `7.key.old` are the states of its sidecar.
     struct Work {
         let steps: Steps
         let committed: String
         let owner: DiskFolder
         let folder: Int32
 
-        /// Does what has not been done yet.
+        /// Carries out the steps that have not been carried out yet.
         func carryOut() throws {
             let mayHaveSidecars = try DiskSidecar.mayExist(in: folder, owner)
             for (index, step) in steps.list.enumerated() {
@@ -29,7 +29,7 @@ extension DiskBatch {
                         try replace(DiskSidecar.path(name), by: "\(index).key")
                     }
                     try replace(name, by: "\(index)")
-                    // Only now, because the file before may need it.
+                    // Only now, because the previous file may need its sidecar.
                     if !hasSidecar, mayHaveSidecars { try displace(DiskSidecar.path(name), to: "\(index).key.old") }
                 case .remove(let name):
                     try displace(name, to: "\(index).old")
@@ -41,7 +41,7 @@ extension DiskBatch {
             }
         }
 
-        /// Undoes what has been done.
+        /// Undoes the steps that have been carried out.
         func undo() throws {
             for (index, step) in steps.list.enumerated().reversed() {
                 switch step {
@@ -56,7 +56,7 @@ extension DiskBatch {
         }
 
         private func replace(_ name: String, by next: String) throws {
-            // What is not there any more has been done before a crash.
+            // If the next state is missing, the step was carried out before a crash.
             guard try exists(next) else { return }
             try displace(name, to: next + ".old")
             try rename(inBatch(next), to: name)

@@ -11,25 +11,30 @@ import CLinuxFileSystem
 import Musl
 #endif
 
-/// Changes many files all or nothing, with a redo log that is an undo log too.
+/// An atomic change of many files, with a log that serves for redo and for undo.
 ///
-/// The next states of the files and a list of what is to be done are written into a folder, `staging`. Renaming it to
-/// `commit` is the moment that counts. Then each file that is replaced or removed moves into that folder, and its next
-/// state, if it has one, out of it. In the end the folder is renamed to `done` and removed.
+/// 1. *Stage*: the next states of the files and the list of the steps are written into the folder `staging`.
+/// 2. *Commit*: renaming `staging` to `commit` is the atomic step.
+/// 3. *Carry out*: for each step, the current file moves into `commit` and its next state, if any, moves out of it.
+/// 4. *End*: `commit` is renamed to `done`, which is then removed.
 ///
-/// If the process is gone in between, whoever takes the writers' lock next carries the rest of the list out: what has
-/// been done already is seen from what is still in the folder. If a step fails, because a file is locked against
-/// removal, say, all steps are undone in the same way, and nothing has happened.
+/// The lock of the writers, an `flock` on `.emporium`, is held during all steps. The lock of the readers, an `flock` on
+/// the items' folder, is held exclusively from 3 until the renaming in 4, so that readers see all of a batch or none of
+/// it.
+///
+/// If the process ends between 2 and 4, the next process that takes the writers' lock continues with 3; the files that
+/// are still in `commit` show which steps are left. If a step fails, for example because a file can't be removed, all
+/// steps are undone in the same way, and `commit` is renamed back to `staging`.
 enum DiskBatch {
     private static let staging = "staging"
     private static let committed = "commit"
     private static let done = "done"
     private static let list = "list"
 
-    /// From how many files on it is faster to sync the whole volume once than each of them.
+    /// Minimum number of files for syncing the whole volume once, which is then faster than syncing each file.
     private static let volumeSyncThreshold = 16
 
-    /// Whether a batch has been committed and not carried out to its end.
+    /// Whether a batch has been committed but not ended.
     static func isCommitted(in folder: Int32, _ owner: DiskFolder) throws -> Bool {
         try FileSystem.exists(DiskName.controlFolder + "/" + committed, in: folder, owner.controlPath)
     }
@@ -45,13 +50,13 @@ enum DiskBatch {
             removeQuietly(staging, in: owner, control)
             throw error
         }
-        // The time for readers begins now: preparing a large batch may have taken long.
+        // The timeout for readers starts now, because staging a large batch may have taken long.
         try carryOut(steps, in: owner, folder, control) { owner.lockTimeout.deadline() }
     }
 
-    /// Carries out the rest of a batch whose process is gone, or undoes what has been carried out of it.
+    /// Carries out the rest of a batch whose process has ended, or undoes the batch.
     ///
-    /// - Parameter deadline: Until when to wait for readers.
+    /// - Parameter deadline: The deadline for waiting for readers.
     static func finish(in owner: DiskFolder, _ folder: Int32, _ control: Int32, _ deadline: LockDeadline) throws {
         let steps = try Steps(contentsOfFile: owner.controlPath + "/\(committed)/\(list)")
         try carryOut(steps, in: owner, folder, control) { deadline }
@@ -68,13 +73,13 @@ enum DiskBatch {
         defer { flock(folder, LOCK_UN) }
         do {
             try owner.synchronizeEntries(control, owner.controlPath)
-            // Readers of several items see all of it or nothing. New ones wait when they see that it is committed.
+            // Readers of several items see all of the batch or none of it. New readers wait while it is committed.
             try deadline().lock(folder, LOCK_EX, owner.path)
             try work.carryOut()
             try owner.synchronizeEntries(folder, owner.path)
         } catch {
             do {
-                // Also without the lock: no reader reads while there is a committed batch.
+                // The lock is not needed: no reader reads while there is a committed batch.
                 try work.undo()
                 try owner.synchronizeEntries(folder, owner.path)
                 try FileSystem.check(owner.controlPath, "undone") { renameat(control, committed, control, staging) }
@@ -82,7 +87,7 @@ enum DiskBatch {
             } catch let failure {
                 throw StorageError(
                     .damaged,
-                    "A batch failed, and so did undoing it (\(failure)). It is tried again with the next operation.",
+                    "A batch failed, and undoing it failed, too (\(failure)). The next operation retries it.",
                     file: owner.url,
                     cause: error
                 )
@@ -93,24 +98,26 @@ enum DiskBatch {
         try FileSystem.removeFolder(done, in: control, owner.controlPath + "/" + done)
         try FileSystem.check(owner.controlPath, "finished") { renameat(control, committed, control, done) }
         try owner.synchronizeEntries(control, owner.controlPath)
-        // The rest is of no interest to readers.
+        // The rest does not concern readers.
         flock(folder, LOCK_UN)
         removeQuietly(done, in: owner, control)
     }
 
-    /// Removes what batches have left that were not committed or are done.
+    /// Removes the leftovers of batches that were not committed or have ended.
     static func removeLeftovers(in owner: DiskFolder, _ control: Int32) throws {
         for name in [staging, done] {
             try FileSystem.removeFolder(name, in: control, owner.controlPath + "/" + name)
         }
     }
 
-    /// Removes files that mean nothing any more; what stays is removed before the next batch.
+    /// Removes the files of a batch that is over. Files that can't be removed are left to the next batch.
     private static func removeQuietly(_ name: String, in owner: DiskFolder, _ control: Int32) {
         do {
             try FileSystem.removeFolder(name, in: control, owner.controlPath + "/" + name)
         } catch {
-            bodegaLogger.warning("The files of a batch that is over stay for now.", metadata: ["error": "\(error)"])
+            bodegaLogger.warning(
+                "The leftover files of a batch could not be removed. The next batch removes them.",
+                metadata: ["error": "\(error)"])
         }
     }
 
@@ -145,7 +152,7 @@ enum DiskBatch {
         }
         _ = try owner.create(list, in: directory, steps.bytes, !syncsVolume)
         if syncsVolume { try syncVolume(directory, path) }
-        // The list must not be without its files, nor the other way round, when the folder is found again.
+        // After a crash, the folder must hold either the list with all of its files or nothing of both.
         try FileSystem.synchronize(directory, path)
         return steps
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The items of a folder while nobody else writes, for ``DiskFolder/update(at:_:)``.
+/// The items of a folder during a write, for ``DiskFolder/update(at:_:)``.
 package struct DiskContents {
     let owner: DiskFolder
     let folder: Int32

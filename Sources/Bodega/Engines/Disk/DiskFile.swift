@@ -8,13 +8,13 @@ import Glibc
 import Musl
 #endif
 
-/// An item's file, open until it is released.
+/// An item's file, open as long as this object exists.
 final class DiskFile {
     let name: String
     let descriptor: Int32
     let status: stat
 
-    /// What the file remembers, `nil` for a file that Bodega or somebody else wrote.
+    /// The file's record, `nil` for a file that Bodega 2 or another program wrote.
     let record: DiskRecord?
 
     private init(name: String, descriptor: Int32, status: stat, record: DiskRecord?) {
@@ -30,8 +30,8 @@ final class DiskFile {
 
     /// Opens a file.
     ///
-    /// - Parameter reading: The reading of the folder that this belongs to, `nil` if it is for this file alone.
-    /// - Returns: `nil` if there is none of this name, or something else than a file.
+    /// - Parameter reading: The reading of the whole folder, `nil` if only this file is read.
+    /// - Returns: `nil` if there is no regular file of this name.
     static func open(
         _ name: String,
         in folder: Int32,
@@ -40,7 +40,7 @@ final class DiskFile {
     ) throws -> DiskFile? {
         let path = { owner.path + "/" + name }
         while true {
-            // A link, a socket or the like is not an item; opening one must not wait for anybody.
+            // A link, a socket or the like is not an item, and opening it must not block.
             let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
             guard
                 let descriptor = try FileSystem.openIfPresent(
@@ -54,13 +54,13 @@ final class DiskFile {
                 throw error
             }
             close(descriptor)
-            // It was removed or replaced while it was being looked at, or it is no file.
+            // It was removed or replaced during the check, or it is not a regular file.
             var status = stat()
             if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !status.isFile { return nil }
         }
     }
 
-    /// - Returns: `nil` if the descriptor is not of a file, or of one that has lost its name.
+    /// - Returns: `nil` if the descriptor is not that of a regular file, or the file has lost its name.
     private convenience init?(
         _ name: String,
         _ descriptor: Int32,
@@ -75,12 +75,12 @@ final class DiskFile {
         var record = try reading.map { try $0.record(of: descriptor, status) } ?? DiskAttribute.get(of: descriptor)
         if record == nil {
             record = try DiskSidecar.read(name, in: folder, owner)
-            // A file without a record of its own may just have been removed, and its sidecar with it.
+            // A file without a record of its own may just have been removed together with its sidecar.
             var named = stat()
-            let isThere = fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
-            guard isThere, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
+            let hasName = fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            guard hasName, named.st_ino == status.st_ino, named.st_dev == status.st_dev else { return nil }
         }
-        // A copy or a renamed file says whose it was. It is its own now.
+        // A copied or renamed file still has the original's key, which no longer fits its name.
         if let key = record?.key, !DiskName.file(name, canBeOf: key) { record?.key = nil }
         self.init(name: name, descriptor: descriptor, status: status, record: record)
     }
@@ -88,10 +88,10 @@ final class DiskFile {
 
 extension DiskFile {
 
-    /// The key that the file belongs to. One that only its name tells is a verbatim key.
+    /// The key of the file's item: that of its record, otherwise a verbatim key with the file's name.
     var key: CacheKey { record?.key ?? CacheKey(verbatim: name) }
 
-    /// The record, made up from the file's times if there is none.
+    /// The record, or one made from the file's times if there is none.
     var recordOrTimes: DiskRecord {
         if let record { return record }
         #if canImport(Darwin)
@@ -125,7 +125,7 @@ extension DiskFile {
 }
 
 extension timespec {
-    /// The nanoseconds since 1970, limited to the years 1678 to 2262, which is what 64 bits hold.
+    /// The nanoseconds since 1970, clamped to the range of 64 bits, the years 1678 to 2262.
     var nanoseconds: Int64 {
         let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, secondOverflow) = product.addingReportingOverflow(Int64(tv_nsec))

@@ -58,14 +58,14 @@ extension DiskFolder {
         }
     }
 
-    /// The items whose files don't tell their keys, in insertion order: nobody has written them through this type.
+    /// The items whose files have no keys, in insertion order. They were not written through this type.
     package func strays() throws -> [(key: CacheKey, data: Data)] {
         try readingMany { folder in
             try inOrder(folder) { file in file.record?.key == nil ? (file.key, try file.read(self)) : nil }
         }
     }
 
-    /// Where the file of an item is, `nil` if there is none.
+    /// The location of an item's file, `nil` if there is none.
     package func file(of key: CacheKey) throws -> URL? {
         try readingOne { folder in
             try withFile(of: key, in: folder) { URL(fileURLWithPath: self.path + "/" + $0.name) }
@@ -87,7 +87,7 @@ extension DiskFolder {
         try readingOne { folder in try withFile(of: key, in: folder) { $0.lastAccessed } }
     }
 
-    /// Opens the file of a key, wherever ``DiskName`` lets it be.
+    /// Opens the file of a key, under any of the names in ``DiskName``.
     ///
     /// - Returns: `nil` if there is none.
     func withFile<Result>(
@@ -100,7 +100,7 @@ extension DiskFolder {
         for place in [name.home, name.detour, name.original] {
             guard let place, let file = try DiskFile.open(place, in: folder, self) else { continue }
             if file.record?.key == key { return try body(file) }
-            // A file that does not know its key is the key's, unless the key has one that does.
+            // A file without a key belongs to the key, unless another file has that key.
             if file.record?.key == nil, keyless == nil { keyless = file }
         }
         return try keyless.map(body)
@@ -111,24 +111,24 @@ extension DiskFolder {
         try FileSystem.files(in: folder, path).filter(DiskName.canBeItem)
     }
 
-    /// Opens every item's file and returns what a closure makes of them, in insertion order.
+    /// Opens every item's file and returns the results of a closure, in insertion order.
     private func inOrder<Element>(_ element: (DiskFile) throws -> Element) throws -> [Element] {
         try readingMany { folder in try inOrder(folder, element) }
     }
 
-    /// The same in a folder that is open, and in which no batch is carried out.
+    /// Does the same in an open folder, while no batch is carried out.
     func inOrder<Element>(_ folder: Int32, _ element: (DiskFile) throws -> Element?) throws -> [Element] {
         let names = try names(in: folder)
         let reading = records.read(at: clock(), count: names.count)
         let found = try concurrently(names) { name -> (order: Int64, name: String, element: Element)? in
-            // An item that is removed meanwhile has no file any more.
+            // An item that was removed in the meantime has no file any more.
             guard let file = try DiskFile.open(name, in: folder, self, reading), let element = try element(file) else {
                 return nil
             }
             return (file.recordOrTimes.order, name, element)
         }
         records.end(reading, count: names.count)
-        // Numbers are sorted, because moving what was found at each step would take longer than the comparisons.
+        // Sorts indices, because moving the elements at each step would take longer than the comparisons.
         var places = found.enumerated().map { (order: $1.order, index: $0) }
         places.sort { left, right in
             left.order == right.order ? found[left.index].name < found[right.index].name : left.order < right.order
@@ -137,9 +137,9 @@ extension DiskFolder {
     }
 }
 
-/// Transforms elements on all cores and keeps their order; `nil` results are left out.
+/// Transforms elements on all cores and keeps their order; `nil` results are omitted.
 ///
-/// - Throws: The error of the first element that had one.
+/// - Throws: The error of the first element that failed.
 private func concurrently<Input, Output>(
     _ inputs: [Input],
     _ transform: (Input) throws -> Output?

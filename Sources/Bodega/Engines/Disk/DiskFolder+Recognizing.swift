@@ -2,10 +2,10 @@ import Foundation
 
 extension DiskStorageEngine {
 
-    /// The names of the files that count as items although nothing shows that they were written as items.
+    /// The names of the files that count as items although no engine seems to have written them.
     ///
-    /// Removing all items would remove them too. Files that the first Bodega wrote under verbatim keys are among them,
-    /// because nothing tells them from files of other programs.
+    /// Removing all items would remove them, too. They include files that the first Bodega wrote under verbatim keys,
+    /// which cannot be distinguished from files of other programs.
     package func unrecognizedFiles() async throws -> [String] {
         try await reading { try $0.unrecognizedFiles() }
     }
@@ -13,12 +13,12 @@ extension DiskStorageEngine {
 
 extension DiskFolder {
 
-    /// The names of the files that count as items although nothing shows that they were written as items.
+    /// The names of the files that count as items although no engine seems to have written them.
     func unrecognizedFiles() throws -> [String] {
         try readingMany { folder in
             let names = try inOrder(folder) { file in file.record?.key == nil ? file.name : nil }
-            // Many programs name files by random UUIDs. The names that Bodega makes are hashes, of which one in 64 has the
-            // version and variant of such a UUID. A folder in which most of them do is another program's.
+            // Many programs name files by random UUIDs. Bodega's names are hashes; one in 64 has the version and
+            // variant of such a UUID. If most names in a folder do, the folder belongs to another program.
             let hashes = names.filter(\.isGroupedMD5)
             let random = hashes.filter(\.looksLikeRandomUUID)
             let isForeign = random.count * 2 > hashes.count
@@ -26,14 +26,14 @@ extension DiskFolder {
         }
     }
 
-    /// The names of the SQLite databases in a folder that are no items of it.
+    /// The names of the SQLite databases in a folder that are not items of it.
     ///
-    /// - Parameter path: Where the folder is.
+    /// - Parameter path: The folder's path.
     package static func databases(inFolder path: String) throws -> [String] {
         let url = URL(fileURLWithPath: path, isDirectory: true)
         let owner = DiskFolder(url: url, durability: .full, isReadOnly: true)
         return try owner.withFolder { folder in
-            // Few files are beside a database, and the listing of a folder with a million items would take long.
+            // There are few files beside a database, and listing a folder with a million items would take long.
             let names = try FileSystem.files(in: folder, limit: 100, path)
             return try Set(names + StoreNature.databaseExtensions.map { "data.\($0)" }).sorted().filter { name in
                 if DiskName.isMadeFromKey(name) { return false }
@@ -41,7 +41,7 @@ extension DiskFolder {
                     guard try StoreNature(ofPath: path + "/" + name) == .sqlite else { return false }
                     return try DiskFile.open(name, in: folder, owner)?.record?.key == nil
                 } catch let error as StorageError where error.code == .permissionDenied {
-                    // One that can't be read is a database only by its name.
+                    // An unreadable file is taken for a database if its name says so.
                     let pathExtension = URL(fileURLWithPath: name).pathExtension.lowercased()
                     if StoreNature.databaseExtensions.contains(pathExtension) { throw error }
                     return false
@@ -50,9 +50,9 @@ extension DiskFolder {
         }
     }
 
-    /// Whether a program was stopped in the middle of a batch, or carries one out.
+    /// Whether a batch was interrupted or is being carried out.
     ///
-    /// - Parameter path: Where the folder is.
+    /// - Parameter path: The folder's path.
     package static func hasCommittedBatch(inFolder path: String) throws -> Bool {
         let url = URL(fileURLWithPath: path, isDirectory: true)
         let owner = DiskFolder(url: url, durability: .full, isReadOnly: true)
@@ -61,7 +61,7 @@ extension DiskFolder {
 }
 
 extension DiskName {
-    /// Whether a name is one that a key's hash makes, and that hardly any other program gives to a file.
+    /// Whether a name is derived from a key's hash, in a form that hardly any other program uses.
     fileprivate static func isMadeFromKey(_ name: String) -> Bool {
         if name.isGroupedMD5 { return true }
         let prefix = "emporium-"
@@ -73,7 +73,7 @@ extension DiskName {
 }
 
 extension String {
-    /// Whether the string is one that ``groupedMD5`` can be, which has upper-case digits.
+    /// Whether the string has the form of ``groupedMD5``, in upper-case digits.
     fileprivate var isGroupedMD5: Bool { looksLikeGroupedMD5 && utf8.allSatisfy { $0 < UInt8(ascii: "a") } }
 
     /// Whether the string has the version and the variant of a random UUID: RFC 4122, section 4.4.

@@ -1,19 +1,23 @@
 extension DiskFolder {
 
-    /// When the operation that this thread carries out was asked for, by the clock of `lockTimeout`; `nil` if it did not
-    /// have to wait for a thread.
-    @TaskLocal private static var asked: Duration?
+    /// When the operation on this thread was requested, by the clock of `lockTimeout`; `nil` if it did not have to wait
+    /// for a thread.
+    @TaskLocal private static var requested: Duration?
 
     /// Carries out an operation that had to wait for a thread.
     ///
-    /// Operations wait behind one that waits for a lock. If they all began to wait only after it, the last of them would
-    /// get its error after as many times the limit.
+    /// 1. The engine records the time of the request and enqueues the operation.
+    /// 2. The operation waits while an operation before it waits for a lock, and then begins on its thread.
+    /// 3. If an operation times out, it stores the time in `lastTimeout`, which is guarded by its own lock.
+    /// 4. The deadline of an operation that was requested before `lastTimeout` counts from its request.
+    ///
+    /// If the time of every operation started only in 2, the last of n operations would fail after n times the limit.
     ///
     /// - Parameters:
-    ///   - asked: When it was asked for, by the clock of `lockTimeout`.
+    ///   - requested: When the operation was requested, by the clock of `lockTimeout`.
     ///   - body: The operation.
-    func carryOut<Result>(askedAt asked: Duration, _ body: (DiskFolder) throws -> Result) throws -> Result {
-        try Self.$asked.withValue(asked) {
+    func carryOut<Result>(requestedAt requested: Duration, _ body: (DiskFolder) throws -> Result) throws -> Result {
+        try Self.$requested.withValue(requested) {
             do {
                 return try body(self)
             } catch let error as StorageError where error.code == .locked {
@@ -23,10 +27,12 @@ extension DiskFolder {
         }
     }
 
-    /// Until when an operation that begins now waits for locks. What it has waited behind others that waited in vain
-    /// counts.
+    /// The deadline for the locks of an operation that begins now. The time that it has waited for operations that
+    /// timed out counts.
     func deadline() -> LockDeadline {
-        guard let asked = Self.asked, asked < lastTimeout.withLock({ $0 }) else { return lockTimeout.deadline() }
-        return lockTimeout.deadline(from: asked)
+        guard let requested = Self.requested, requested < lastTimeout.withLock({ $0 }) else {
+            return lockTimeout.deadline()
+        }
+        return lockTimeout.deadline(from: requested)
     }
 }

@@ -16,7 +16,7 @@ extension DiskFolder {
     /// - Parameters:
     ///   - operations: The operations.
     ///   - date: The date of the writes.
-    ///   - dates: The dates of items that are to have others.
+    ///   - dates: The dates of items that don't get `date`.
     package func apply(
         _ operations: [StorageOperation],
         at date: Date,
@@ -26,11 +26,12 @@ extension DiskFolder {
         try writing { folder, control in try apply(operations, at: date, dates: dates, in: folder, control) }
     }
 
-    /// Reads items and applies what follows from them, all or nothing, without another writer in between.
+    /// Performs an atomic read-modify-write.
     ///
     /// - Parameters:
     ///   - date: The date of the writes.
-    ///   - body: Finds out what is to be done. It must not use the folder otherwise.
+    ///   - body: Reads items and returns the operations, which are applied all or nothing. It must not use the folder
+    ///     otherwise.
     package func update(at date: Date, _ body: (DiskContents) throws -> [StorageOperation]) throws {
         try writing { folder, control in
             let operations = try body(DiskContents(owner: self, folder: folder))
@@ -53,14 +54,14 @@ extension DiskFolder {
         do {
             try DiskBatch.commit(plan, in: self, folder, control)
         } catch let error as StorageError where error.code == .storageFull && plan.writes == 0 {
-            // There is no room for the list of a batch, and removals are how room is made.
+            // There is no space for the list of a batch, and removals free space.
             bodegaLogger.notice(
                 "The volume is full, so items are removed one by one.", metadata: ["folder": "\(path)"])
             try carryOutOneByOne(plan, in: folder, control)
         }
     }
 
-    /// Removes what a crash left, and finishes a batch that it interrupted.
+    /// Removes what a crash left behind, and finishes a batch that it interrupted.
     package func recover() throws {
         if access(controlPath, F_OK) != 0 { return }
         try writing { _, control in
@@ -70,7 +71,7 @@ extension DiskFolder {
         removeControlFolderIfIdle()
     }
 
-    /// Changes files without a batch. For a single file nothing but its renaming or removal counts, so none is needed.
+    /// Changes files without a batch. Renaming or removing a single file is atomic, so it needs none.
     private func carryOutOneByOne(_ plan: DiskPlan, in folder: Int32, _ control: Int32) throws {
         for (name, action) in plan.actions {
             switch action {
@@ -99,14 +100,14 @@ extension DiskFolder {
         try synchronizeEntries(folder, path)
     }
 
-    /// Writes a file that is not an item yet, and its sidecar if the volume keeps no attribute of that size. They are no
-    /// more readable than the file that they replace.
+    /// Writes a file that is not an item yet, and its sidecar if the volume accepts no attribute of that size. They
+    /// grant no more than the file that they replace.
     ///
     /// - Parameters:
-    ///   - item: The name that the file is to have as an item.
-    ///   - name: The file's name for now; the sidecar's has `.key` behind it.
-    ///   - directory: The folder for it.
-    ///   - synchronized: Whether the file is to be made durable now.
+    ///   - item: The file's future name as an item.
+    ///   - name: The file's temporary name, to which the sidecar's adds `.key`.
+    ///   - directory: The folder for the file.
+    ///   - synchronized: Whether to make the file durable now.
     /// - Returns: Whether the file holds the record.
     func stage(
         _ record: DiskRecord,
@@ -140,11 +141,11 @@ extension DiskFolder {
         return isComplete
     }
 
-    /// Creates a file for our own purposes.
+    /// Creates a file in the control folder.
     ///
     /// - Parameters:
-    ///   - original: The file that may be read by those who may read this one; `nil` if it is a new item.
-    ///   - finish: Does something more with the file before it is made durable.
+    ///   - original: The status of the file from which to take the permissions; `nil` for a new item.
+    ///   - finish: Runs before the file is made durable.
     func create(
         _ name: String,
         in directory: Int32,

@@ -10,18 +10,29 @@ import Glibc
 import Musl
 #endif
 
-/// A folder with one file an item: the synchronous core of ``DiskStorageEngine``.
+/// A folder with one file per item: the synchronous core of ``DiskStorageEngine``.
 ///
 ///     Quotes/                       the folder
-///       BA0B2A0E-…                  an item, named as ``DiskName`` says, with its ``DiskRecord`` in an attribute
-///       .emporium/                  there while somebody writes
+///       BA0B2A0E-…                  an item, named by ``DiskName``, with its ``DiskRecord`` in an attribute
+///       .emporium/                  the control folder, which exists during a write
 ///         item                      the next state of an item that is being written alone
-///         staging/, commit/, done/  a batch before it counts, while it is carried out, and after; see ``DiskBatch``
+///         staging/, commit/, done/  a batch before its commit, while it is carried out, and after; see ``DiskBatch``
 ///         keys/                     records that no attribute could hold, named like their items
 ///
-/// Locks are `flock`s, so they also work between processes and end with their process. Writers exclude one another by
-/// one on `.emporium`. A batch being carried out and readers of several items exclude one another by one on the folder.
-/// Every wait for a lock has a limit, and ends in an error.
+/// Locks are `flock`s, which work between processes and end with their process:
+///
+/// 1. A writer takes its turn among the writers of this core (`turn`), then the exclusive lock on `.emporium`.
+/// 2. It finishes a batch that a crash interrupted, and plans its changes.
+/// 3. To carry out a batch, it takes the exclusive lock on the folder; see ``DiskBatch``. A single file needs no such
+///    lock.
+/// 4. It releases the locks in reverse order. When a core is released, it removes `.emporium` if that is empty and no
+///    process writes.
+///
+/// A reader of several items takes the shared lock on the folder, so that it excludes 3. If it finds a committed batch,
+/// it waits for 1. A reader of one item reads without a lock, and again with one if it finds no item.
+///
+/// Every wait for a lock has a limit and ends in an error. `lastOrder`, `lastTimeout` and the cache in `records` are
+/// guarded by their own locks.
 package final class DiskFolder: Sendable {
 
     /// Where the folder is.
@@ -38,14 +49,14 @@ package final class DiskFolder: Sendable {
     private let lastOrder = Locked<Int64>(0)
     private let turn = TurnLock()
 
-    /// Names a folder without touching it.
+    /// Creates a core without touching the folder.
     ///
     /// - Parameters:
     ///   - url: Where the folder is.
-    ///   - durability: What a finished write has survived.
+    ///   - durability: The failures that a finished write survives.
     ///   - isReadOnly: Whether nothing is ever changed, not even to clean up.
-    ///   - ignoresCase: Whether the volume takes names for one that differ in case only; `nil` to find out.
-    ///   - clock: Tells the time in nanoseconds since 1970, for the order of the items.
+    ///   - ignoresCase: Whether the volume treats names that differ only in case as equal; `nil` to find out.
+    ///   - clock: Returns the time in nanoseconds since 1970, for the order of the items.
     ///   - lockTimeout: How long an operation waits for a lock that another thread or process holds.
     package init(
         url: URL,
@@ -71,7 +82,7 @@ package final class DiskFolder: Sendable {
         if !isReadOnly { removeControlFolderIfIdle() }
     }
 
-    /// Whether the folder is there.
+    /// Whether the folder exists.
     package func exists() throws -> Bool {
         var status = stat()
         if stat(path, &status) == 0 { return true }
@@ -79,7 +90,7 @@ package final class DiskFolder: Sendable {
         throw StorageError.system(errno, path, "examined")
     }
 
-    /// Opens the folder for the time of a closure, without a lock.
+    /// Opens the folder for the duration of a closure, without a lock.
     func withFolder<Result>(_ body: (Int32) throws -> Result) throws -> Result {
         let folder = try FileSystem.check(path, "opened") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(folder) }
@@ -88,8 +99,8 @@ package final class DiskFolder: Sendable {
 
     /// Opens the folder for reading one item.
     ///
-    /// It looks without a lock first. A batch can move an item to another name just then, so what is not found is
-    /// looked for once more while no batch is carried out.
+    /// The first attempt takes no lock. A batch may rename an item's file at the same moment, so an item that is not
+    /// found is looked up again while no batch is carried out.
     func readingOne<Result>(_ body: (Int32) throws -> Result?) throws -> Result? {
         let result = try withFolder { folder -> Result? in
             // A file and its sidecar are read one after the other, so they need the lock in any case.
@@ -99,37 +110,37 @@ package final class DiskFolder: Sendable {
         return try result ?? readingMany(body)
     }
 
-    /// Opens the folder for reading several items: no batch is carried out meanwhile.
+    /// Opens the folder for reading several items, while no batch is carried out.
     func readingMany<Result>(_ body: (Int32) throws -> Result) throws -> Result {
         let deadline = deadline()
         while true {
             let result = try withFolder { folder -> Result? in
                 try deadline.lock(folder, LOCK_SH, path)
-                // Closing alone leaves it with child processes that were forked in the meantime.
+                // Closing alone leaves the lock with child processes that were forked in the meantime.
                 defer { flock(folder, LOCK_UN) }
                 return try DiskBatch.isCommitted(in: folder, self) ? nil : body(folder)
             }
             if let result { return result }
-            // A batch waits for its readers to end, so this one waits behind it, for the writers' lock. If whoever
-            // committed the batch is gone, taking that lock finishes it.
+            // The batch waits for earlier readers to end. This reader waits for the batch, with the writers' lock. If
+            // the process that committed the batch has ended, taking that lock finishes the batch.
             if isReadOnly { try awaitBatch(deadline) } else { try writing(deadline) { _, _ in } }
         }
     }
 
-    /// Opens the folder for writing, after what a crash left was finished or cleaned.
+    /// Opens the folder for writing, after finishing a batch that a crash interrupted.
     ///
     /// - Parameters:
-    ///   - deadline: Until when to wait for other writers; `nil` if the operation begins now.
-    ///   - body: Gets the folder, and the folder for our own purposes.
+    ///   - deadline: The deadline for waiting for other writers; `nil` if the operation begins now.
+    ///   - body: Receives the folder and the control folder.
     func writing<Result>(
         _ deadline: LockDeadline? = nil,
         _ body: (_ folder: Int32, _ control: Int32) throws -> Result
     ) throws -> Result {
         if isReadOnly {
             throw StorageError(
-                .readOnly, "The folder was opened for reading only. Open another engine on it to write.", file: url)
+                .readOnly, "The folder was opened for reading only. To write, open it with another engine.", file: url)
         }
-        // Within the process writers take turns here, so that at most one thread waits for the file lock.
+        // The writers of this core take turns, so that at most one of their threads waits for the file lock.
         let deadline = deadline ?? self.deadline()
         return try turn.withLock(deadline, path) {
             try FileSystem.createDirectory(at: url)
@@ -142,7 +153,7 @@ package final class DiskFolder: Sendable {
         }
     }
 
-    /// Waits for a batch that is being carried out, without carrying it out.
+    /// Waits until another process has carried out its batch.
     private func awaitBatch(_ deadline: LockDeadline) throws {
         try withFolder { folder in
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
@@ -150,25 +161,25 @@ package final class DiskFolder: Sendable {
             else { return }
             defer { FileSystem.closeLocked(control) }
             try deadline.lock(control, LOCK_SH, controlPath)
-            // Somebody may have removed it meanwhile, and others have made another.
+            // The control folder may have been removed and created again in the meantime.
             guard try isSame(control, as: DiskName.controlFolder, in: folder) else { return }
             if try DiskBatch.isCommitted(in: folder, self) {
                 throw StorageError(
                     .cannotOpen,
-                    "A program was stopped in the midst of a batch. Open the folder for writing to finish that, then read.",
+                    "A batch was interrupted. Open the folder for writing once, which finishes the batch, then read.",
                     file: url
                 )
             }
         }
     }
 
-    /// Finishes a batch whose process is gone. If it cannot be carried out it is undone: nobody was told that it was
-    /// done.
+    /// Finishes a batch whose process has ended. If the batch cannot be carried out it is undone, because no caller has
+    /// been informed of its success.
     private func finishBatch(_ folder: Int32, _ control: Int32, _ deadline: LockDeadline) throws {
         do {
             try DiskBatch.finish(in: self, folder, control, deadline)
         } catch let error as StorageError where error.code == .locked {
-            // The batch was undone, but the operation's time is over, and the folder must not be locked again.
+            // The batch was undone, but the operation's time is up, and the descriptor must not be locked again.
             throw error
         } catch {
             if try DiskBatch.isCommitted(in: folder, self) { throw error }
@@ -176,7 +187,7 @@ package final class DiskFolder: Sendable {
         }
     }
 
-    /// Opens and locks the folder for our own purposes; creates it if it is missing.
+    /// Opens and locks the control folder, creating it if it is missing.
     private func lockControlFolder(_ folder: Int32, _ deadline: LockDeadline) throws -> Int32 {
         while true {
             if mkdirat(folder, DiskName.controlFolder, 0o700) != 0, errno != EEXIST {
@@ -190,7 +201,7 @@ package final class DiskFolder: Sendable {
             do {
                 try deadline.lock(control, LOCK_EX, controlPath)
                 if try isSame(control, as: DiskName.controlFolder, in: folder) { return control }
-                // Its last user removed it while this one waited for the lock.
+                // Another writer removed it while this one waited for the lock.
                 FileSystem.closeLocked(control)
             } catch {
                 FileSystem.closeLocked(control)
@@ -199,8 +210,8 @@ package final class DiskFolder: Sendable {
         }
     }
 
-    /// Removes the folder for our own purposes if it is empty and nobody writes. A writer that waits for its lock finds
-    /// out and makes a new one.
+    /// Removes the control folder if it is empty and no process writes. A writer that waits for its lock notices the
+    /// removal and creates it again.
     func removeControlFolderIfIdle() {
         do {
             try withFolder { folder in
@@ -213,11 +224,12 @@ package final class DiskFolder: Sendable {
                 guard flock(control, LOCK_EX | LOCK_NB) == 0,
                     try isSame(control, as: DiskName.controlFolder, in: folder)
                 else { return }
-                // Fails if there is something in it, which is then needed.
+                // Fails if the folder is not empty; its contents are then needed.
                 unlinkat(folder, DiskName.controlFolder, AT_REMOVEDIR)
             }
         } catch {
-            bodegaLogger.debug("An empty folder stays.", metadata: ["folder": "\(controlPath)", "error": "\(error)"])
+            bodegaLogger.debug(
+                "The control folder could not be removed.", metadata: ["folder": "\(controlPath)", "error": "\(error)"])
         }
     }
 
@@ -232,36 +244,36 @@ package final class DiskFolder: Sendable {
         return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
     }
 
-    /// Makes the entries of a folder survive a power failure, if that was asked for.
+    /// Makes the entries of a folder survive a power failure, if the durability is full.
     ///
-    /// The contents of files are made durable in any case before they get their names: otherwise a power failure could
-    /// leave an item's name on half of its bytes.
+    /// The contents of a file are always made durable before it gets its name. Otherwise a power failure could leave a
+    /// named file with half of its bytes.
     func synchronizeEntries(_ descriptor: Int32, _ path: @autoclosure () -> String) throws {
         if durability == .full { try FileSystem.synchronize(descriptor, path()) }
     }
 
-    /// Whether the volume takes names for one that differ in case only.
+    /// Whether the volume treats names that differ only in case as equal.
     ///
-    /// - Parameter folder: The folder, open, with the folder for our own purposes in it.
+    /// - Parameter folder: The folder, open, with the control folder in it.
     func ignoresCase(in folder: Int32) throws -> Bool {
         try ignoresCase ?? FileSystem.exists(DiskName.controlFolder.uppercased(), in: folder, controlPath)
     }
 
-    /// Reads from the folder which order number was given last, by whichever process.
+    /// Reads from the folder the last order number that any process has assigned.
     func readOrder(_ folder: Int32) {
         let written = DiskAttribute.lastOrder(of: folder)
-        // No clock has been there yet: somebody else wrote that.
+        // No clock has reached this value, so another program wrote it.
         if written > Int64.max / 2 { return }
         lastOrder.withLock { last in last = max(last, written) }
     }
 
-    /// Writes into the folder which order number was given last, so that a clock that is set back does not put new
-    /// items before old ones. Volumes without attributes go by the clock alone.
+    /// Stores the last assigned order number with the folder, so that new items come after old ones even if the clock
+    /// is set back. On volumes without attributes, the order depends on the clock alone.
     func writeOrder(_ folder: Int32) {
         DiskAttribute.setLastOrder(lastOrder.withLock { $0 }, of: folder)
     }
 
-    /// A number larger than those that were given before.
+    /// Assigns an order number, larger than all before it.
     func nextOrder() -> Int64 {
         lastOrder.withLock { last in
             last = max(last + 1, clock())

@@ -3,18 +3,18 @@ import Foundation
 
 /// The names that a key's file can have.
 ///
-/// - The *home* is the key's value, the name that Bodega gives the file.
-/// - The *detour* is for keys whose home no file can have or that another key's file has: a hash of the whole key.
-/// - The *original* is the name that Bodega has given to the file of a URL with `www.` in another place than the beginning
-///   of the host, because it cuts that out anywhere. No file gets it, but one that has it keeps it.
+/// - The *home* is the key's value, the name that Bodega 2 uses, too.
+/// - The *detour* is a hash of the whole key. It is used if the home is not a valid file name, or taken by another key.
+/// - The *original* is the name that Bodega 2 has given to the file of a URL with `www.` elsewhere than at the start of
+///   its host, because Bodega 2 removes every `www.`. No file gets this name, but a file that has it keeps it.
 ///
-/// A file says in its ``DiskRecord`` which key it belongs to. When two keys want one home, a hashed key gets it and the
-/// other's file moves to its detour; between two others, who comes first.
+/// The ``DiskRecord`` of a file holds its key. If two keys have the same home, a hashed key gets it and the other's
+/// file moves to its detour. If neither is hashed, the first one keeps it.
 struct DiskName {
-    /// The name of the key's file if nobody else has it; `nil` if no file can have it.
+    /// The name of the key's file if no other key has it; `nil` if it is not a valid file name.
     let home: String?
 
-    /// The name that Bodega has given to the key's file, if that is not the home.
+    /// The name that Bodega 2 has given to the key's file, if that is not the home.
     let original: String?
 
     private let key: CacheKey
@@ -29,7 +29,7 @@ struct DiskName {
             ? identity.replacingOccurrences(of: "www.", with: "").groupedMD5 : nil
     }
 
-    /// The name of the key's file otherwise.
+    /// The name of the key's file if it can't have the home.
     var detour: String {
         var hash = SHA256()
         hash.update(data: Array(key.kind.rawValue.utf8) + [0])
@@ -37,31 +37,31 @@ struct DiskName {
         return "emporium-" + hash.finalize().withUnsafeBytes { $0.hexadecimal }
     }
 
-    /// Whether the key's file can have a name. Case and the two ways to write an accent are left to the volume.
+    /// Whether the key's file can have a name. Case and the encoding of accents are ignored, as on some volumes.
     func canBe(_ name: String) -> Bool {
         if let home, home.utf8.elementsEqual(name.utf8) { return true }
         let name = Self.folded(name)
         return [home, detour, original].contains { $0.map(Self.folded) == name }
     }
 
-    /// Whether a file that is there can be a key's.
+    /// Whether an existing file can belong to a key.
     static func file(_ name: String, canBeOf key: CacheKey) -> Bool {
-        // Most verbatim keys are the names of their files, and finding that out first spares the rest.
+        // A fast path, because most verbatim keys are the names of their files.
         if key == CacheKey(verbatim: name), name.utf8.first != UInt8(ascii: ".") { return true }
         return DiskName(key).canBe(name)
     }
 
-    /// Whether a folder's entry can be an item: neither ours nor one that the system puts into any folder.
+    /// Whether a folder's entry can be an item: not the control folder, nor a file that the system adds to any folder.
     static func canBeItem(_ name: String) -> Bool {
         name != controlFolder && name != ".DS_Store"
     }
 
-    /// What names have in common that a volume that ignores case, or how accents are written, takes for one.
+    /// The form in which names are equal on volumes that ignore case or the encoding of accents.
     static func folded(_ name: String) -> [UInt8] {
         Array(name.lowercased().decomposedStringWithCanonicalMapping.utf8)
     }
 
-    /// The folder for what is not an item.
+    /// The name of the control folder, which holds everything that is not an item.
     static let controlFolder = ".emporium"
 
     private static func canBeName(_ value: String) -> Bool {
@@ -70,7 +70,7 @@ struct DiskName {
         else {
             return false
         }
-        // Only those with a leading dot can be taken, and hardly any name has one.
+        // Only names with a leading dot can be reserved, and few names have one.
         guard value.utf8.first == UInt8(ascii: ".") else { return true }
         return value != "." && value != ".." && ![controlFolder, ".ds_store"].contains(value.lowercased())
     }

@@ -8,26 +8,26 @@ import Glibc
 import Musl
 #endif
 
-/// What a list of operations comes to, file by file.
+/// The effect of a list of operations on each file.
 ///
-/// It is made under the writers' lock and looks at the folder, but changes nothing. Each file occurs once, so the order
-/// in which the plan is carried out does not matter, nor does carrying it out twice.
+/// A plan is created under the writers' lock and reads the folder, but changes nothing. Each file occurs once, so the
+/// steps can be carried out in any order, and they are idempotent.
 struct DiskPlan {
 
-    /// What becomes of a file.
+    /// The change of a file.
     enum Action {
         case write(DiskRecord, Content)
         case remove
     }
 
-    /// Where the bytes of a file come from.
+    /// The source of a file's bytes.
     enum Content {
         case data(Data)
-        /// The file of this name, as it is before the plan is carried out.
+        /// The file of this name, in its state before the plan is carried out.
         case file(String)
     }
 
-    /// What becomes of the files, by what the volume tells their names apart by.
+    /// The changes of the files, by the form in which the volume compares their names.
     private var steps: [[UInt8]: (name: String, action: Action)] = [:]
 
     private let owner: DiskFolder
@@ -36,7 +36,7 @@ struct DiskPlan {
     private let dates: [CacheKey: StorageDates]
     private let ignoresCase: Bool
 
-    /// What becomes of which file.
+    /// The files and their changes.
     var actions: some Collection<(name: String, action: Action)> { steps.values }
 
     /// The number of files that are written.
@@ -45,9 +45,9 @@ struct DiskPlan {
     }
 
     /// - Parameters:
-    ///   - operations: What is to be done, in order.
+    ///   - operations: The operations, in order.
     ///   - date: The date of the writes.
-    ///   - dates: The dates of items that are to have others.
+    ///   - dates: The dates of items that don't get `date`.
     ///   - folder: The folder, open.
     init(
         _ operations: [StorageOperation],
@@ -72,7 +72,7 @@ struct DiskPlan {
         }
     }
 
-    /// What becomes of a file. Names are told apart as the volume does, byte by byte or more roughly.
+    /// The change of a file. Names are compared as the volume compares them.
     private subscript(name: String) -> Action? {
         get { steps[identity(of: name)]?.action }
         set { steps[identity(of: name)] = newValue.map { (name, $0) } }
@@ -81,7 +81,7 @@ struct DiskPlan {
     private func identity(of name: String) -> [UInt8] {
         if ignoresCase { return DiskName.folded(name) }
         #if canImport(Darwin)
-        // Apple's volumes take the two ways to write an accent for one, also where case counts.
+        // Apple's volumes ignore the encoding of accents, even if they are case-sensitive.
         return Array(name.decomposedStringWithCanonicalMapping.utf8)
         #else
         return Array(name.utf8)
@@ -95,7 +95,7 @@ struct DiskPlan {
         if case (let place, var record)? = try locate(key, name) {
             if dates[key] != nil { record.createdAt = created }
             record.updatedAt = updated
-            // A key made from the name of a file of Bodega says nothing of the key that the file was written under.
+            // A key made from the name of a file of Bodega 2 is not the key that the file was written under.
             let tellsTheKey = key.kind != .verbatim || !key.rawValue.looksLikeGroupedMD5
             if record.key == nil, tellsTheKey { record.key = key }
             self[place] = .write(record, .data(data))
@@ -112,26 +112,26 @@ struct DiskPlan {
     private mutating func remove(_ key: CacheKey) throws {
         let name = DiskName(key)
         if let (place, _) = try locate(key, name) { self[place] = .remove }
-        // Otherwise a file of Bodega would come back in the place of the one that this version has written since.
+        // Otherwise the key's file of Bodega 2 would reappear in place of the file that this version has written.
         if let original = name.original, let record = try record(of: original), record.key == nil {
             self[original] = .remove
         }
     }
 
-    /// No file can take a folder's place, and a batch that is committed must not fail.
+    /// Throws if a folder has the file's name: a file cannot replace it, and a committed batch must not fail.
     private func rejectFolder(at place: String, _ key: CacheKey) throws {
         var status = stat()
         if fstatat(folder, place, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFDIR {
             throw StorageError(
                 .cannotOpen,
-                "A folder is where the item's file would be. Remove the folder or choose another key.",
+                "A folder has the name of the item's file. Remove the folder or choose another key.",
                 key: key,
                 file: URL(fileURLWithPath: owner.path + "/" + place)
             )
         }
     }
 
-    /// Moves the file that is in another key's place, if there is one, to its detour.
+    /// Moves the file that has a name, if there is one, to the detour of its key.
     private mutating func clear(_ place: String) throws {
         guard let record = try record(of: place), let key = record.key else { return }
         let detour = DiskName(key).detour
@@ -140,8 +140,7 @@ struct DiskPlan {
         self[place] = .remove
     }
 
-    /// Finds the file of a key; the same search as in ``DiskFolder/withFile(of:in:_:)``, in the state that the plan
-    /// leads to.
+    /// Finds the file of a key, like ``DiskFolder/withFile(of:in:_:)``, in the state after the plan.
     private func locate(_ key: CacheKey, _ name: DiskName) throws -> (place: String, record: DiskRecord)? {
         var keyless: (place: String, record: DiskRecord)?
         for place in [name.home, name.detour, name.original] {
@@ -152,7 +151,7 @@ struct DiskPlan {
         return keyless
     }
 
-    /// The record of a file in the state that the plan leads to; `nil` if there is no such file then.
+    /// The record of a file in the state after the plan; `nil` if the file does not exist then.
     private func record(of name: String) throws -> DiskRecord? {
         switch self[name] {
         case .write(let record, _): record

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a file remembers besides its bytes: the key, the place in the order, the dates.
+/// The metadata of an item's file: the key, the place in the order, the dates.
 ///
-/// In memory of the file it is, little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated
-/// (8), raw value of the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970.
+/// Stored, it is little-endian: version (1 byte), kind of the key (1), order (8), created (8), updated (8), raw value
+/// of the key or the normal form of a URL (the rest, UTF-8). Dates are milliseconds since 1970.
 struct DiskRecord: Equatable, Sendable {
-    /// The key, `nil` if only its value is known, because the file was first written by Bodega.
+    /// The key, `nil` if only its value is known, because Bodega 2 first wrote the file.
     var key: CacheKey?
 
-    /// Grows with each insertion.
+    /// The place in the order, which grows with each insertion.
     var order: Int64
 
     var createdAt: Int64
@@ -32,7 +32,7 @@ extension DiskRecord {
 
     /// Reads a record.
     ///
-    /// - Returns: `nil` if the bytes are not a record of a version that is known.
+    /// - Returns: `nil` if the bytes are not a record of a known version.
     init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize, bytes[0] == Self.version else { return nil }
         func integer(at offset: Int) -> Int64 {

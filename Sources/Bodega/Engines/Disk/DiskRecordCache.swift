@@ -8,18 +8,19 @@ import Glibc
 import Musl
 #endif
 
-/// The records of files that were read before, for those who read all of a folder again and again: reading an attribute
-/// takes about as long as opening the file.
+/// A cache of the records of files, for callers that read the whole folder repeatedly: reading an attribute takes about
+/// as long as opening the file.
 ///
-/// A file whose status was last changed at the same time has the same attributes. As in git's index, that is only relied
-/// on if the time was long ago when the attribute was read: two changes within one tick of the volume's clock look alike.
+/// A file whose status change time is unchanged has unchanged attributes. As in git's index, the cache relies on that
+/// only if the time was long past when the attribute was read, because two changes within one tick of the volume's
+/// clock have the same time.
 final class DiskRecordCache: Sendable {
 
-    /// What tells the states of files apart.
+    /// The identity of one state of a file.
     struct Stamp: Hashable, Sendable {
         let device: UInt64
         let number: UInt64
-        /// When it was changed, in nanoseconds since 1970.
+        /// When the status was last changed, in nanoseconds since 1970.
         let time: Int64
 
         init(_ status: stat) {
@@ -35,8 +36,8 @@ final class DiskRecordCache: Sendable {
     }
 
     private static let mostFiles = 50_000
-    /// How long ago a change must be, in nanoseconds: more than a tick of the volume's clock. Volumes that count seconds only
-    /// are told by times without a fraction.
+    /// The minimum age of a change, in nanoseconds: more than a tick of the volume's clock. Times without a fraction
+    /// indicate a volume whose clock counts seconds.
     private static func leastAge(_ stamp: Stamp) -> Int64 {
         stamp.time.isMultiple(of: 1_000_000_000) ? 2_000_000_000 : 100_000_000
     }
@@ -46,7 +47,7 @@ final class DiskRecordCache: Sendable {
     /// One reading of the folder.
     final class Reading: Sendable {
         private let known: [Stamp: DiskRecord]
-        /// When it began, in nanoseconds since 1970, or 0 if nothing is to be remembered.
+        /// When the reading began, in nanoseconds since 1970; 0 if it must not add to the cache.
         private let time: Int64
         fileprivate let found = Locked<[Stamp: DiskRecord]>([:])
 
@@ -67,18 +68,18 @@ final class DiskRecordCache: Sendable {
         }
     }
 
-    /// Begins to read the folder.
+    /// Begins a reading of the folder.
     ///
     /// - Parameters:
     ///   - time: The time in nanoseconds since 1970.
-    ///   - count: How many files there are. What is known of very many would take too much memory.
+    ///   - count: The number of files. The records of very many files would take too much memory.
     func read(at time: Int64, count: Int) -> Reading {
         Reading(known.withLock { $0 }, time: count <= Self.mostFiles ? time : 0)
     }
 
-    /// Remembers what was found, and forgets all when most of it is of files that are gone.
+    /// Ends a reading: adds its records to the cache, after emptying it if most of its files no longer exist.
     ///
-    /// - Parameter count: How many files there are.
+    /// - Parameter count: The number of files.
     func end(_ reading: Reading, count: Int) {
         let found = reading.found.withLock { $0 }
         known.withLock { known in

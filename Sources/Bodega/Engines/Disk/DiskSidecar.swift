@@ -9,12 +9,12 @@ import Glibc
 import Musl
 #endif
 
-/// A file beside the item's with the record that no attribute could hold.
+/// A file for an item's record if no attribute can hold it.
 enum DiskSidecar {
-    /// Where an item's sidecar is, from the items' folder.
+    /// The path of an item's sidecar, relative to the items' folder.
     static func path(_ name: String) -> String { DiskName.controlFolder + "/keys/" + name }
 
-    /// Whether the folder has sidecars at all; most never do.
+    /// Whether the folder may have sidecars; most folders never do.
     static func mayExist(in folder: Int32, _ owner: DiskFolder) throws -> Bool {
         try FileSystem.exists(DiskName.controlFolder + "/keys", in: folder, owner.keysPath)
     }
@@ -22,7 +22,7 @@ enum DiskSidecar {
     /// The record in an item's sidecar, `nil` if there is none.
     static func read(_ name: String, in folder: Int32, _ owner: DiskFolder) throws -> DiskRecord? {
         let path = owner.path + "/" + path(name)
-        // A link, a pipe or the like is no sidecar; opening one must not wait for a process at its other end.
+        // A link, a pipe or the like is not a sidecar, and opening it must not block.
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
         guard
             let descriptor = try FileSystem.openIfPresent(
@@ -47,11 +47,11 @@ enum DiskSidecar {
         return bytes.withUnsafeBytes { DiskRecord(bytes: $0) }
     }
 
-    /// Makes the folder of the sidecars.
+    /// Creates the folder of the sidecars.
     static func prepare(in folder: Int32, _ owner: DiskFolder) throws {
         if mkdirat(folder, DiskName.controlFolder + "/keys", 0o700) == 0 {
             bodegaLogger.debug(
-                "The volume keeps no attributes, or too short ones, so files of their own take their place.",
+                "The volume supports no extended attributes of sufficient size, so records are kept in separate files.",
                 metadata: ["folder": "\(owner.path)"]
             )
             if owner.durability == .full { try FileSystem.synchronizeDirectory(owner.controlPath) }
@@ -60,12 +60,12 @@ enum DiskSidecar {
         }
     }
 
-    /// Removes an item's sidecar if there is one. One that stays does no harm: it is asked only for files that don't
-    /// hold their record themselves.
+    /// Removes an item's sidecar if there is one. A sidecar that can't be removed is harmless: sidecars are read only
+    /// for files without a record in their attributes.
     static func remove(_ name: String, in folder: Int32) {
         if unlinkat(folder, path(name), 0) != 0, errno != ENOENT, errno != ENOTDIR {
             bodegaLogger.warning(
-                "A record that is not needed any more could not be removed.",
+                "A record that is no longer needed could not be removed.",
                 metadata: ["file": "\(path(name))", "errno": "\(errno)"]
             )
         }

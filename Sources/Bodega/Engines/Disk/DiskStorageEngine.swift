@@ -2,24 +2,25 @@ import Dispatch
 public import Foundation
 import Logging
 
-/// An engine that keeps each item in a file of its own: for items that other programs read too, and for large ones.
+/// An engine that keeps each item in its own file: for items that other programs read, too, and for large items.
 ///
 /// ```swift
 /// let engine = try DiskStorageEngine(opening: .caches(appendingPath: "Pictures"))
 /// try await engine.write(picture, key: CacheKey(url: pictureURL))
 /// ```
 ///
-/// - A file is named after its key's ``CacheKey/value`` and holds the item's bytes, nothing else. What else there is to
-///   know is in an extended attribute or, where the volume has none, in a file in the subfolder `.emporium`.
-/// - When a write returns, the item is on the medium, unless the engine was opened with
-///   ``StorageDurability/relaxed`` durability.
-/// - Batches are applied all or nothing, also when the program or the system stops in between: what was committed is
-///   finished when the folder is used next. The forms that read several items see all of a batch or nothing of it. There
-///   is one exception: on a full volume, where there is no room to prepare a batch, removals are done one by one.
-/// - Engines on the same folder, in one process or many, work concurrently. One that has to wait longer than 30 seconds for
-///   another throws ``StorageError/Code/locked``.
-/// - Folders of the first Bodega open with everything in them, and it can read ours. Their files don't tell the keys
-///   that they were written under: they are found by those keys, but listed as verbatim keys with the files' names.
+/// - A file is named after its key's ``CacheKey/value`` and holds the item's bytes, nothing else. The metadata is in an
+///   extended attribute or, where the volume has none, in a file in the subfolder `.emporium`.
+/// - When a write returns, the item is on disk, unless the engine was opened with ``StorageDurability/relaxed``
+///   durability.
+/// - Batches are applied all or nothing, even if the program or the system crashes: a committed batch is finished when
+///   the folder is used next. Reads of several items see all of a batch or none of it. There is one exception: on a
+///   full volume without space for preparing a batch, removals are carried out one by one.
+/// - Any number of engines, in one or several processes, can use the same folder concurrently. An operation that has to
+///   wait longer than 30 seconds for another one throws ``StorageError/Code/locked``.
+/// - Folders of the first Bodega can be opened with all of their items, and the first Bodega can read ours. Its files
+///   don't contain the keys that they were written under: their items are found by those keys, but listed under
+///   verbatim keys with the files' names.
 ///
 /// Files that the engine did not write count as items; subfolders don't.
 public final class DiskStorageEngine: ThrowingStorageEngine {
@@ -30,9 +31,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         count: 4, queue: DispatchQueue(label: "emporium.bodega.disk.reads", attributes: .concurrent))
     private let writeQueue = DispatchQueue(label: "emporium.bodega.disk.writes")
 
-    /// Uses a folder; creates it if it is missing.
+    /// Creates an engine on a folder, which is created if it is missing.
     ///
-    /// It never fails. If the folder cannot be created or read, the engine's operations throw the cause.
+    /// This initializer never fails. If the folder cannot be created or read, the engine's operations throw the error.
     ///
     /// - Parameter directory: The folder.
     public init(directory: FileManager.Directory) {
@@ -41,16 +42,18 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         do {
             try open()
         } catch {
-            bodegaLogger.error("A folder could not be opened.", metadata: ["error": "\(error)"])
+            bodegaLogger.error(
+                "The folder of an engine could not be opened. The engine's operations will fail.",
+                metadata: ["error": "\(error)"])
         }
     }
 
-    /// Uses a folder; creates it if it is missing.
+    /// Creates an engine on a folder, which is created if it is missing.
     ///
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - durability: What a finished write has survived.
-    ///   - now: Tells the time, for the dates of the items.
+    ///   - durability: The failures that a finished write survives.
+    ///   - now: Returns the time, for the dates of the items.
     /// - Throws: A ``StorageError`` if the folder cannot be created or read.
     public init(
         opening directory: FileManager.Directory,
@@ -62,13 +65,14 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try open()
     }
 
-    /// Uses a folder for reading only: nothing is created or changed in it, also on a volume that can be written to.
+    /// Creates a read-only engine on a folder. It never creates or changes anything in the folder.
     ///
-    /// It works while others write. Writing throws ``StorageError/Code/readOnly``. If a program was stopped in the midst
-    /// of a batch, reading throws until the folder was opened for writing once, which finishes the batch.
+    /// Other engines may write concurrently. Writing to this engine throws ``StorageError/Code/readOnly``. If a program
+    /// was stopped during a batch, reading throws until the folder is opened for writing once, which finishes the
+    /// batch.
     ///
     /// - Parameter directory: The folder.
-    /// - Throws: A ``StorageError`` if there is no such folder or it cannot be read.
+    /// - Throws: A ``StorageError`` if the folder does not exist or cannot be read.
     public init(reading directory: FileManager.Directory) throws {
         core = DiskFolder(url: directory.url, durability: .full, isReadOnly: true)
         now = { Date() }
@@ -80,13 +84,13 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         do {
             try core.recover()
         } catch {
-            // The folder may still be readable. If what is left to recover matters, reading says so.
-            bodegaLogger.warning("What a crash left could not be cleaned.", metadata: ["error": "\(error)"])
+            // The folder may still be readable. If the leftovers prevent reading, the reads throw.
+            bodegaLogger.warning("The leftovers of a crash could not be cleaned up.", metadata: ["error": "\(error)"])
         }
         try core.withFolder { _ in }
     }
 
-    /// Where the folder is.
+    /// The location of the folder.
     public var folder: URL { core.url }
 
     // MARK: Reading
@@ -119,7 +123,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try await reading { try $0.dates(of: key) }
     }
 
-    /// Tells when an item was last read or written, as far as the volume keeps track of that.
+    /// Returns when an item was last read or written, as far as the volume records it.
     ///
     /// - Parameter key: The item's key.
     /// - Returns: The date, or `nil` if there is no such item or it could not be read.
@@ -133,7 +137,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try await apply(operations, dates: [:])
     }
 
-    /// Applies operations; items that have dates of their own get these.
+    /// Applies operations. Items in `dates` get those dates.
     func apply(_ operations: [StorageOperation], dates: [CacheKey: StorageDates]) async throws {
         let date = now()
         try await writing { try $0.apply(operations, at: date, dates: dates) }
@@ -141,9 +145,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     func writing(_ body: @escaping @Sendable (DiskFolder) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let asked = core.lockTimeout.now()
+            let requested = core.lockTimeout.now()
             writeQueue.async { [core] in
-                continuation.resume(with: Result { try core.carryOut(askedAt: asked, body) })
+                continuation.resume(with: Result { try core.carryOut(requestedAt: requested, body) })
             }
         }
     }
@@ -152,9 +156,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         -> Value
     {
         try await withCheckedThrowingContinuation { continuation in
-            let asked = core.lockTimeout.now()
+            let requested = core.lockTimeout.now()
             readers.enterLater { [core] in
-                let result = Result { try core.carryOut(askedAt: asked, body) }
+                let result = Result { try core.carryOut(requestedAt: requested, body) }
                 return { continuation.resume(with: result) }
             }
         }

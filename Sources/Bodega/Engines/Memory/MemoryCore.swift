@@ -1,12 +1,15 @@
 package import Foundation
 
-/// Items in memory, in insertion order. Every single operation takes constant time, amortised.
+/// Items in memory, in insertion order. Every operation on one item takes amortized constant time.
 ///
-/// The entries lie in an array in insertion order; a removal leaves a gap, and when there are more gaps than entries
-/// the array is packed.
+/// 1. A write appends an entry to `slots` and stores its index in `slotOfKey`, or overwrites the entry at its index.
+/// 2. A removal leaves a gap in `slots`.
+/// 3. When there are more gaps than entries, `slots` is packed.
+///
+/// It is a value without a lock; ``MemoryStorageEngine`` guards it.
 package struct MemoryCore: Sendable {
 
-    /// An item and when it was written.
+    /// An item and its dates.
     package struct Entry: Sendable {
         package let key: CacheKey
         package fileprivate(set) var data: Data
@@ -35,7 +38,7 @@ package struct MemoryCore: Sendable {
         slotOfKey[key] != nil
     }
 
-    /// Adds an item at the end, or overwrites it at its place.
+    /// Appends an item, or overwrites it in its place.
     package mutating func write(_ data: Data, key: CacheKey, at date: Date) {
         if let slot = slotOfKey[key] {
             slots[slot]?.data = data
@@ -46,7 +49,7 @@ package struct MemoryCore: Sendable {
         }
     }
 
-    /// Adds an item with its dates at the end, or puts it in the place of what is there.
+    /// Appends an item with its dates, or overwrites it in its place.
     package mutating func write(_ item: StorageItem) {
         write(item.data, key: item.key, at: item.dates.updatedAt)
         if let slot = slotOfKey[item.key] { slots[slot]?.dates = item.dates }

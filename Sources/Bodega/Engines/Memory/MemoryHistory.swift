@@ -1,37 +1,37 @@
 import DequeModule
 import Foundation
 
-/// The last changes of items in memory.
+/// The log of the last changes of items in memory.
 package struct MemoryHistory: Sendable {
 
-    /// How many changes are kept.
+    /// Maximum number of changes.
     package static let limit = 100_000
 
-    /// What tells this history from others.
+    /// Distinguishes the cursors of this log from those of others.
     private let id = UUID().uuidString
 
     private var changes: Deque<StorageChange> = []
 
-    /// The number of changes before the first one that is kept.
-    private var forgotten = 0
+    /// The number of changes that were discarded because of the limit.
+    private var discarded = 0
 
-    /// The end of the history.
-    var cursor: StorageCursor { cursor(at: forgotten + changes.count) }
+    /// The end of the log.
+    var cursor: StorageCursor { cursor(at: discarded + changes.count) }
 
-    /// Adds a change.
+    /// Appends a change.
     mutating func append(_ change: StorageChange) {
         changes.append(change)
         guard changes.count > Self.limit else { return }
         changes.removeFirst()
-        forgotten += 1
+        discarded += 1
     }
 
-    /// The changes after a cursor, `nil` if they are not known.
+    /// The changes after a cursor, `nil` if the cursor is not in the log.
     func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?) -> StorageDelta? {
         guard let number = number(of: cursor) else { return nil }
-        let new = changes[(number - forgotten)...]
-        let isNews = origin == nil || new.contains { $0.origin != origin }
-        return StorageDelta(changes: isNews ? Array(new) : [], cursor: self.cursor, isComplete: true)
+        let new = changes[(number - discarded)...]
+        let isForeign = origin == nil || new.contains { $0.origin != origin }
+        return StorageDelta(changes: isForeign ? Array(new) : [], cursor: self.cursor, isComplete: true)
     }
 
     private func cursor(at number: Int) -> StorageCursor { StorageCursor(rawValue: "\(id)/\(number)") }
@@ -39,6 +39,6 @@ package struct MemoryHistory: Sendable {
     private func number(of cursor: StorageCursor) -> Int? {
         let parts = cursor.rawValue.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == id, let number = Int(parts[1]) else { return nil }
-        return (forgotten...forgotten + changes.count).contains(number) ? number : nil
+        return (discarded...discarded + changes.count).contains(number) ? number : nil
     }
 }

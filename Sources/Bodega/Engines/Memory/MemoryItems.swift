@@ -1,12 +1,12 @@
 import Foundation
 
-/// The items of a ``MemoryStorageEngine`` and, once somebody has asked for it, their history.
+/// The items of a ``MemoryStorageEngine`` and, once a follower has requested it, the log of their changes.
 struct MemoryItems: Sendable {
     private(set) var core = MemoryCore()
     private(set) var history: MemoryHistory?
 
-    /// Begins the history if it has not begun.
-    mutating func begunHistory() -> MemoryHistory {
+    /// Returns the log, which starts with the first call.
+    mutating func startedHistory() -> MemoryHistory {
         let history = history ?? MemoryHistory()
         self.history = history
         return history

@@ -2,7 +2,7 @@ public import Foundation
 
 /// An engine that keeps its items in memory: for tests, previews and caches.
 ///
-/// It is thread-safe, its batches are atomic, its reads never fail, and its items are gone with it.
+/// It is thread-safe, its batches are atomic, its reads never fail, and its items are discarded with it.
 public final class MemoryStorageEngine: StorageEngine {
 
     private let items = Locked(MemoryItems())
@@ -12,7 +12,7 @@ public final class MemoryStorageEngine: StorageEngine {
 
     /// Creates an empty engine.
     ///
-    /// - Parameter now: Tells the time, for the dates of the items.
+    /// - Parameter now: Returns the time, for the dates of the items.
     public init(now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
     }
@@ -114,12 +114,12 @@ extension MemoryStorageEngine: DatedStorageEngine {
 extension MemoryStorageEngine: ObservableStorageEngine {
 
     public func fetchCursor() async throws -> StorageCursor {
-        items.withLock { $0.begunHistory().cursor }
+        items.withLock { $0.startedHistory().cursor }
     }
 
     public func fetchSnapshot() async throws -> StorageSnapshot {
         items.withLock { items in
-            let history = items.begunHistory()
+            let history = items.startedHistory()
             return StorageSnapshot(items: items.core.entries.map { ($0.key, $0.data) }, cursor: history.cursor)
         }
     }

@@ -24,8 +24,8 @@ extension SQLiteCollection {
 
     /// Reads the changes of all writers.
     ///
-    /// It blocks commits through the same file, and all earlier ones have been reported to followers. So a follower knows
-    /// which changes are new to it, and in which order.
+    /// It blocks commits through the same file, and all earlier ones have been reported to followers. So a follower
+    /// knows which changes are new to it, and in which order.
     ///
     /// - Parameters:
     ///   - cursor: The position after which to begin.
@@ -35,6 +35,9 @@ extension SQLiteCollection {
         try core.mapped {
             try pool.writeWithoutTransaction { db in
                 try db.inTransaction(.deferred) {
+                    let history = SQLiteHistory(of: table, in: core)
+                    // Another writer may have removed the log.
+                    if try history.end(in: db) == nil { try history.begin(in: db) }
                     let (changes, items, end) = try changedItems(since: cursor, in: db)
                     let reported = core.observers.takeReported(of: table, by: ObjectIdentifier(self))
                     let first = (SQLiteLogPosition(cursor)?.number ?? 0) + 1
@@ -48,8 +51,8 @@ extension SQLiteCollection {
         }
     }
 
-    /// Reads all items, and the keys of those that have changed since a position in the log; all keys if the log does not
-    /// reach back.
+    /// Reads all items, and the keys of those that have changed since a position in the log; all keys if the log does
+    /// not reach back.
     package func allItems(
         since cursor: StorageCursor
     ) throws -> (items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>) {

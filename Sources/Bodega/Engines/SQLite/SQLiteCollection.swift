@@ -1,7 +1,7 @@
 package import Foundation
 import GRDB
 
-/// A collection in an SQLite file, used on the caller's thread: the synchronous sibling of ``SQLiteStorageEngine``.
+/// A collection in an SQLite file with a synchronous interface, the counterpart of ``SQLiteStorageEngine``.
 package final class SQLiteCollection: Sendable {
 
     let core: SQLiteFile
@@ -103,8 +103,8 @@ package final class SQLiteCollection: Sendable {
 
     /// Observes what other collections and engines change through the same file, from now on.
     ///
-    /// - Parameter observer: Receives the effects of each commit, in the order of the commits, on the thread that commits.
-    ///   It must return quickly.
+    /// - Parameter observer: Receives the effects of each commit, in the order of the commits, on the thread that
+    ///   commits. It must return quickly.
     /// - Returns: A closure that ends the observation.
     package func follow(_ observer: @escaping @Sendable ([SQLiteEffect]) -> Void) -> @Sendable () -> Void {
         let number = core.observers.add(to: table, excluding: ObjectIdentifier(self), observer)

@@ -3,24 +3,24 @@ import GRDB
 
 extension SQLiteStorageEngine: ExaminableStorageEngine {
 
-    /// Examines the whole file, with all collections: its structure as ``integrityCheck()`` does, whether the dates and
-    /// kinds of the items make sense, and whether there are tables that belong to no collection.
+    /// Examines the whole file, with all collections: its structure like ``integrityCheck()``, the dates and kinds of
+    /// the items, and whether there are tables that belong to no collection.
     public func examine() async throws -> [StorageFinding] {
         let damages = try await integrityCheck().map { StorageFinding(.problem, "The file is damaged: \($0)") }
         do {
             return try await damages + core.readMany { try SQLiteExamination(db: $0).findings() }
         } catch let error as StorageError where !damages.isEmpty && error.code == .damaged {
-            // It is known already.
+            // The integrity check has reported it.
             return damages
         }
     }
 }
 
-/// Looks for what SQLite can't know to be wrong.
+/// Finds errors that SQLite can't detect.
 struct SQLiteExamination {
     let db: Database
 
-    /// How many findings of one sort are told one by one.
+    /// The maximum number of findings that are reported individually for a collection.
     private static let limit = 100
 
     func findings() throws -> [StorageFinding] {
@@ -52,14 +52,14 @@ struct SQLiteExamination {
             return .init(.remark, "The file also has the table \"\(table)\" of another program.")
         }
         if table.hasPrefix(SQLiteChangeLog.prefix) {
-            return .init(.remark, "The log \"\(table)\" is of a collection that is not there any more.")
+            return .init(.remark, "The log \"\(table)\" belongs to a collection that no longer exists.")
         }
         let count = try SQLiteTable(name: table).count(in: db)
         return .init(
             .problem, "The table \"\(table)\" has \(count) items and belongs to no collection. Restore a backup.")
     }
 
-    /// Looks at the columns beside the items' bytes.
+    /// Examines the columns other than the items' data.
     private func examine(_ table: SQLiteTable, _ name: String) throws -> [StorageFinding] {
         var findings: [StorageFinding] = []
         let sql = "SELECT key, kind, createdAt, updatedAt, typeof(value), typeof(key) FROM \(table.name) ORDER BY rowid"
@@ -70,20 +70,21 @@ struct SQLiteExamination {
             let key = SQLiteKey.key(text: statement.text(at: 0), kind: kind)
             for column in [2, 3] as [Int32] where SQLiteDate.date(of: statement.text(at: column)) == nil {
                 let text = statement.text(at: column)
-                let message = "An item of \(name) has a date that is none, \"\(text)\". Write it anew."
+                let message = "An item of \(name) has an invalid date, \"\(text)\". Rewrite the item."
                 findings.append(.init(.problem, message, key: key))
             }
             if let kind, !(0...2).contains(kind) {
-                let message = "An item of \(name) has a key of kind \(kind), which a newer version may know."
+                let message =
+                    "An item of \(name) has a key of the unknown kind \(kind). A newer version may have written it."
                 findings.append(.init(.problem, message, key: key))
             }
             if statement.text(at: 4) != "blob" {
                 findings.append(
-                    .init(.remark, "An item of \(name) is text to SQLite; another program has written it.", key: key))
+                    .init(.remark, "An item of \(name) is stored as text; another program has written it.", key: key))
             }
             if statement.text(at: 5) != "text" {
                 let message =
-                    "An item of \(name) has a key that is no text, so it can't be read. Another program wrote it."
+                    "An item of \(name) has a key that is not text, so it can't be read. Another program wrote it."
                 findings.append(.init(.problem, message, key: key))
             }
         }

@@ -16,7 +16,7 @@ struct SQLiteHistory: Sendable {
     /// Creates the log inside of a transaction, unless another writer has created it in the meantime.
     func begin(in db: Database) throws {
         if try log.form(in: db) != nil, try log.end(in: db) != nil { return }
-        // Another program may have recreated the table without the column that Bodega lacks.
+        // Another program may have recreated the table without the column that Bodega 2 lacks.
         if try !table.isComplete(in: db) { try table.create(in: db) }
         try log.begin(in: db)
     }
@@ -24,8 +24,8 @@ struct SQLiteHistory: Sendable {
     /// The error to throw where there is no log and none can be created.
     func missing() -> StorageError {
         let message =
-            "The file has no change log of the collection, and it was opened for reading only. Follow the collection once "
-            + "with an engine that can write."
+            "The file has no change log of the collection, and it was opened for reading only. Follow the collection "
+            + "once with an engine that can write."
         return StorageError(.readOnly, message, file: core.url)
     }
 
@@ -53,8 +53,8 @@ struct SQLiteHistory: Sendable {
         return StorageDelta(changes: part.changes, cursor: part.last.cursor, isComplete: part.last == end)
     }
 
-    /// All changes after a cursor, and the items under the keys that other origins have written; `nil` if the log does not
-    /// contain the cursor's position.
+    /// All changes after a cursor, and the items under the keys that other origins have written; `nil` if the log does
+    /// not contain the cursor's position.
     func changedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database
     ) throws -> StorageChangedItems? {

@@ -3,55 +3,55 @@ import GRDB
 
 extension SQLiteStorageEngine {
 
-    /// Rewrites the file without the space that removed items left.
+    /// Rewrites the file without the unused space of removed items.
     ///
-    /// It needs about as much free space as the file is large, and other writers wait until it is done. Removing all items
-    /// does it as well if little else is in the file.
+    /// This needs about as much free space as the size of the file, and other writers wait until it is done. Removing
+    /// all items does the same if little else is in the file.
     ///
-    /// - Throws: A ``StorageError``; the file is then as it was.
+    /// - Throws: A ``StorageError``; the file is then unchanged.
     public func vacuum() async throws {
         try await core.onQueue { [core] in try core.vacuum() }
     }
 
     /// Examines the whole file: its structure, its indexes and its rows.
     ///
-    /// - Returns: What is wrong, in SQLite's words; empty if nothing is.
+    /// - Returns: The messages of SQLite; empty if the file is sound.
     /// - Throws: A ``StorageError`` if the file could not be examined.
     public func integrityCheck() async throws -> [String] {
         try await core.readLoosely { db in
             do {
                 return try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-                // So damaged that the check itself cannot get through.
+                // The damage prevents the check itself.
                 return [error.message ?? "\(error)"]
             }
         }
     }
 
-    /// Copies the file, with all collections, as it is at one moment, while others read and write it. Who writes to a file
-    /// without WAL mode, which only a file of Bodega 2 that is read only can be, waits until it is copied.
+    /// Copies a snapshot of the file, with all collections, while other programs read and write it. If the file is not
+    /// in WAL mode, writers wait until it is copied; that can only be a file of Bodega 2 that this engine reads.
     ///
-    /// The copy is complete and sound or not there: it is made under another name first, and examined. No more users may
-    /// read it than may read the file, and the file that it replaces.
+    /// A copy that exists is complete and sound: it is created under another name first, and checked. It is readable
+    /// only for users who may read the file, and the file that it replaces.
     ///
     /// - Parameters:
-    ///   - destination: Where the copy is to be.
-    ///   - replacing: Whether it takes the place of a file that is there, which stays until the copy is complete.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if something is there that is not to be
+    ///   - destination: The location of the copy.
+    ///   - replacing: Whether the copy may replace an existing file, which remains until the copy is complete.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if a file exists that may not be
     ///   replaced.
     public func backup(to destination: URL, replacing: Bool = false) async throws {
         try FileSystem.checkFree(destination, replacing: replacing)
         for suffix in ["-wal", "-journal"] {
-            // SQLite would take it for the log of the copy.
+            // SQLite would take it for the WAL or journal of the copy.
             try FileSystem.checkFree(URL(fileURLWithPath: destination.path + suffix), replacing: false)
         }
         let folder = destination.deletingLastPathComponent()
         let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString)")
         try await core.onQueue { try FileSystem.createDirectory(at: folder) }
         defer { FileSystem.discard(draft) }
-        // On a reading connection, so that those who write to the log don't wait for it.
+        // On a reading connection, so that writers don't wait in WAL mode.
         try await core.readLoosely { [file] db in
-            // It is read again if what was read does not count.
+            // The closure runs again if the result of a read does not count.
             FileSystem.discard(draft)
             let originals = [
                 try FileSystem.statusOfFile(file.path, followsLinks: true, file.path),
@@ -61,18 +61,18 @@ extension SQLiteStorageEngine {
             do {
                 try db.execute(sql: "VACUUM INTO ?", arguments: [draft.path])
             } catch let error as DatabaseError where error.isOfWriting {
-                // It is the copy that there is no room for; the file itself is only read.
+                // The copy has no space; the file itself is only read.
                 throw StorageError.limitReached(error, file: destination) ?? .sqlite(error, file: destination)
             }
         }
-        // Only now it is known that the copy counts.
+        // Only now, because the last run of the closure counts.
         try await core.onQueue {
             try Self.check(draft)
             try FileSystem.publish(draft, as: destination, replacing: replacing)
         }
     }
 
-    /// Makes sure that a copy is what it should be, before anybody relies on it.
+    /// Checks a copy before it is published.
     private static func check(_ draft: URL) throws {
         let copy = SQLiteReader(path: draft.path, lockTimeout: 0)
         defer { copy.closeQuietly() }
@@ -80,29 +80,28 @@ extension SQLiteStorageEngine {
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         }
         if let damage = damage.first {
-            throw StorageError(.damaged, "The copy is damaged, so it was not kept: \(damage)", file: draft)
+            throw StorageError(.damaged, "The copy is damaged, so it was discarded: \(damage)", file: draft)
         }
     }
 
-    /// Ends the history of the collection's changes: its log is removed, and nobody pays for it any more.
+    /// Removes the log of the collection's changes, so that it no longer slows down writers.
     ///
-    /// A log costs whoever writes: measured in SQLite alone, with 200,000 items in one batch, inserting and overwriting took
-    /// about twice as long as without one, and removing all items almost five times. It also takes room for 100,000
-    /// changes with their keys.
+    /// A log has a cost for all writers: measured in SQLite alone, with 200,000 items in one batch, inserting and
+    /// overwriting took about twice as long as without one, and removing all items almost five times. It also takes up
+    /// space for 100,000 changes with their keys.
     ///
-    /// The log comes back when somebody asks for the history again, and who follows the collection does that at once. Then
-    /// it is another history: cursors of before are unknown to it, and lead to a snapshot. Does nothing if there is no
-    /// history.
+    /// The next request for changes creates a new log, and followers of the collection request them immediately. The
+    /// new log does not know earlier cursors, so these lead to a snapshot. Does nothing if there is no log.
     ///
-    /// - Throws: A ``StorageError``; the history is then as it was.
+    /// - Throws: A ``StorageError``; the log is then unchanged.
     public func endHistory() async throws {
         try await core.writeUnreported { [table] db in try table.log.remove(in: db) }
     }
 
-    /// Closes the file when the operations under way are done: before it is moved or removed, say.
+    /// Closes the file when the operations in progress are done, for example before it is moved or removed.
     ///
     /// This engine and its other collections throw ``StorageError/Code/cannotOpen`` from then on. An engine that is
-    /// released closes its file too, but not at a moment that can be told.
+    /// released closes its file too, but not at a predictable moment.
     ///
     /// - Throws: A ``StorageError``; the file may then still be open.
     public func close() async throws {

@@ -5,12 +5,12 @@ extension SQLiteStorageEngine {
 
     /// Opens a database file in a folder; creates both if they are missing.
     ///
-    /// It returns `nil` if that fails, and logs why. ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)``
-    /// throws the cause instead.
+    /// If that fails, this logs the error and returns `nil`.
+    /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` throws the error instead.
     ///
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - filename: The file's name; the extension `sqlite3` is added.
+    ///   - filename: The file's name without the extension, which is `sqlite3`.
     public convenience init?(directory: FileManager.Directory, databaseFilename filename: String = "data") {
         do {
             try self.init(opening: directory, databaseFilename: filename)
@@ -24,14 +24,13 @@ extension SQLiteStorageEngine {
     ///
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - filename: The file's name; the extension `sqlite3` is added.
-    ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
-    ///     knows.
-    ///   - durability: What a finished write has survived.
+    ///   - filename: The file's name without the extension, which is `sqlite3`.
+    ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that Bodega 2 knows.
+    ///   - durability: What a finished write survives.
     ///   - lockTimeout: How long, in seconds, an operation waits for another program before it throws
     ///     ``StorageError/Code/locked``.
-    ///   - now: Tells the time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if the file could not be opened. It was not changed then.
+    ///   - now: Returns the current time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the file could not be opened. The file is then unchanged.
     public convenience init(
         opening directory: FileManager.Directory,
         databaseFilename filename: String = "data",
@@ -53,17 +52,16 @@ extension SQLiteStorageEngine {
     /// Opens a database file by its path; creates it and its folder if they are missing, unless they must exist.
     ///
     /// - Parameters:
-    ///   - file: Where the file is, with its extension.
-    ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that the first Bodega
-    ///     knows.
-    ///   - mustExist: Whether the file and the collection must be there already. If they are not, nothing is created or
-    ///     changed, also not in a database of another program; but what a program that was stopped has left half written
-    ///     is undone, as by everybody who opens a database.
-    ///   - durability: What a finished write has survived.
+    ///   - file: The location of the file, with its extension.
+    ///   - collection: The collection in the file, `nil` for the unnamed one, which is the one that Bodega 2 knows.
+    ///   - mustExist: Whether the file and the collection must exist already. If they don't, nothing is created or
+    ///     changed, not even in a database of another program; but SQLite rolls back the write of a program that was
+    ///     stopped, as it does whenever a database is opened.
+    ///   - durability: What a finished write survives.
     ///   - lockTimeout: How long, in seconds, an operation waits for another program before it throws
     ///     ``StorageError/Code/locked``.
-    ///   - now: Tells the time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if the file could not be opened. It was not changed then.
+    ///   - now: Returns the current time, for the dates of the items.
+    /// - Throws: A ``StorageError`` if the file could not be opened. The file is then unchanged.
     public convenience init(
         openingFile file: URL,
         collection: String? = nil,
@@ -81,23 +79,22 @@ extension SQLiteStorageEngine {
 
     /// Opens a database file for reading only: nothing is created or changed, neither in the file nor beside it.
     ///
-    /// It works on volumes and in folders that can't be written to, and while others write: each read sees what is
-    /// committed. A file of the first Bodega is read in the layout that it has. Writing throws
-    /// ``StorageError/Code/readOnly``.
+    /// This works on read-only volumes and in read-only folders, and while other programs write: each read sees all
+    /// committed changes. A file of Bodega 2 is read in its own layout. Writing throws ``StorageError/Code/readOnly``.
     ///
-    /// - What a process that crashed has left in the file's log is read as well. A file that it left in the midst of a
-    ///   write, with a journal as the first Bodega uses it, must be opened for writing once before it can be read.
-    /// - Reads take turns, and open the file anew when others begin to use it.
-    /// - While this engine is open, programs that write leave their log beside the file when they end, with nothing
-    ///   lost; the next one removes it.
-    /// - Others in this process may write to the file through engines of their own.
+    /// - Commits that a crashed process has left in the file's WAL are read as well. If it was writing with a journal,
+    ///   as Bodega 2 does, the file must be opened for writing once before it can be read.
+    /// - Reads take turns, and open the file again when other programs begin to use it.
+    /// - While this engine is open, programs that write leave their WAL beside the file when they exit. Nothing is
+    ///   lost, and the next program removes it.
+    /// - Other engines in this process may write to the file.
     ///
     /// - Parameters:
-    ///   - file: Where the file is, with its extension.
+    ///   - file: The location of the file, with its extension.
     ///   - collection: The collection in the file, `nil` for the unnamed one.
     ///   - lockTimeout: How long, in seconds, a read waits for another program before it throws
     ///     ``StorageError/Code/locked``.
-    /// - Throws: A ``StorageError`` if there is no such file or collection, or it could not be read.
+    /// - Throws: A ``StorageError`` if the file or the collection doesn't exist or could not be read.
     public convenience init(
         readingFile file: URL,
         collection: String? = nil,
@@ -120,8 +117,8 @@ extension SQLiteStorageEngine {
 
     /// The engine on the file `data.sqlite3` in the program's default folder.
     ///
-    /// Each use opens the file anew; keep the engine. Where programs share the folder for their data, as on Linux and
-    /// macOS, the file lies in a folder named after the program.
+    /// Each access opens the file again, so keep the engine. Where programs share the folder for their data, as on
+    /// Linux and macOS, the file is in a folder named after the program.
     ///
     /// The program ends if the file cannot be opened; use
     /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
@@ -133,12 +130,13 @@ extension SQLiteStorageEngine {
         #endif
     }
 
-    /// The engine on the file `data.sqlite3` in a folder below the default folder.
+    /// The engine on the file `data.sqlite3` in a subfolder of the default folder.
     ///
     /// The program ends if the file cannot be opened; use
     /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
     ///
-    /// - Parameter pathComponent: The path below ``Foundation/FileManager/Directory/defaultStorageDirectory(appendingPath:)``.
+    /// - Parameter pathComponent: The path inside of
+    ///   ``Foundation/FileManager/Directory/defaultStorageDirectory(appendingPath:)``.
     public static func `default`(appendingPath pathComponent: String) -> SQLiteStorageEngine {
         do {
             return try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: pathComponent))

@@ -1,23 +1,22 @@
 public import Foundation
 
-/// An engine that keeps its items in an SQLite file. The engine to use unless there is a reason not to.
+/// An engine that keeps its items in an SQLite file. The recommended engine for most programs.
 ///
 /// ```swift
 /// let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Quotes"))
 /// try await engine.write(Data("Find out who you are.".utf8), key: CacheKey("dolly-parton"))
 /// ```
 ///
-/// - When a write returns, the item is on the medium, unless the engine was opened with
-///   ``StorageDurability/relaxed`` durability. Concurrent writes share one commit.
-/// - A batch is applied all or nothing.
-/// - Removing all items gives their space back if little else is in the file. Otherwise it is used again, and given back by
-///   ``vacuum()``, which keeps other writers waiting.
-/// - Engines on the same file, in one process or many, work at once. One that has to wait too long for
+/// - When a write returns, the item is durable, unless the engine was opened with ``StorageDurability/relaxed``
+///   durability. Concurrent writes share one commit.
+/// - A batch is atomic.
+/// - Removing all items shrinks the file if little else is in it. Otherwise SQLite reuses the space, and ``vacuum()``
+///   shrinks the file while other writers wait.
+/// - Engines in one process or many can use the same file simultaneously. An engine that has to wait too long for
 ///   another throws ``StorageError/Code/locked``.
-/// - When somebody has removed or replaced the file while it was open, a write throws
-///   ``StorageError/Code/placeRemoved``.
-/// - Files of the first Bodega open with everything in them, and it reads and writes ours, except for items under URLs,
-///   whose rows it looks for elsewhere.
+/// - If the file was removed or replaced while it was open, a write throws ``StorageError/Code/placeRemoved``.
+/// - The engine opens files of Bodega 2 with all their items, and Bodega 2 reads and writes files of the engine, except
+///   for items under URLs, whose rows it expects under another text.
 ///
 /// One file can hold several collections, see ``collection(named:)``.
 public final class SQLiteStorageEngine: ThrowingStorageEngine {
@@ -27,14 +26,14 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     private let now: @Sendable () -> Date
     private let origin = StorageOrigin()
 
-    /// Uses a table that is there.
+    /// Uses an existing table.
     init(core: SQLiteFile, table: SQLiteTable, now: @escaping @Sendable () -> Date) {
         self.core = core
         self.table = table
         self.now = now
     }
 
-    /// Where the database file is.
+    /// The location of the database file.
     public var file: URL { core.url }
 
     // MARK: Reading
@@ -100,7 +99,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         let commit = try await core.write(change) { [table, date = now()] db in
             try table.apply(operations, at: date, by: change.origin, in: db)
         }
-        // Not when others come in their place, which would need the space again.
+        // Not when later operations write items, which would need the space again.
         if case .removeAll? = operations.last { await core.vacuumIfQuick() }
         return commit
     }
@@ -120,7 +119,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     ///
     /// The two share connections and commits, but no items: equal keys name different items.
     ///
-    /// - Parameter name: The collection's name; any string but the empty one. Names are told apart byte by byte.
+    /// - Parameter name: The collection's name; any string except the empty one. Names are compared byte by byte.
     /// - Throws: A ``StorageError`` if it could not be created.
     public func collection(named name: String) throws -> SQLiteStorageEngine {
         SQLiteStorageEngine(core: core, table: try core.table(ofCollection: name), now: now)

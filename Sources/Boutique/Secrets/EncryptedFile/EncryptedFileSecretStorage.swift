@@ -1,47 +1,47 @@
 public import Bodega
 public import Foundation
 
-/// Keeps secrets in files that are encrypted by AES-GCM with 256 bits, one file a secret.
+/// A storage of secrets in files, one for each secret, encrypted with AES-GCM and a key of 256 bits.
 ///
-/// It is what ``SecurelyStoredValue`` uses where there is no keychain.
+/// ``SecurelyStoredValue`` uses it on platforms without a keychain.
 ///
-///     secrets/            the folder, which only its owner can enter
-///       master.key        the key, which only its owner can read
+///     secrets/            the folder, accessible by its owner only
+///       master.key        the key, readable by its owner only
 ///       3f9a…             a secret; the name is a keyed hash of key, service and group
-///       3f9a….damaged     a file that could not be read when its secret was set anew
-///       draft, lock       what is being written, and who writes
+///       3f9a….damaged     a file that could not be decrypted when its secret was set again
+///       draft, lock       the file being written, and the lock of writers
 ///
-/// **What it protects against:** other users of the machine; whoever gets the secrets' files without `master.key`, such as
-/// from a backup or a synchronised folder that leaves it out; files that were changed or swapped with each other. Neither
-/// names nor contents tell anything but the number of secrets, their lengths and when they were set.
+/// **It protects against** other users of the machine; access to the files without `master.key`, for example in a
+/// backup or a synchronised folder that excludes it; files that were changed or swapped. The files reveal only the
+/// number of secrets, their lengths and modification times.
 ///
-/// **What it does not protect against:** programs that run as the same user, and root. They can read `master.key`. Nor
-/// against putting back an older file of the same secret, and removed secrets may stay on the medium until it uses their
-/// space again.
+/// **It does not protect against** programs that run as the same user, and root: they can read `master.key`. Nor does
+/// it detect an older file of the same secret that was put back. Removed secrets may stay on disk until their space is
+/// overwritten.
 ///
-/// Secrets are set whole or not at all, also if the process is killed or the power fails; a set that has returned stays.
-/// Any number of processes may use one folder at once. A process that waits 30 seconds for others to finish a change gets a
-/// ``KeychainError`` with the code `locked`. The first write makes the key. A key that is lost or damaged while
-/// there are secrets is an error and never replaced, because the secrets could not be read any more.
+/// Writes are atomic, also if the process is killed or the power fails, and durable when they return. Any number of
+/// processes may use one folder concurrently. A write that waits 30 seconds for others to finish throws a
+/// ``KeychainError`` with the code `locked`. The first write creates the key. A key that is lost or damaged while there
+/// are secrets is an error and is never replaced, because its secrets would become unreadable.
 public struct EncryptedFileSecretStorage: SecretStorage {
     static let draftName = "draft"
 
     /// The folder.
     public let directory: FileManager.Directory
 
-    /// The folder's path. Where links lead to one folder, storages of them have one scope.
+    /// The folder's resolved path, so that all links to one folder have one scope.
     public let scope: String
 
     let path: String
     private let lockTimeout: LockTimeout
 
-    /// Names a folder without touching it.
+    /// Creates a storage without accessing its folder.
     ///
-    /// A missing folder is created, accessible by its owner only, when a secret is written. One that is there has to
-    /// belong to the user, and nobody else may be allowed to write into it.
+    /// A missing folder is created, accessible by its owner only, when a secret is written. An existing folder must
+    /// belong to the user and must not be writable by other users.
     ///
-    /// - Parameter directory: The folder; `emporium/secrets` in the user's data folder if it is left out. Programs that
-    ///   share it tell their secrets apart by ``SecretAddress/service``.
+    /// - Parameter directory: The folder; by default, `emporium/secrets` in the user's data folder. Programs that share
+    ///   it distinguish their secrets by ``SecretAddress/service``.
     public init(directory: FileManager.Directory = .applicationSupport(appendingPath: "emporium/secrets")) {
         self.init(directory: directory, lockTimeout: .standard)
     }
@@ -54,29 +54,29 @@ public struct EncryptedFileSecretStorage: SecretStorage {
     }
 
     public func read(_ secret: SecretAddress) throws -> Data? {
-        try KeychainError.telling(secret) {
+        try KeychainError.wrapping(secret) {
             guard let folder = try SecretFolder(path) else { return nil }
             return try folder.filesForReading()?.read(secret)
         }
     }
 
     public func write(_ data: Data, to secret: SecretAddress) throws {
-        try KeychainError.telling(secret) {
+        try KeychainError.wrapping(secret) {
             let folder = try SecretFolder(creating: path)
             try folder.whileLocked(lockTimeout) { try folder.filesForWriting().write(data, to: secret) }
         }
     }
 
     public func remove(_ secret: SecretAddress) throws {
-        try KeychainError.telling(secret) {
+        try KeychainError.wrapping(secret) {
             guard let folder = try SecretFolder(path), try folder.filesForReading() != nil else { return }
             try folder.whileLocked(lockTimeout) { try folder.filesForWriting().remove(secret) }
         }
     }
 
     public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        // What the closure throws stays what it is.
-        let result = try KeychainError.telling(nil) {
+        // Errors of the closure are not converted.
+        let result = try KeychainError.wrapping(nil) {
             try SecretFolder(creating: path).whileLocked(lockTimeout) { Swift.Result(catching: body) }
         }
         return try result.get()

@@ -10,10 +10,10 @@ import Glibc
 import Musl
 #endif
 
-/// The file with the key that a folder's secrets are encrypted with.
+/// The file with the key that encrypts the secrets of a folder.
 ///
-/// It is a byte for the version of the format, now 1, then 32 random bytes, then the SHA-256 of these 33, which tells a
-/// damaged key from damaged secrets.
+/// It contains a byte for the version of the format, currently 1, then 32 random bytes, then the SHA-256 of these 33
+/// bytes, which distinguishes a damaged key from damaged secrets.
 enum MasterKey {
     /// The file's name.
     static let name = "master.key"
@@ -24,12 +24,12 @@ enum MasterKey {
     /// Reads the key.
     ///
     /// - Parameters:
-    ///   - folder: The folder, open.
+    ///   - folder: The descriptor of the folder.
     ///   - path: The folder's path, for the error.
-    /// - Returns: `nil` if there is none.
+    /// - Returns: The key; `nil` if there is none.
     static func read(in folder: Int32, _ path: String) throws -> SymmetricKey? {
         let file = path + "/" + name
-        // A link could lead to what somebody else controls; opening a pipe must not wait.
+        // A link could lead to a file that another user controls; opening a pipe must not block.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         guard let descriptor = try FileSystem.openIfPresent(name, in: folder, flags, file, absent: [ENOENT]) else {
             return nil
@@ -44,7 +44,7 @@ enum MasterKey {
                 .masterKeyDamaged,
                 """
                 The key of the secrets is damaged, so they cannot be read. Restore the file, or remove the whole folder \
-                to begin anew without the secrets.
+                to start without the secrets.
                 """,
                 file: URL(fileURLWithPath: file)
             )
@@ -52,9 +52,9 @@ enum MasterKey {
         return key
     }
 
-    /// Creates a key, unless somebody else does at the same moment.
+    /// Creates a key, unless another process creates one concurrently.
     ///
-    /// - Returns: The key that the file holds now.
+    /// - Returns: The key in the file.
     static func create(in folder: Int32, _ path: String) throws -> SymmetricKey {
         let draft = EncryptedFileSecretStorage.draftName
         let (key, bytes) = generate()
@@ -65,7 +65,7 @@ enum MasterKey {
             try FileSystem.publish(url.appendingPathComponent(draft), as: url.appendingPathComponent(name))
             return key
         } catch {
-            // On a volume whose locks don't work another process can have been first.
+            // On a volume without working locks another process can have created it first.
             guard let key = try read(in: folder, path) else { throw error }
             return key
         }

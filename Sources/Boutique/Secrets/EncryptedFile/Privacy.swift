@@ -9,13 +9,13 @@ import Glibc
 import Musl
 #endif
 
-/// Whether files are as private as secrets need them to be.
+/// Checks that files are as private as secrets require.
 enum Privacy {
 
-    /// Throws if a file or folder isn't this user's, or its permissions are wider than they may be.
+    /// Throws if a file or folder belongs to another user, or its permissions exceed the allowed ones.
     ///
     /// - Parameters:
-    ///   - status: What the system says of it.
+    ///   - status: Its status.
     ///   - allowed: The widest permissions.
     ///   - path: Its path, for the error.
     static func check(_ status: stat, allowing allowed: mode_t, _ path: String) throws {
@@ -24,7 +24,7 @@ enum Privacy {
             problem = "It belongs to another user. Run the program as that user, or use another folder for the secrets."
         } else if status.st_mode & 0o777 & ~allowed != 0 {
             problem = """
-                Its permissions let other users at it. Think about who has seen it, then run: \
+                Its permissions allow access by other users. Check who may have read it, then run: \
                 chmod \(status.isFile ? "600" : "700")
                 """
         } else {

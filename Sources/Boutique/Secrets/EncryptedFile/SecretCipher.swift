@@ -1,19 +1,19 @@
 import Crypto
 import Foundation
 
-/// Turns secrets into the bytes of files and back, and addresses into the names of files.
+/// Encrypts and decrypts the files of secrets, and derives their names from addresses.
 ///
-/// A file is a byte for the version of the format, now 1, then what AES-GCM makes of the secret: a nonce of 12 random
-/// bytes, the ciphertext, a tag of 16 bytes. The version and the address are authenticated with it, so a file that is
-/// copied to another name does not open there. A nonce must not repeat under one key; with random ones that stays
-/// unlikely for 2^32 writes (NIST SP 800-38D, 8.3).
+/// A file contains a byte for the version of the format, currently 1, then the output of AES-GCM: a nonce of 12 random
+/// bytes, the ciphertext, a tag of 16 bytes. The tag also authenticates the version and the address, so a file that is
+/// copied to another name cannot be decrypted there. A nonce must not repeat under one key; a repetition of random
+/// nonces is unlikely for 2^32 writes (NIST SP 800-38D, 8.3).
 struct SecretCipher {
     private static let version: UInt8 = 1
 
     private let sealingKey: SymmetricKey
     private let namingKey: SymmetricKey
 
-    /// - Parameter masterKey: What the keys for the two purposes are derived from (HKDF, RFC 5869).
+    /// - Parameter masterKey: The key from which the keys for contents and names are derived (HKDF, RFC 5869).
     init(masterKey: SymmetricKey) {
         func key(_ purpose: String) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
@@ -23,28 +23,28 @@ struct SecretCipher {
         namingKey = key("name")
     }
 
-    /// The name of a secret's file: 64 hexadecimal digits that say nothing without the master key.
+    /// The name of a secret's file: 64 hexadecimal digits that reveal nothing without the master key.
     func name(of secret: SecretAddress) -> String {
         HMAC<SHA256>.authenticationCode(for: secret.bytes, using: namingKey).hexadecimal
     }
 
-    /// The bytes of a secret's file.
+    /// Encrypts a secret for its file.
     func seal(_ data: Data, for secret: SecretAddress) throws -> Data {
         let box = try AES.GCM.seal(data, using: sealingKey, authenticating: [Self.version] + secret.bytes)
         return [Self.version] + box.nonce + box.ciphertext + box.tag
     }
 
-    /// The secret in a file.
+    /// Decrypts the bytes of a file.
     ///
     /// - Throws: A ``KeychainError`` with the code `undecodable`.
     func open(_ file: Data, for secret: SecretAddress) throws -> Data {
         guard let version = file.first else {
-            throw KeychainError(.undecodable, "The secret's file is empty. Restore it or set the secret anew.")
+            throw KeychainError(.undecodable, "The secret's file is empty. Restore the file or set the secret again.")
         }
         guard version == Self.version else {
             throw KeychainError(
                 .undecodable,
-                "The secret's file is damaged or was written by a newer version. Update the program, or set the secret anew."
+                "The secret's file is damaged or was written by a newer version. Update the program or set the secret again."
             )
         }
         do {
@@ -53,7 +53,7 @@ struct SecretCipher {
         } catch {
             throw KeychainError(
                 .undecodable,
-                "The secret's file is damaged, or another key encrypted it. Restore it or set the secret anew.",
+                "The secret's file is damaged or encrypted with another key. Restore the file or set the secret again.",
                 cause: error
             )
         }
@@ -61,7 +61,7 @@ struct SecretCipher {
 }
 
 extension SecretAddress {
-    /// Bytes that no other address has: each part with its length before it.
+    /// A unique encoding of the address: each part, preceded by its length.
     fileprivate var bytes: [UInt8] {
         [key, service.value, group?.value].reduce(into: []) { bytes, part in
             guard let part else { return }

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-/// The secrets of a folder whose key is known.
+/// Reads and writes the secrets of a folder with its key.
 struct SecretFiles {
     private let folder: SecretFolder
     private let cipher: SecretCipher
@@ -24,18 +24,18 @@ struct SecretFiles {
         cipher = SecretCipher(masterKey: masterKey)
     }
 
-    /// Whether a file is a secret, or one that was kept aside.
+    /// Whether a file name is that of a secret or of a damaged secret that was kept.
     static func isSecret(_ name: String) -> Bool {
         let digits = name.prefix { $0 != "." }
         return digits.count == 64 && digits.allSatisfy(\.isHexDigit)
     }
 
-    /// The secret, `nil` if there is none.
+    /// Reads a secret; `nil` if there is none.
     func read(_ secret: SecretAddress) throws -> Data? {
         try read(secret, cipher.name(of: secret))
     }
 
-    /// Writes a secret, while the folder is locked.
+    /// Writes a secret. The folder must be locked.
     func write(_ data: Data, to secret: SecretAddress) throws {
         let name = cipher.name(of: secret)
         let draft = EncryptedFileSecretStorage.draftName
@@ -54,7 +54,7 @@ struct SecretFiles {
         try FileSystem.synchronize(folder.descriptor, folder.path)
     }
 
-    /// Removes a secret, if it is there, while the folder is locked.
+    /// Removes a secret, if there is one. The folder must be locked.
     func remove(_ secret: SecretAddress) throws {
         let name = cipher.name(of: secret)
         if unlinkat(folder.descriptor, name, 0) != 0 {
@@ -87,8 +87,7 @@ extension SecretFiles {
         }
     }
 
-    /// Gives a file that does not open another name, so that a new secret does not destroy what somebody may still
-    /// repair.
+    /// Renames a file that cannot be decrypted, so that a new secret does not overwrite it.
     private func keepAsideIfDamaged(_ secret: SecretAddress, _ name: String) throws {
         do {
             _ = try read(secret, name)
@@ -101,7 +100,7 @@ extension SecretFiles {
             }
             try rename(name, place)
             boutiqueLogger.error(
-                "A secret that is set anew was damaged. Its file was kept.",
+                "A damaged secret was replaced. Its file was kept.",
                 metadata: ["key": "\(secret.key)", "file": "\(path(place))", "error": "\(error)"]
             )
         }

@@ -10,9 +10,9 @@ import Glibc
 import Musl
 #endif
 
-/// The folder of an ``EncryptedFileSecretStorage``, open until it is released.
+/// The open folder of an ``EncryptedFileSecretStorage``, which is closed when the object is released.
 final class SecretFolder: Sendable {
-    /// What tells a folder from others, by whatever names it is found.
+    /// The identity of a folder, independent of its path.
     struct Identity: Hashable {
         let device: dev_t
         let number: ino_t
@@ -22,9 +22,7 @@ final class SecretFolder: Sendable {
     let descriptor: Int32
     private let identity: Identity
 
-    /// Opens a folder.
-    ///
-    /// - Returns: `nil` if there is none.
+    /// Opens a folder; `nil` if there is none.
     convenience init?(_ path: String) throws {
         let flags = O_RDONLY | O_DIRECTORY
         guard let descriptor = try FileSystem.openIfPresent(path, in: AT_FDCWD, flags, path, absent: [ENOENT]) else {
@@ -33,7 +31,7 @@ final class SecretFolder: Sendable {
         try self.init(path, descriptor)
     }
 
-    /// Opens a folder, which is created if there is none.
+    /// Opens a folder, and creates it if there is none.
     convenience init(creating path: String) throws {
         try FileSystem.createDirectory(at: URL(fileURLWithPath: path, isDirectory: true))
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
@@ -47,9 +45,9 @@ final class SecretFolder: Sendable {
         let result = fstat(descriptor, &status)
         let number = errno
         identity = Identity(device: status.st_dev, number: status.st_ino)
-        // From here on the descriptor is closed by deinit, also if this throws.
+        // From here on `deinit` closes the descriptor, also if this throws.
         if result != 0 { throw StorageError.system(number, path, "examined") }
-        // Names and ciphertexts may be seen, but who can write could put files in another's place.
+        // Names and ciphertexts may be visible, but a user with write access could replace files.
         try Privacy.check(status, allowing: 0o755, path)
     }
 
@@ -57,37 +55,35 @@ final class SecretFolder: Sendable {
         close(descriptor)
     }
 
-    /// The secrets, for reading.
-    ///
-    /// - Returns: `nil` if nothing has been stored yet.
+    /// The secrets, for reading; `nil` if none has been stored yet.
     func filesForReading() throws -> SecretFiles? {
         try masterKey().map { SecretFiles(self, $0) }
     }
 
-    /// The secrets, for writing, while this folder is locked. If nothing has been stored yet, the key is made.
+    /// The secrets, for writing. The folder must be locked. If no secret has been stored yet, the key is created.
     func filesForWriting() throws -> SecretFiles {
         try SecretFiles(self, masterKey() ?? MasterKey.create(in: descriptor, path))
     }
 
-    /// Runs a closure while no other thread and no other process writes.
+    /// Runs a closure while no other thread or process writes.
     func whileLocked<Result>(_ timeout: LockTimeout, _ body: () throws -> Result) throws -> Result {
         try SecretLock.of(identity).withLock(in: self, timeout.deadline(), body)
     }
 
     /// The key, or `nil` if there are neither a key nor secrets.
     ///
-    /// It waits for nobody, so that secrets can be read whatever locks are held.
+    /// It takes no lock, so that readers never wait.
     private func masterKey() throws -> SymmetricKey? {
         if let key = try MasterKey.read(in: descriptor, path) { return key }
         let hasSecrets = try FileSystem.files(in: descriptor, path).contains(where: SecretFiles.isSecret)
         if !hasSecrets { return nil }
-        // The first secret may have been written just now, but its key was there before it.
+        // Another process may have written the first secret since; its key was created before it.
         if let key = try MasterKey.read(in: descriptor, path) { return key }
         throw KeychainError(
             .masterKeyLost,
             """
-            There are secrets but not the key that encrypted them. Restore \(MasterKey.name), or remove the whole \
-            folder to begin anew without the secrets.
+            The key of the secrets is missing, so they cannot be read. Restore \(MasterKey.name), or remove the whole \
+            folder to start without the secrets.
             """,
             file: URL(fileURLWithPath: path)
         )

@@ -1,13 +1,12 @@
 import Foundation
 
-/// The four calls of the keychain, each with the `OSStatus` that it answers, so that what is built on them can be tested
-/// where there is no keychain.
+/// The four functions of the keychain, which return an `OSStatus`, so that their callers can be tested without it.
 protocol KeychainItems: Sendable {
-    /// Gets a secret's bytes; without bytes although the status is success, the item holds none.
+    /// Returns the bytes of a secret; `nil` with the status success if the item has none.
     func copy(_ secret: SecretAddress) -> (status: Int32, data: Data?)
-    /// Replaces the bytes of an item that is there.
+    /// Replaces the bytes of an existing item.
     func update(_ secret: SecretAddress, _ data: Data) -> Int32
-    /// Makes an item where none is.
+    /// Adds a new item.
     func add(_ secret: SecretAddress, _ data: Data) -> Int32
     /// Removes an item.
     func delete(_ secret: SecretAddress) -> Int32
@@ -15,7 +14,7 @@ protocol KeychainItems: Sendable {
 
 extension KeychainItems {
 
-    /// The bytes of a secret, `nil` if there is none.
+    /// Reads a secret; `nil` if there is none.
     func read(_ secret: SecretAddress) throws -> Data? {
         let (status, data) = copy(secret)
         switch status {
@@ -27,10 +26,10 @@ extension KeychainItems {
         }
     }
 
-    /// Writes a secret in place, or makes it if there is none.
+    /// Updates a secret, or adds it if there is none.
     func write(_ data: Data, to secret: SecretAddress) throws {
         var status = update(secret, data)
-        // Somebody else can add or remove the item between the two calls, so they are repeated, but not for ever.
+        // Another process can add or remove the item between the two calls, so they are repeated up to a limit.
         for _ in 0..<8 where status == KeychainStatus.itemNotFound {
             status = add(secret, data)
             if status == KeychainStatus.duplicateItem { status = update(secret, data) }

@@ -2,33 +2,33 @@
 public import Foundation
 import Security
 
-/// Keeps secrets in the keychain, as generic passwords.
+/// A storage of secrets in the keychain, as generic passwords.
 ///
-/// It is what ``SecurelyStoredValue`` uses where there is a keychain. The key is the item's account. An item that is
-/// there is changed in place, so what else the system keeps with it stays.
+/// ``SecurelyStoredValue`` uses it on platforms with a keychain. The key is the item's account. An existing item is
+/// updated in place, so its other attributes stay the same.
 ///
-/// Items are accessible after the device was unlocked once since it started (`kSecAttrAccessibleAfterFirstUnlock`),
+/// Items are accessible after the device was first unlocked since its start (`kSecAttrAccessibleAfterFirstUnlock`),
 /// because apps also need their tokens in the background while the device is locked. They are part of encrypted backups
 /// and are not synchronised by iCloud.
 ///
-/// A secret without a group is looked for in all groups that the app may use. If several of them have a secret of the same
-/// key and service, name the group.
+/// A secret without a group is searched in all groups that the app may use. If several of them contain a secret with
+/// the same key and service, specify the group.
 ///
-/// - Important: Its code is type-checked, not run: the package is tested on a platform without a keychain. How the four
-///   calls of the keychain follow each other and what their answers mean is tested with a stand-in.
+/// - Important: This code is type-checked but not run: the package is tested on a platform without a keychain. The
+///   order of the keychain calls and the handling of their status codes are tested with a fake keychain.
 public struct KeychainSecretStorage: SecretStorage {
     private let items: SecurityItems
 
-    /// Says which keychain it is.
+    /// The name of the keychain.
     public let scope: String
 
-    /// Names a keychain.
+    /// Creates a storage for a keychain.
     ///
-    /// - Parameter usesDataProtection: Whether to use the data protection keychain, which works alike on all of Apple's
+    /// - Parameter usesDataProtection: Whether to use the data protection keychain, which is the same on all Apple
     ///   platforms. It needs a signed app with a keychain access group; without one, every call fails with
-    ///   ``KeychainError/Code/missingEntitlement``. `false` means the older keychain in a file that macOS has beside it:
-    ///   for command-line tools that are not signed, and for items that apps stored without naming a keychain. Other
-    ///   platforms have only the one.
+    ///   ``KeychainError/Code/missingEntitlement``. `false` selects the older, file-based keychain of macOS: for
+    ///   unsigned command-line tools, and for items that apps stored without specifying a keychain. Other platforms
+    ///   have only the data protection keychain.
     public init(usesDataProtection: Bool = true) {
         items = SecurityItems(usesDataProtection: usesDataProtection)
         scope = usesDataProtection ? "keychain" : "keychain:file"
@@ -47,7 +47,7 @@ public struct KeychainSecretStorage: SecretStorage {
     }
 }
 
-/// The calls of the Security framework.
+/// The functions of the Security framework.
 private struct SecurityItems: KeychainItems {
     let usesDataProtection: Bool
 
@@ -74,8 +74,8 @@ private struct SecurityItems: KeychainItems {
         SecItemDelete(query(secret))
     }
 
-    private func query(_ secret: SecretAddress, _ more: [String: Any] = [:]) -> CFDictionary {
-        var query = more
+    private func query(_ secret: SecretAddress, _ additions: [String: Any] = [:]) -> CFDictionary {
+        var query = additions
         query[kSecClass as String] = kSecClassGenericPassword
         query[kSecAttrAccount as String] = secret.key
         query[kSecAttrService as String] = secret.service.value

@@ -1,4 +1,4 @@
-/// The answers of the keychain that mean something special, with the numbers of Apple's `SecBase.h`.
+/// The status codes of the keychain that are handled specially, with the values of Apple's `SecBase.h`.
 enum KeychainStatus {
     static let success: Int32 = 0
     static let diskFull: Int32 = -34
@@ -14,16 +14,16 @@ enum KeychainStatus {
     static let decode: Int32 = -26275
     static let missingEntitlement: Int32 = -34018
 
-    /// Those for which Boutique throws `couldNotAccessKeychain`.
+    /// The codes for which Boutique throws `couldNotAccessKeychain`.
     static let noAccess: Set<Int32> = [-25243, -67700, -67796, -67797, -67876]
 }
 
 extension KeychainError {
 
-    /// Makes the error of an answer of the keychain, in the case that Boutique has for it.
+    /// Creates the error for a status of the keychain, with the case that Boutique uses for it.
     ///
     /// - Parameters:
-    ///   - status: The answer, which is not success.
+    ///   - status: The status, which is not success.
     ///   - secret: The secret concerned.
     init(keychain status: Int32, _ secret: SecretAddress) {
         var details = Details(status: status)
@@ -39,16 +39,16 @@ extension KeychainError {
 
 extension KeychainError.Details {
 
-    /// Says what an answer of the keychain means.
+    /// Creates the details for a status of the keychain.
     init(status: Int32) {
         let (code, message): (KeychainError.Code, String) =
             switch status {
             case KeychainStatus.itemNotFound:
                 (.notFound, "There is no such item in the keychain.")
             case KeychainStatus.interactionNotAllowed, KeychainStatus.interactionRequired, KeychainStatus.notAvailable:
-                (.locked, "The keychain is locked or not available yet. Try again after the device was unlocked.")
+                (.locked, "The keychain is locked or not available yet. Try again after the device has been unlocked.")
             case KeychainStatus.decode:
-                (.undecodable, "The keychain cannot decode the item. Set it anew, or remove it.")
+                (.undecodable, "The keychain cannot decode the item. Set it again, or remove it.")
             case KeychainStatus.authenticationFailed, KeychainStatus.userCanceled, KeychainStatus.writePermission:
                 (.accessDenied, "The user or the system denied access to the item. Ask the user before trying again.")
             case _ where KeychainStatus.noAccess.contains(status):
@@ -57,16 +57,16 @@ extension KeychainError.Details {
                 (
                     .missingEntitlement,
                     """
-                    The app may not use the keychain, or not with this group. Sign it with the Keychain Sharing \
+                    The app may not use the keychain, or not with this group. Sign the app with the Keychain Sharing \
                     capability and list the group there.
                     """
                 )
             case KeychainStatus.readOnly:
-                (.readOnly, "The keychain can be read but not written.")
+                (.readOnly, "The keychain is read-only.")
             case KeychainStatus.diskFull:
-                (.storageFull, "Make room and try again; no secret is lost.")
+                (.storageFull, "The disk is full, so the secret was not stored. Free some space and try again.")
             default:
-                (.other, "The keychain failed. Look the status up with `security error`.")
+                (.other, "The keychain failed. Run `security error` with the status to find the reason.")
             }
         self.init(code, message, status: status)
     }

@@ -10,11 +10,19 @@ import Glibc
 import Musl
 #endif
 
-/// Values in a file of their own: a property list with the bytes of each.
+/// Values in a property list file of their own, which maps names to bytes.
 ///
-/// The file is only ever replaced as a whole, after its content is on the medium, so it is never seen half written and
-/// survives a crash at any moment. Writers, also of other processes, exclude one another by a lock on the file beside it
-/// whose name ends in `.lock`. A reader looks whether the file has been replaced, and reads it again only then.
+/// The file is always replaced as a whole after its new content is on disk, so readers never see a partial file and it
+/// survives a crash at any moment.
+///
+/// 1. A writer takes `turn`, which excludes the other threads, then an `flock` on the file with the suffix `.lock`,
+///    which excludes other processes. The thread that holds both may take them again.
+/// 2. It reads the entries, writes and synchronizes a draft with the suffix `.new`, and renames it to the file.
+/// 3. It caches the new entries, and synchronizes the folder.
+/// 4. The file watch of every process notices the new file and calls the observers; see ``ValueObservers``.
+///
+/// A reader takes no file lock: it compares the file's status with that of the cached entries, and reads the file only
+/// if it was replaced. `turn` guards `lockFile` and `depth`, `content` the cache, and `watch` the file watch.
 final class DefaultsFile: ValueStorage {
     private let url: URL
     let observers = ValueObservers()
@@ -22,7 +30,7 @@ final class DefaultsFile: ValueStorage {
 
     private enum Watch: Sendable {
         case none
-        /// Tried once: what keeps the system from giving one would be logged for each value.
+        /// Only tried once, so that a failure is not logged again for each value.
         case begun((any FileEvents)?)
     }
 
@@ -33,18 +41,17 @@ final class DefaultsFile: ValueStorage {
 
     private let content = Locked(Content())
 
-    /// Keeps other threads from writing.
     private let turn = TurnLock()
     private let lockTimeout: LockTimeout
-    /// The locked file and how often it is locked; only used by who has the turn.
+    /// The locked file and the number of nested locks.
     nonisolated(unsafe) private var lockFile: OpenFile?
     nonisolated(unsafe) private var depth = 0
 
-    /// Names a file without touching it. There must be one object for each file in a process; see ``shared(_:)``.
+    /// Creates an object for a file without accessing it. A process must have one object for each file: ``shared(_:)``.
     ///
     /// - Parameters:
-    ///   - isWatched: Whether changes by others are looked for when the system tells of one.
-    ///   - lockTimeout: How long to wait for other threads and processes.
+    ///   - isWatched: Whether the file is watched for foreign changes.
+    ///   - lockTimeout: How long writers wait for other threads and processes.
     init(url: URL, isWatched: Bool = true, lockTimeout: LockTimeout = .standard) {
         self.url = url
         self.lockTimeout = lockTimeout
@@ -57,7 +64,7 @@ final class DefaultsFile: ValueStorage {
 
     private static let all = Locked<[URL: DefaultsFile]>([:])
 
-    /// The object for a file, the same at each call.
+    /// The object for a file, the same for each call.
     static func shared(_ url: URL) -> DefaultsFile {
         all.withLock { all in
             if let file = all[url] { return file }
@@ -77,7 +84,7 @@ final class DefaultsFile: ValueStorage {
         entries[name] = data
         let bytes = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
         let folder = try OpenFile(url.deletingLastPathComponent(), O_RDONLY | O_DIRECTORY)
-        // Nobody else uses this name while the lock is held.
+        // No other writer uses this name while the lock is held.
         let draft = url.appendingPathExtension("new")
         try FileSystem.createFile(
             draft.lastPathComponent, in: folder.descriptor, permissions: 0o600, bytes, draft.path
@@ -109,7 +116,7 @@ final class DefaultsFile: ValueStorage {
         defer {
             depth -= 1
             if depth == 0, let file = lockFile {
-                // Closing it would leave the lock with children that were forked meanwhile.
+                // Unlocked explicitly: a child that was forked in the meantime would keep the lock of a closed file.
                 flock(file.descriptor, LOCK_UN)
                 lockFile = nil
             }
@@ -119,34 +126,34 @@ final class DefaultsFile: ValueStorage {
 
     func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
         watch.withLock { watch in
-            if case .none = watch { watch = .begun(beginToWatch()) }
+            if case .none = watch { watch = .begun(startWatching()) }
         }
         return observers.add(name, onChange)
     }
 
-    private func beginToWatch() -> (any FileEvents)? {
+    private func startWatching() -> (any FileEvents)? {
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
             return try FileEventsOfSystem.make(url.path, [""], foreignChangeQueue) { [observers] in
-                observers.lookForOthers()
+                observers.checkForForeignChanges()
             }
         } catch {
             boutiqueLogger.warning(
-                "Changes of values by other processes are seen when the values are read, not at once.",
+                "A file cannot be watched. Changes by other processes are noticed when values are read.",
                 metadata: ["file": "\(url.path)", "error": "\(error)"]
             )
             return nil
         }
     }
 
-    /// What is in the file now.
+    /// The current entries of the file.
     private func entries() throws -> [String: Data] {
         var status = stat()
         while stat(url.path, &status) != 0 {
             if errno == ENOENT { return [:] }
             if errno != EINTR { throw StorageError.system(errno, url.path, "examined") }
         }
-        // The file that was read is kept open, so that no other one gets its number.
+        // The cached file is kept open, so that no new file gets its inode number.
         let known = content.withLock { $0.file?.isUnchanged(status) == true ? $0.entries : nil }
         if let known { return known }
         let file: OpenFile
@@ -162,7 +169,8 @@ final class DefaultsFile: ValueStorage {
     }
 
     private func parse(_ bytes: Data) throws -> [String: Data] {
-        let damaged = "It is not a property list of values. Move it away to start anew; nothing is written until then."
+        let damaged =
+            "The file is not a property list of values. Move it away to start with an empty file; until then, writes fail."
         do {
             let list = try PropertyListSerialization.propertyList(from: bytes, options: [], format: nil)
             guard let entries = list as? [String: Data] else { throw StorageError(.damaged, damaged, file: url) }

@@ -2,13 +2,13 @@ import Bodega
 import Foundation
 import Logging
 
-/// Values in a ``DefaultsFile`` that stands in for user defaults that do not keep what is set.
+/// Values in a ``DefaultsFile``, in place of user defaults that do not reliably keep values.
 ///
-/// Measured on Linux with Swift 6.3: what is set is lost without `synchronize()`, which cuts the file off before it writes
-/// it anew; of 800 values that four processes set at a time, 316 were left.
+/// Measured on Linux with Swift 6.3: a value is lost without `synchronize()`, which truncates the file before it
+/// rewrites it; of 800 values that four processes set concurrently, 316 remained.
 ///
-/// A value that only the user defaults have is copied into the file when it is observed, which is before the first read. A
-/// value that is set is also set there, for code of this process that reads it there.
+/// A value that only the user defaults contain is copied into the file when it is observed, which is before the first
+/// read. A new value is also set in the user defaults, for other code of this process that reads them.
 struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     // @unchecked because `UserDefaults` may be used on any thread.
     let file: DefaultsFile
@@ -27,7 +27,7 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
         if let data {
             defaults.set(data, forKey: name)
         } else if defaults.object(forKey: name) != nil {
-            // Else the value would come back from there.
+            // Otherwise `load` would return that value.
             try platform.save(nil, name)
         }
     }
@@ -39,24 +39,24 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     var observers: ValueObservers { file.observers }
 
     func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
-        takeOver(name)
+        importValue(name)
         return file.observe(name, onChange)
     }
 
-    /// Copies a value that only the user defaults have.
-    private func takeOver(_ name: String) {
+    /// Copies a value that only the user defaults contain.
+    private func importValue(_ name: String) {
         do {
-            // What was only registered, as a default, is not stored there and must not be here.
+            // A registered default is not stored in the user defaults, and must not be stored here.
             guard try file.load(name) == nil, defaults.persistentDomain(forName: domain)?[name] != nil,
                 let data = try platform.load(name)
             else { return }
             try file.exclusively {
-                // Another process may have been faster.
+                // Another process may have copied it first.
                 if try file.load(name) == nil { try file.save(data, name) }
             }
         } catch {
             boutiqueLogger.warning(
-                "A value in the user defaults could not be copied; it stays there.",
+                "A value could not be copied from the user defaults. It is still there.",
                 metadata: ["key": "\(name)", "error": "\(error)"]
             )
         }

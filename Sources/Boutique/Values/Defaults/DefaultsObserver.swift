@@ -1,9 +1,16 @@
 import Foundation
 
 #if canImport(ObjectiveC)
-/// Hears of changes that other code and other processes make in user defaults, until it is released.
+/// Observes a key of user defaults, including changes by other processes, until it is released.
+///
+/// 1. The initialiser registers for key-value observation, or for a notification if the key looks like a key path.
+/// 2. The thread that changes the defaults calls `onChange`, also for changes of this package: ``PlatformDefaults``
+///    then only schedules a check.
+/// 3. `deinit` ends the registration.
+///
+/// No lock is needed: all properties are constant.
 final class DefaultsObserver: NSObject, @unchecked Sendable {
-    // @unchecked because nothing changes after the initialiser.
+    // @unchecked because all properties are constant.
     private let defaults: UserDefaults
     private let key: String
     private let isKeyPath: Bool
@@ -13,8 +20,7 @@ final class DefaultsObserver: NSObject, @unchecked Sendable {
         self.defaults = defaults
         self.key = key
         self.onChange = onChange
-        // To key-value observation such a key is a path to something else. Of those it cannot tell, only changes within
-        // the process are heard of.
+        // Key-value observation treats such a key as a key path. The notification reports changes by this process only.
         isKeyPath = key.contains(".") || key.hasPrefix("@")
         super.init()
         if isKeyPath {
@@ -47,7 +53,7 @@ final class DefaultsObserver: NSObject, @unchecked Sendable {
     }
 }
 #else
-/// Elsewhere user defaults don't tell of changes.
+/// A no-op: these user defaults report no changes.
 final class DefaultsObserver: Sendable {
     init(_ defaults: UserDefaults, key: String, _ onChange: @escaping @Sendable () -> Void) {}
 }

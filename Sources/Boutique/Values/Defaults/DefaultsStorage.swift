@@ -1,7 +1,7 @@
 import Bodega
 import Foundation
 
-/// Where the values of user defaults are: in the user defaults where these are reliable, else in a file of ours.
+/// The storage for values of user defaults: the user defaults where these are reliable, else a ``DefaultsFile``.
 func defaultsStorage(for defaults: UserDefaults) -> any ValueStorage {
     #if canImport(Darwin)
     PlatformDefaults(defaults)
@@ -14,7 +14,7 @@ func defaultsStorage(for defaults: UserDefaults) -> any ValueStorage {
 }
 
 #if !canImport(Darwin)
-/// A name for a file, different for each domain.
+/// A file name, unique for each domain.
 private func fileName(_ domain: String) -> String {
     let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
     let name = domain.utf8.enumerated()
@@ -23,15 +23,15 @@ private func fileName(_ domain: String) -> String {
             return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
         .joined()
-    // Longer ones are no file names everywhere.
+    // Some file systems reject longer names.
     return name.utf8.count <= 200 ? name : "%" + CacheKey(domain).value
 }
 
 extension UserDefaults {
 
-    /// The name of the suite, for the standard one that of the program; `nil` if it cannot be found out.
+    /// The name of the suite; for the standard defaults, that of the program; `nil` if it is unknown.
     ///
-    /// There is no API that tells. The property is that of Swift's own Foundation; a test notices if it goes away.
+    /// No API returns it. The property is that of Swift's own Foundation; a test fails if it disappears.
     fileprivate var domain: String? {
         var mirror: Mirror? = Mirror(reflecting: self)
         while let current = mirror {

@@ -9,16 +9,16 @@ import Glibc
 import Musl
 #endif
 
-/// A file that is open until it is released.
+/// An open file, which is closed when the object is released.
 final class OpenFile: Sendable {
     let url: URL
     let descriptor: Int32
     private let known = Locked<stat?>(nil)
 
-    /// Opens a file. One that is created is accessible by the owner only.
+    /// Opens a file. A created file is accessible by its owner only.
     init(_ url: URL, _ flags: Int32) throws {
         self.url = url
-        // Opening a pipe must not wait for a process at its other end.
+        // Opening a pipe must not block until another process opens its other end.
         let flags = flags | O_CLOEXEC | O_NONBLOCK
         descriptor = try FileSystem.check(url.path, "opened") { open(url.path, flags, 0o600) }
     }
@@ -33,13 +33,13 @@ final class OpenFile: Sendable {
         return status
     }
 
-    /// Remembers a status, to recognise a change by.
+    /// Stores a status, to detect later changes.
     func known(as status: stat) -> OpenFile {
         known.withLock { $0 = status }
         return self
     }
 
-    /// Whether a status is of this file, and it has not been written to since.
+    /// Whether a status is that of this file, and the file has not been written since ``known(as:)``.
     func isUnchanged(_ status: stat) -> Bool {
         guard let known = known.withLock({ $0 }) else { return false }
         #if canImport(Darwin)
@@ -51,7 +51,7 @@ final class OpenFile: Sendable {
             && time.tv_sec == knownTime.tv_sec && time.tv_nsec == knownTime.tv_nsec
     }
 
-    /// Reads the file from the start to the end.
+    /// Reads the whole file.
     func read() throws -> Data {
         try FileSystem.read(descriptor, size: Int(try status().st_size), url.path)
     }

@@ -6,7 +6,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     // @unchecked because `UserDefaults` may be used on any thread.
     private let defaults: UserDefaults
 
-    // Several objects can stand for the same defaults, so all share these.
+    // Several objects can represent the same defaults, so all share these.
     private static let turn = TurnLock()
     private static let sharedObservers = ValueObservers()
 
@@ -17,7 +17,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     func load(_ name: String) throws -> Data? {
         guard let object = defaults.object(forKey: name) else { return nil }
         if let data = object as? Data { return data }
-        // Somebody else has stored something else. As bytes it is undecodable, and so it is kept.
+        // Other code has stored another type. Its bytes are undecodable, so they are kept.
         return try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
     }
 
@@ -28,7 +28,7 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
             defaults.removeObject(forKey: name)
         }
         #if !canImport(Darwin)
-        // What is not synchronized is lost when the process ends.
+        // Unsynchronized values are lost when the process ends.
         if !defaults.synchronize() {
             throw StorageError(.inputOutput, "The user defaults could not be written.", key: CacheKey(verbatim: name))
         }
@@ -42,11 +42,11 @@ final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     var observers: ValueObservers { Self.sharedObservers }
 
     func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
-        let ours = observers.add(name, onChange)
-        let others = DefaultsObserver(defaults, key: name) { [observers] in
-            // Later, because this is also called while a change of ours is being made.
-            observers.planLook(name)
+        let own = observers.add(name, onChange)
+        let foreign = DefaultsObserver(defaults, key: name) { [observers] in
+            // Later, because this is also called during changes by this process.
+            observers.scheduleCheck(name)
         }
-        return ValueObservation { [ours, others] in _ = (ours, others) }
+        return ValueObservation { [own, foreign] in _ = (own, foreign) }
     }
 }

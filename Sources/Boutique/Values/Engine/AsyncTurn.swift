@@ -1,6 +1,13 @@
 import Bodega
 
-/// Lets one task after the other do something that takes several awaits, in the order in which they have come.
+/// An asynchronous lock that tasks get in the order of their calls.
+///
+/// 1. A task takes the next number.
+/// 2. If the number is not `current`, the task suspends; its continuation is in `waiting`.
+/// 3. When its turn comes, it runs its closure, across any number of suspensions.
+/// 4. It increments `current` and resumes the task with that number.
+///
+/// `state` guards the numbers and the continuations, and is not held while a closure runs.
 final class AsyncTurn: Sendable {
 
     private struct State {
@@ -13,7 +20,7 @@ final class AsyncTurn: Sendable {
 
     /// Waits for a turn, then runs a closure.
     ///
-    /// The turn comes also to a task that has been cancelled; the closure finds out.
+    /// A cancelled task waits and runs its closure as well; the closure may check for cancellation.
     func take<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         let number = state.withLock { state in
             defer { state.next += 1 }

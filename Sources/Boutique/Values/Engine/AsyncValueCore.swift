@@ -7,8 +7,15 @@ import Combine
 import OpenCombine
 #endif
 
-/// What ``AsyncStoredValue`` is made of: it turns the bytes of an ``EngineValue`` into a value and back, changes the value
-/// in one step and tells others, on the main actor.
+/// The implementation of ``AsyncStoredValue``: encodes, decodes, changes and publishes the value of an ``EngineValue``.
+///
+/// A change, all within the turn of the ``EngineValue``:
+/// 1. The writer fetches the stored bytes and decodes them, unless they are those of `state`.
+/// 2. It changes the value, encodes it, and applies it to the engine, together with a copy of undecodable bytes.
+/// 3. It queues the change in `publication` and publishes it on the main actor.
+/// 4. It announces the bytes to the cores of other wrappers of the value; each decodes and publishes them.
+///
+/// The turn makes the cycle atomic among all wrappers of the key and engine; `state` guards the last reading.
 final class AsyncValueCore<Value: StorableItem>: Sendable {
     typealias Reading = ValueReading<Value>
 
@@ -25,20 +32,20 @@ final class AsyncValueCore<Value: StorableItem>: Sendable {
 
     private var key: String { place.key.rawValue }
 
-    /// Creates a core, and begins to load.
+    /// Creates a core and starts loading.
     init(_ place: EngineValue, default defaultValue: Value) {
         self.place = place
         self.defaultValue = defaultValue
         let reading = Reading(data: nil, value: defaultValue)
         state = Locked(State(reading: reading))
         errors = ValueErrors(key: place.key.rawValue)
-        _ = publication.show(reading.snapshot)
+        _ = publication.noteRead(reading.snapshot)
         place.observe(self) { [weak self] data in await self?.receive(data) }
         Task {
             do {
                 try await load()
             } catch {
-                // It is noted and logged; who needs the value finds out.
+                // `errors` has recorded and logged it. `load()` tries again, and changes throw.
             }
         }
     }
@@ -52,10 +59,10 @@ final class AsyncValueCore<Value: StorableItem>: Sendable {
 
 extension AsyncValueCore {
 
-    /// The value that was told last; the default value before the first.
+    /// The value that was published last; the default value before the first.
     var current: Value {
         publication.observation.access()
-        return publication.told ?? defaultValue
+        return publication.published ?? defaultValue
     }
 
     var publisher: AnyPublisher<Value, Never> {
@@ -66,12 +73,12 @@ extension AsyncValueCore {
     var changes: some Publisher<Void, Never> { publication.willChange }
 
     var lastError: (any Error)? {
-        // That bytes can or cannot be decoded changes with the value.
+        // Whether the bytes can be decoded changes with the value.
         publication.observation.access()
         return errors.last ?? state.withLock { $0.reading.error }
     }
 
-    /// Waits until the value has been read, and tries again if that has failed.
+    /// Waits until the value has been read; reads it if that has failed.
     func load() async throws {
         try await place.turn.take { [self] in
             if state.withLock({ !$0.hasLoaded }) { await receive(try await fetch()) }
@@ -105,7 +112,7 @@ extension AsyncValueCore {
         return known.data == data ? known : Reading(decoding: data, key: key, default: defaultValue)
     }
 
-    /// Takes over what is stored now, within the turn.
+    /// Publishes the bytes that are stored now, if they are new. Only called within the turn.
     private func receive(_ data: Data?) async {
         let reading = reading(of: data)
         state.withLock { $0 = State(reading: reading, hasLoaded: true) }
@@ -121,10 +128,10 @@ extension AsyncValueCore {
 
 extension AsyncValueCore {
 
-    /// Reads the value, changes it, stores it and then tells others.
+    /// Reads the value, changes it, stores it and publishes it.
     ///
     /// - Parameter change: Changes the value.
-    /// - Throws: What the engine threw, or a ``StorageError`` with the code `encodingFailed`. Nothing has changed then.
+    /// - Throws: An error of the engine, or a ``StorageError`` with the code `encodingFailed`; nothing has changed.
     func modify(_ change: @Sendable (inout Value) -> Void) async throws {
         try await place.turn.take {
             do {
@@ -138,15 +145,15 @@ extension AsyncValueCore {
     }
 
     private func write(_ change: (inout Value) -> Void) async throws {
-        // Read each time: another instance or process may have changed it, and what cannot be read must not be lost.
+        // Fetched each time: a foreign change may exist, and unreadable bytes must not be overwritten.
         let old = reading(of: try await fetch())
         var new = Reading(data: nil, value: old.value)
         change(&new.value)
-        let data = try StoredEnvelope.encode(new.value, key: key)
+        let data = try StoredEnvelope.encode(new.value, key)
         new.data = data
         var operations: [StorageOperation] = []
-        if old.error != nil, let undecodable = old.data, let aside = try await place.asideKey(for: undecodable) {
-            operations.append(.write(key: aside, data: undecodable))
+        if old.error != nil, let undecodable = old.data, let key = try await place.asideKey(for: undecodable) {
+            operations.append(.write(key: key, data: undecodable))
         }
         try await place.apply(operations + place.operations(storing: data))
         state.withLock { [new] in $0 = State(reading: new, hasLoaded: true) }
@@ -156,24 +163,23 @@ extension AsyncValueCore {
     }
 }
 
-// MARK: What could not be decoded
+// MARK: Undecodable bytes
 
 extension AsyncValueCore {
 
     /// All bytes of this value that could not be decoded, the oldest first.
     func undecodableData() async throws -> [Data] {
         try await place.turn.take { [self] in
-            var found = try await place.fetchAside().map(\.data)
-            let reading = reading(of: try await fetch())
-            if reading.error != nil, let data = reading.data, !found.contains(data) { found.append(data) }
-            return found
+            let kept = try await place.fetchAside()
+            return kept.all(with: reading(of: try await fetch()))
         }
     }
 
-    /// Removes the bytes that were put aside.
+    /// Removes the bytes that were kept aside.
     func removeUndecodableData() async throws {
         try await place.turn.take { [self] in
-            let operations = try await place.fetchAside().map { StorageOperation.remove(key: $0.key) }
+            let kept = try await place.fetchAside()
+            let operations = kept.entries.map { StorageOperation.remove(key: place.asideKey(named: $0.name)) }
             if !operations.isEmpty { try await place.apply(operations) }
         }
     }

@@ -2,21 +2,27 @@ import Bodega
 import Foundation
 import Logging
 
-/// The bytes of a value in an engine. All wrappers of one key and one engine object share it.
+/// The bytes of a value in an engine, shared by all wrappers of one key and one engine object.
+///
+/// 1. A core takes `turn`, fetches the bytes, applies its change and announces the new bytes to the other cores.
+/// 2. If the engine throws, the outcome is unknown: the core gets the error and gives the turn back. `refresher` takes the
+///    turn later, fetches the bytes, retrying until it succeeds, and announces them to all cores.
+/// 3. When the ``FollowedEngine`` reports a foreign change of the key, ``refresh()`` does the same once.
+///
+/// `turn` guards the stored bytes and the order of announcements. Each `Locked` property guards itself.
 final class EngineValue: Sendable {
     let engine: any StorageEngine
     let key: CacheKey
 
-    /// Where earlier versions have kept the value. Bytes there are newer than those under the key; see ``fetch()``.
+    /// The key that earlier versions used. Bytes under it are newer than those under `key`; see ``fetch()``.
     private let formerKey: CacheKey?
     private let isAtFormerKey = Locked(false)
 
-    /// Whoever reads and then writes takes it, so that no change is lost.
+    /// Held from a read to the write that depends on it, so that no change is lost.
     let turn = AsyncTurn()
 
     private let observers = Locked<[ObjectIdentifier: @Sendable (Data?) async -> Void]>([:])
-    private let isRefreshing = Locked(false)
-    private let identity: Identity?
+    private let refresher = ChangeFollower()
     private let followed: FollowedEngine?
 
     private struct Identity: Hashable {
@@ -24,70 +30,56 @@ final class EngineValue: Sendable {
         let key: CacheKey
     }
 
-    private static let all = Locked<[Identity: Weak<EngineValue>]>([:])
+    private static let all = SharedObjects<Identity, EngineValue>()
 
     /// The bytes under a key in an engine.
     static func shared(_ engine: any StorageEngine, key: CacheKey) -> EngineValue {
-        // Only objects have an identity; other engines are not known to be the same.
-        guard type(of: engine) is AnyClass else {
-            let value = EngineValue(engine, key: key, identity: nil)
-            value.followed?.add(value)
-            return value
+        let new = EngineValue(engine, key: key)
+        var value = new
+        // Only objects have an identity; engines of other types are never shared.
+        if type(of: engine) is AnyClass {
+            value = all.object(for: Identity(engine: ObjectIdentifier(engine as AnyObject), key: key), orNew: new)
         }
-        let identity = Identity(engine: ObjectIdentifier(engine as AnyObject), key: key)
-        // Made before the lock is taken and, if it is not needed, let go of after: its end takes the lock itself.
-        let new = EngineValue(engine, key: key, identity: identity)
-        let value = all.withLock { all in
-            if let value = all[identity]?.object { return value }
-            all[identity] = Weak(new)
-            return new
-        }
-        if value === new { new.followed?.add(new) }
+        if value === new { new.beginRefreshing() }
         return value
     }
 
-    private init(_ engine: any StorageEngine, key: CacheKey, identity: Identity?) {
+    private init(_ engine: any StorageEngine, key: CacheKey) {
         self.engine = engine
         self.key = key
         formerKey = key == .uniqueValue ? .formerUniqueValue : nil
-        self.identity = identity
         followed = FollowedEngine.shared(engine)
     }
 
     deinit {
         followed?.remove(keys, ObjectIdentifier(self))
-        guard let identity else { return }
-        Self.all.withLock { all in
-            // Another may have taken the place already.
-            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
-        }
     }
 
-    /// The keys under which the bytes may be.
+    /// The keys under which the bytes may be stored.
     var keys: [CacheKey] { [key] + (formerKey.map { [$0] } ?? []) }
 
     /// Reads the bytes. Only called within the turn.
     ///
-    /// Each write removes what is under the former key. So bytes there come from an earlier version, which did not know
-    /// the key. They are newer than those under the key, which only Boutique 2 can have written before.
+    /// Each write removes the bytes under the former key. So bytes there come from an earlier version, which used only
+    /// that key. They are newer than those under `key`, which then come from Boutique 2.
     func fetch() async throws -> Data? {
         guard let formerKey else { return try await engine.fetch(key: key) }
         let former = try await engine.fetch(key: formerKey)
         isAtFormerKey.withLock { $0 = former != nil }
-        // Read after it, so that bytes which another process moves in the meantime are found.
+        // Read last, so that bytes which another process moves in the meantime are found.
         return if let former { former } else { try await engine.fetch(key: key) }
     }
 
-    /// What stores bytes in place of those that were read last.
+    /// The operations that replace the bytes that were read last.
     func operations(storing data: Data) -> [StorageOperation] {
         var operations = [StorageOperation.write(key: key, data: data)]
         if let formerKey, isAtFormerKey.withLock({ $0 }) { operations.append(.remove(key: formerKey)) }
         return operations
     }
 
-    /// Changes bytes, these and those that could not be decoded. Others who follow the engine are told.
+    /// Applies operations to the engine, with the origin of its ``FollowedEngine``.
     ///
-    /// An error does not say that the engine has changed nothing, so what is stored is read after it.
+    /// The engine may have applied them although it throws, so the bytes are then read again later.
     func apply(_ operations: [StorageOperation]) async throws {
         do {
             try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
@@ -95,67 +87,40 @@ final class EngineValue: Sendable {
             }
         } catch {
             followed?.renewOrigin()
-            refreshLater()
+            refresher.catchUp()
             throw error
         }
     }
 
-    /// Tells the wrappers what is stored, after the turns that others wait for, and tries again until it can be read.
-    private func refreshLater() {
-        let isNew = isRefreshing.withLock { isRefreshing in
-            defer { isRefreshing = true }
-            return !isRefreshing
-        }
-        guard isNew else { return }
-        Task { [weak self] in await retryUntilDone { await self?.isRefreshed() } }
+    /// Announces the stored bytes after foreign changes, and after failed writes.
+    private func beginRefreshing() {
+        followed?.add(self)
+        refresher.begin("\(key)", logger: boutiqueLogger) { [weak self] in try await self?.refresh() }
     }
 
-    private func isRefreshed() async -> Bool {
-        do {
-            try await turn.take { [self] in
-                let data = try await fetch()
-                // Within the turn no write fails. One that fails after it needs another refresh.
-                isRefreshing.withLock { $0 = false }
-                await announce(data)
-            }
-            return true
-        } catch {
-            boutiqueLogger.debug(
-                "A value could not be read after a write has failed. Retrying.",
-                metadata: ["key": "\(key)", "error": "\(error)"]
-            )
-            return false
-        }
-    }
-
-    /// The bytes that could not be decoded and were kept aside, the oldest first.
-    func fetchAside() async throws -> [(key: CacheKey, data: Data)] {
-        var found: [(key: CacheKey, data: Data)] = []
-        for key in keys.reversed() {
-            var number = 0
-            while let data = try await engine.fetch(key: Self.asideKey(key, number)) {
-                found.append((Self.asideKey(key, number), data))
-                number += 1
+    /// Fetches the bytes that could not be decoded and were kept aside, the oldest first.
+    func fetchAside() async throws -> UndecodableBytes {
+        var kept = UndecodableBytes()
+        for value in keys.reversed().map(\.rawValue) {
+            while let data = try await engine.fetch(key: asideKey(named: kept.freeName(of: value))) {
+                kept.append(data, of: value)
             }
         }
-        return found
+        return kept
     }
 
-    /// Where to keep bytes aside; `nil` if they are kept already.
+    /// The key under which to keep bytes aside; `nil` if they are kept already.
     func asideKey(for data: Data) async throws -> CacheKey? {
         let kept = try await fetchAside()
-        if kept.contains(where: { $0.data == data }) { return nil }
-        var number = 0
-        while kept.contains(where: { $0.key == Self.asideKey(key, number) }) { number += 1 }
-        return Self.asideKey(key, number)
+        return kept.contains(data) ? nil : asideKey(named: kept.freeName(of: key.rawValue))
     }
 
-    /// The key of the bytes that were kept aside after `number` others.
-    private static func asideKey(_ key: CacheKey, _ number: Int) -> CacheKey {
-        CacheKey(rawValue: UndecodableName.name(of: key.rawValue, number), kind: key.kind)
+    /// The key for a name of ``UndecodableBytes``.
+    func asideKey(named name: String) -> CacheKey {
+        CacheKey(rawValue: name, kind: key.kind)
     }
 
-    /// Calls a closure with the bytes, within their turn, when another wrapper or somebody else has changed them.
+    /// Calls a closure with the new bytes, within the turn, after another wrapper or a foreign writer has changed them.
     func observe(_ owner: AnyObject, _ onChange: @escaping @Sendable (Data?) async -> Void) {
         observers.withLock { $0[ObjectIdentifier(owner)] = onChange }
     }
@@ -165,7 +130,7 @@ final class EngineValue: Sendable {
         _ = observers.withLock { $0.removeValue(forKey: owner) }
     }
 
-    /// Tells the other wrappers what is stored now. Only called within the turn.
+    /// Passes the stored bytes to all cores, or to all except their writer. Only called within the turn.
     func announce(_ data: Data?, by owner: AnyObject? = nil) async {
         let others = observers.withLock { observers in
             observers.filter { $0.key != owner.map(ObjectIdentifier.init) }.map(\.value)
@@ -173,16 +138,16 @@ final class EngineValue: Sendable {
         for other in others { await other(data) }
     }
 
-    /// Tells the wrappers what is stored now.
+    /// Fetches the bytes and announces them.
     func refresh() async throws {
         try await turn.take { [self] in await announce(try await fetch()) }
     }
 }
 
 extension CacheKey {
-    /// The key of a value that was not given one. It is that of Boutique 2, so that each finds what the other has stored.
+    /// The key of a value without an explicit one. It is that of Boutique 2, so that each reads the value of the other.
     static let uniqueValue = CacheKey("unique-value")
 
-    /// The key of such a value before it was that of Boutique 2.
+    /// The key of such a value in earlier versions.
     fileprivate static let formerUniqueValue = CacheKey("async-stored-value")
 }

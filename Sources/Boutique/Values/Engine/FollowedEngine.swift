@@ -1,78 +1,55 @@
 import Bodega
-import Foundation
-import Logging
 
-/// Hears for all values in one engine what others change there.
+/// Refreshes the values of one engine after foreign changes.
 final class FollowedEngine: Sendable {
 
     private let engine: any ObservableStorageEngine
-    private let identity: ObjectIdentifier?
     private let currentOrigin = Locked(StorageOrigin())
     private let cursor = Locked<StorageCursor?>(nil)
     private let values = Locked<[CacheKey: [Weak<EngineValue>]]>([:])
-    private let following = Locked<Task<Void, Never>?>(nil)
+    private let follower = ChangeFollower()
 
-    private static let all = Locked<[ObjectIdentifier: Weak<FollowedEngine>]>([:])
+    private static let all = SharedObjects<ObjectIdentifier, FollowedEngine>()
 
-    /// Follows an engine, once for all who ask; `nil` if it tells nothing.
+    /// The follower of an engine, the same for each call with one engine object; `nil` if it reports no changes.
     static func shared(_ engine: any StorageEngine) -> FollowedEngine? {
         guard let engine = engine as? any ObservableStorageEngine else { return nil }
-        // Only objects have an identity; other engines are not known to be the same.
-        guard type(of: engine) is AnyClass else {
-            let new = FollowedEngine(engine, identity: nil)
-            new.follow()
-            return new
-        }
-        let identity = ObjectIdentifier(engine as AnyObject)
-        let new = FollowedEngine(engine, identity: identity)
-        let followed = all.withLock { all in
-            if let known = all[identity]?.object { return known }
-            all[identity] = Weak(new)
-            return new
-        }
+        let new = FollowedEngine(engine)
+        // Only objects have an identity; followers of other engines are never shared.
+        let isObject = type(of: engine) is AnyClass
+        let followed = isObject ? all.object(for: ObjectIdentifier(engine as AnyObject), orNew: new) : new
         if followed === new { new.follow() }
         return followed
     }
 
-    private init(_ engine: any ObservableStorageEngine, identity: ObjectIdentifier?) {
+    private init(_ engine: any ObservableStorageEngine) {
         self.engine = engine
-        self.identity = identity
-    }
-
-    deinit {
-        following.withLock { $0.take() }?.cancel()
-        guard let identity else { return }
-        Self.all.withLock { all in
-            // Another may have taken the place already.
-            if all[identity]?.identity == ObjectIdentifier(self) { all[identity] = nil }
-        }
     }
 
     private func follow() {
-        let signals = engine.changeSignals()
-        let task = Task { [weak self] in
-            for await _ in signals { await retryUntilDone { await self?.catchUp() } }
+        follower.begin("values in \(type(of: engine))", logger: boutiqueLogger) { [weak self] in
+            while let self, try await !applyNext() {}
         }
-        following.withLock { $0 = task }
+        follower.follow(engine.changeSignals())
     }
 
-    /// The origin of the changes of these values.
+    /// The origin of the changes that these values make.
     var origin: StorageOrigin { currentOrigin.withLock { $0 } }
 
-    /// Takes a new origin, after a write whose outcome is not known. If the engine applies it late, it is the change of
-    /// another origin, and is shown like any other.
+    /// Replaces the origin after a write whose outcome is unknown. If the engine applies that write late, it has a
+    /// foreign origin and is published like any foreign change.
     func renewOrigin() {
         currentOrigin.withLock { $0 = StorageOrigin() }
     }
 
-    /// Tells a value of changes under its keys from now on.
+    /// Starts to refresh a value after foreign changes of its keys.
     func add(_ value: EngineValue) {
         values.withLock { values in
             for key in value.keys { values[key, default: []].append(Weak(value)) }
         }
     }
 
-    /// Forgets a value that ends. Another may have taken its place.
+    /// Removes a value that is being deallocated. A new one may have replaced it already.
     func remove(_ keys: [CacheKey], _ identity: ObjectIdentifier) {
         values.withLock { values in
             for key in keys {
@@ -82,36 +59,14 @@ final class FollowedEngine: Sendable {
         }
     }
 
-    /// Tells the values what others have changed.
+    /// Applies the next part of the change log.
     ///
-    /// - Returns: Whether that is done, as far as it can be. Otherwise it can be tried again.
-    private func catchUp() async -> Bool {
-        do {
-            while try await !tellNext() {}
-            return true
-        } catch let error as StorageError where error.code == .readOnly {
-            boutiqueLogger.debug(
-                "There is no history of the changes of others yet, and it can't be begun here.",
-                metadata: ["error": "\(error)"]
-            )
-            return true
-        } catch {
-            boutiqueLogger.warning(
-                "Values that others may have changed could not be read. Retrying…",
-                metadata: ["error": "\(error)"]
-            )
-            return false
-        }
-    }
-
-    /// Reads what comes next.
-    ///
-    /// - Returns: Whether there is no more.
-    private func tellNext() async throws -> Bool {
+    /// - Returns: Whether it was the last part.
+    private func applyNext() async throws -> Bool {
         let origin = origin
         guard
-            let place = cursor.withLock({ $0 }),
-            let delta = try await engine.fetchChanges(since: place, excluding: origin)
+            let start = cursor.withLock({ $0 }),
+            let delta = try await engine.fetchChanges(since: start, excluding: origin)
         else {
             let now = try await engine.fetchCursor()
             for value in values.withLock({ $0.values.joined().compactMap(\.object) }) { try await value.refresh() }
@@ -125,19 +80,5 @@ final class FollowedEngine: Sendable {
         for value in concerned { try await value.refresh() }
         cursor.withLock { $0 = delta.cursor }
         return delta.isComplete
-    }
-}
-
-/// A reference that does not keep its object alive.
-final class Weak<Object: AnyObject & Sendable>: Sendable {
-    // Set once; `weak let` needs a newer compiler than the package.
-    nonisolated(unsafe) private(set) weak var object: Object?
-
-    /// The identity of the object, also when it is gone. To compare it holds nothing.
-    let identity: ObjectIdentifier
-
-    init(_ object: Object) {
-        self.object = object
-        identity = ObjectIdentifier(object)
     }
 }

@@ -1,5 +1,5 @@
-// What Apple's Foundation has and the one of other platforms lacks. Unlike the other modules here, no source imports
-// this one by name: it is imported into every file, as if it were a part of Foundation.
+// Declarations that only Apple's Foundation has. Unlike the other modules here, no source imports this one by name: it
+// is imported into every file, as if it were part of Foundation.
 
 public import Foundation
 

@@ -1,4 +1,4 @@
-// On Apple's platforms these functions take a position and options, and a missing attribute has an error of its own.
+// On Apple platforms these functions take a position and options, and the error of a missing attribute differs.
 
 public let ENOATTR: Int32 = 93
 

@@ -1,5 +1,4 @@
-// Dispatch has sources for events of files on Apple's platforms only. Elsewhere it has no more of
-// them than the set of events.
+// Dispatch has sources for file events on Apple platforms only. On other platforms it only declares the set of events.
 
 import Dispatch
 

@@ -1,4 +1,4 @@
-// The times of a file have other names on Apple's platforms, and there is one more.
+// The times of a file have other names on Apple platforms, and there is one more.
 
 extension stat {
     public var st_atimespec: timespec { declarationOnly() }

@@ -1,4 +1,4 @@
-// Glibc has these too, but shows them under a feature macro only.
+// Glibc declares these functions only under a feature macro.
 
 public func posix_openpt(_ flags: Int32) -> Int32 { declarationOnly() }
 

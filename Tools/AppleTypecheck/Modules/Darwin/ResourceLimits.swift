@@ -1,4 +1,4 @@
-// On Apple's platforms a resource is a plain number.
+// On Apple platforms a resource is a plain number.
 
 public let RLIMIT_FSIZE: Int32 = 1
 

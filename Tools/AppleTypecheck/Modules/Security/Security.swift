@@ -2,7 +2,7 @@
 
 public import Foundation
 
-// Linux has neither Core Foundation's types nor the bridging to them; these are what they bridge to.
+// Linux lacks the types of Core Foundation and bridging; these are the bridged types.
 public typealias CFString = String
 public typealias CFDictionary = NSDictionary
 public typealias CFTypeRef = AnyObject

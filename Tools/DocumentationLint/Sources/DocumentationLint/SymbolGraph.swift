@@ -1,4 +1,5 @@
-/// The parts of a symbol graph, as `swift symbolgraph-extract` writes it, that tell whether a declaration is documented.
+/// The parts of a symbol graph, in the format of `swift symbolgraph-extract`, that show whether a declaration is
+/// documented.
 ///
 /// The format is that of [SymbolKit](https://github.com/swiftlang/swift-docc-symbolkit).
 struct SymbolGraph: Decodable {
@@ -37,9 +38,9 @@ struct SymbolGraph: Decodable {
         let identifier: Identifier
         let kind: Kind
         let pathComponents: [String]
-        /// Absent for what the compiler derives.
+        /// Absent for symbols that the compiler derives.
         let location: Location?
-        /// The symbol's own, or the one of the requirement that it implements.
+        /// The comment of the symbol, or of the requirement that it implements.
         let docComment: Comment?
     }
 
@@ -51,7 +52,8 @@ struct SymbolGraph: Decodable {
 
         let source: String
         let kind: String
-        /// Present if the source implements a requirement of a protocol or overrides a member of a class: that.
+        /// The requirement of a protocol that the source implements, or the member of a class that it overrides, if
+        /// any.
         let sourceOrigin: Origin?
     }
 

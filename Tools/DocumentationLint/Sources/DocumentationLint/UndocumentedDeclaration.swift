@@ -10,7 +10,7 @@ struct UndocumentedDeclaration: Hashable, Comparable, CustomStringConvertible {
     let column: Int
     let name: String
 
-    /// In the form of the compiler's messages, so that editors find the place.
+    /// The declaration in the format of the compiler's messages, so that editors find the location.
     var description: String {
         "\(path):\(line):\(column): error: the public \(name) has no documentation comment"
     }
@@ -22,8 +22,8 @@ struct UndocumentedDeclaration: Hashable, Comparable, CustomStringConvertible {
 
 extension SymbolGraph {
 
-    /// The symbols without a documentation comment, except those that implement a requirement or override a member: their
-    /// documentation is that of the requirement, which is a symbol of its own if it is one of ours.
+    /// The symbols without a documentation comment. Symbols that implement a requirement or override a member are
+    /// excluded, because the documentation of that requirement or member applies to them.
     var undocumentedDeclarations: [UndocumentedDeclaration] {
         let implementations = Set(
             relationships
@@ -53,7 +53,7 @@ extension SymbolGraph.Symbol {
         docComment?.lines.contains { !$0.text.allSatisfy(\.isWhitespace) } ?? false
     }
 
-    /// Whether the symbol is a protocol extension's, listed once more for a conforming type.
+    /// Whether the symbol belongs to a protocol extension and is listed again for a conforming type.
     fileprivate var isInherited: Bool {
         identifier.precise.contains("::SYNTHESIZED::")
     }

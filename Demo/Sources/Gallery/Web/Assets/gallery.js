@@ -1,14 +1,14 @@
-// Makes the page live. Without this script every button still works; the page is then loaded anew.
+// Makes the page live. Without this script every button still works, but reloads the page.
 "use strict";
 
-// MARK: Taking over what has changed
+// MARK: Applying changes
 
-// Makes one element's children those of another one. Elements with the same `id` or `data-key` stay what they are, so the
-// focus, what was typed, and open panels are kept, and pictures are not loaded again.
+// Makes the children of one element equal to those of another. An element that has the same `id` or `data-key` in both
+// is kept, so that the focus, typed text and open panels stay, and pictures are not loaded again.
 function morphChildren(current, wanted) {
     const key = (node) => node.id || node.dataset?.key || null;
     const wantedKeys = new Set([...wanted.children].map(key));
-    // What is gone goes first, so that what stays need not be moved: moving takes the focus away.
+    // Removed elements go first, so that kept elements need not be moved: an element loses the focus when it is moved.
     for (const node of [...current.children]) {
         if (key(node) && !wantedKeys.has(key(node))) node.remove();
     }
@@ -54,7 +54,7 @@ function morph(current, wanted) {
 let isRefreshing = false;
 let needsRefresh = false;
 
-// Fetches this page again and takes over what is new. While that goes on, further calls are put together into one.
+// Fetches this page again and applies the changes. Calls during a refresh are coalesced into one further refresh.
 async function refresh() {
     needsRefresh = true;
     if (isRefreshing) return;
@@ -64,10 +64,10 @@ async function refresh() {
             needsRefresh = false;
             const response = await fetch(location.href, { headers: { Accept: "text/html" } });
             const page = new DOMParser().parseFromString(await response.text(), "text/html");
-            // That something is gone is worth a page. Any other error is not: what is there is better.
+            // A missing page (404) replaces the current one. After any other error the current page is better.
             const isPage = response.ok || response.status === 404;
             if (isPage) show(page);
-            showConnection(isPage, `The gallery has answered with an error (${response.status}). This page may be old.`);
+            showConnection(isPage, `The gallery returned an error (${response.status}). This page may be out of date.`);
         }
     } catch {
         showConnection(false);
@@ -84,31 +84,31 @@ function show(page) {
     document.documentElement.dataset.theme = page.documentElement.dataset.theme;
     morphChildren(document.body, page.body);
     document.documentElement.dataset.live = events?.readyState === EventSource.OPEN;
-    // No browser tries again to load a picture that got lost with the connection.
+    // Browsers do not reload a picture whose connection was lost.
     for (const image of document.images) {
         if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute("src");
     }
-    // The focus must not fall back to the top of the page when what had it is gone.
+    // If the element with the focus was removed, the focus moves to a nearby one instead of the top of the page.
     if (focused?.isConnected || focused === document.body) return;
     const cards = document.querySelectorAll(".card-link");
     const nearby = place < 0 ? document.getElementById(focused.id) : cards[Math.min(place, cards.length - 1)];
     (nearby ?? document.getElementById("favourites-title") ?? document.getElementById("main")).focus();
 }
 
-// MARK: Hearing of changes
+// MARK: Receiving events
 
 function showConnection(isThere, problem) {
     const banner = document.getElementById("connection");
     banner.hidden = isThere;
-    banner.textContent = isThere ? "" : problem ?? "The gallery does not answer. Retrying…";
+    banner.textContent = isThere ? "" : problem ?? "The gallery does not respond. Retrying…";
     if (!isThere && !problem) {
-        // What the header has said is not known any more. The next page says it again.
+        // The state in the header is unknown now. The next refresh shows it again.
         const state = document.getElementById("api-state");
         state.className = "state offline";
         state.querySelector(".state-text").textContent = "No connection";
     }
     clearTimeout(nextRefresh);
-    // When the stream of events begins anew, it makes us ask. While it goes on, only the next change would.
+    // A reconnected stream of events causes a refresh. While the stream is open, only the next change would.
     if (!isThere && events?.readyState === EventSource.OPEN) nextRefresh = setTimeout(refresh, 2000);
 }
 
@@ -116,19 +116,20 @@ let events = null;
 let nextRefresh = 0;
 let nextTry = 0;
 
-// Browsers have six connections to a server, for all their tabs together. So a page has one only while it can be seen.
+// Browsers open at most six connections to a server, for all tabs together. So a page keeps one only while it is
+// visible.
 function listen() {
     if (events || document.hidden) return;
     events = new EventSource("/events");
     events.addEventListener("open", () => showConnection(true));
-    // The first events tell what is there, so what was missed is caught up with.
+    // The first events name every kind of change, so the page catches up.
     events.addEventListener("change", refresh);
     events.addEventListener("error", ({ target }) => {
         if (target !== events) return;
         showConnection(false);
         document.documentElement.dataset.live = "false";
         if (target.readyState !== EventSource.CLOSED) return;
-        // The browser has given up; we don't.
+        // The browser has given up, so the page reconnects.
         stopListening();
         nextTry = setTimeout(listen, 2000);
     });
@@ -143,7 +144,7 @@ function stopListening() {
 
 document.addEventListener("visibilitychange", () => document.hidden ? stopListening() : listen());
 addEventListener("pagehide", stopListening);
-// A page that comes back from the browser's memory has missed what has changed since, and what it has sent has arrived.
+// A page that the browser restores from its cache has missed changes, and its forms have been sent.
 addEventListener("pageshow", () => {
     sending.clear();
     listen();
@@ -151,10 +152,10 @@ addEventListener("pageshow", () => {
 
 // MARK: Sending forms
 
-// The forms that are being sent. A page that comes in the meantime knows nothing of that.
+// The forms that are being sent. A page that is fetched in the meantime does not have their state.
 const sending = new Set();
 
-// Whether an attribute says that a form, or a button of it, is being sent.
+// Whether an attribute marks a form, or a button of it, as being sent.
 function isSending(element, name) {
     return name === "data-busy" && sending.has(element) || name === "aria-busy" && sending.has(element.form);
 }
@@ -162,16 +163,16 @@ function isSending(element, name) {
 function showRefusal(response) {
     const banner = document.getElementById("refusal");
     banner.hidden = response.ok;
-    banner.textContent = response.ok ? "" : `The gallery has not done that, but answered with an error (${response.status}).`;
+    banner.textContent = response.ok ? "" : `The request failed: the gallery returned an error (${response.status}).`;
 }
 
 document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
-    // A second click, while the first is on its way.
+    // A second click while the form is being sent.
     if (sending.has(form)) return event.preventDefault();
     sending.add(form);
-    // Then the page is left, which the browser does by itself.
+    // The browser sends this form and leaves the page.
     if ("leaves" in form.dataset) return;
     event.preventDefault();
     form.dataset.busy = "true";

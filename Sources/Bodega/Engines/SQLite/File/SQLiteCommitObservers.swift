@@ -3,18 +3,18 @@ import Foundation
 /// Reports the changes that are committed through one ``SQLiteFile`` to observers, in the order of the commits.
 ///
 /// 1. A collection registers an observer, on any thread.
-/// 2. When a change is about to be applied, ``needsEffects(of:)`` determines whether another collection observes its table.
-///    If so, the file determines the effects of the change first.
-/// 3. When the change is committed, ``post(_:_:effects:)`` notes its rows in the log for each observer of the table, and
-///    calls the observers of other collections.
+/// 2. When a change is about to be applied, ``needsEffects(of:)`` determines whether another collection observes its
+///    table. If so, the file determines the effects of the change first.
+/// 3. When the change is committed, ``post(_:_:effects:)`` notes its rows in the log for each observer of the table,
+///    and calls the observers of other collections.
 /// 4. An observer that reads the log calls ``takeReported(of:by:)`` to learn which of the changes step 3 has reported.
 ///
 /// Steps 2 to 4 run on the writing connection, one at a time, so no commit comes between them. An observer must return
 /// quickly, because the next commit waits for it. `state` guards the observers; it is not locked while they are called.
 final class SQLiteCommitObservers: Sendable {
 
-    /// Receives the effects of a commit, including the data of removed items. Determining them slows down the commits of
-    /// other collections.
+    /// Receives the effects of a commit, including the data of removed items. Determining them slows down the commits
+    /// of other collections.
     typealias Observer = @Sendable ([SQLiteEffect]) -> Void
 
     private struct Entry: Sendable {
@@ -68,8 +68,8 @@ final class SQLiteCommitObservers: Sendable {
     /// - Parameters:
     ///   - change: The change.
     ///   - span: Its part of the log, `nil` if there is no log.
-    ///   - effects: Its effects. If no observer needed them when the change was applied, newer observers receive only its
-    ///     written items.
+    ///   - effects: Its effects. If no observer needed them when the change was applied, newer observers receive only
+    ///     its written items.
     func post(_ change: SQLiteChange, _ span: SQLiteLogSpan?, effects: [SQLiteEffect]?) {
         let observers = state.withLock { state -> [Observer] in
             guard let entries = state.entries[change.table.name] else { return [] }

@@ -6,7 +6,7 @@ extension SQLiteFile {
     /// The table of a named collection, created if it is new.
     func table(ofCollection name: String) throws -> SQLiteTable {
         guard !name.isEmpty else {
-            throw StorageError(.invalidArgument, "A collection needs a name that is not empty.", file: url)
+            throw StorageError(.invalidArgument, "The name of a collection must not be empty.", file: url)
         }
         return try mapped {
             guard case .pool(let pool, _) = connections else {
@@ -19,8 +19,8 @@ extension SQLiteFile {
             @Sendable func find(in db: Database) throws -> SQLiteTable? {
                 try SQLiteCollections.table(of: name, in: db).flatMap { try $0.isComplete(in: db) ? $0 : nil }
             }
-            // After a collection was created, a connection for reading reads the whole schema again, which makes creating
-            // many of them quadratic. The connection that created it doesn't.
+            // After a collection was created, a reading connection parses the whole schema again, which would make
+            // creating many of them quadratic. The connection that created it doesn't.
             if !hasCreatedCollections.withLock({ $0 }), let found = try readManyHere(find) { return found }
             return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
                 try pool.writeWithoutTransaction { db in
@@ -32,7 +32,9 @@ extension SQLiteFile {
                         try table?.create(in: db)
                         return .commit
                     }
-                    guard let table else { throw StorageError(.damaged, "The register of collections is damaged.") }
+                    guard let table else {
+                        throw StorageError(.damaged, "The register of collections is damaged. Restore a backup.")
+                    }
                     hasCreatedCollections.withLock { $0 = true }
                     return table
                 }

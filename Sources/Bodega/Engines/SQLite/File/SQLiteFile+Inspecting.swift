@@ -4,27 +4,27 @@ import GRDB
 
 extension SQLiteFile {
 
-    /// Looks into a file through the connection that is to write to it, before that changes anything: nothing is done to a
-    /// database in which another program has a table of the same name, or, if the collection must exist, in which it does
-    /// not.
+    /// Checks a file through the connection that is to write to it, before the connection changes anything: a database
+    /// stays unchanged if another program has a table of the same name in it, or if it lacks a collection that must
+    /// exist.
     struct Inspection: Sendable {
         /// The collection's name, `nil` for the unnamed one.
         var collection: String?
-        /// Whether the file and the collection must be there.
+        /// Whether the file and the collection must exist.
         var mustExist = false
 
-        /// Finds out whether there is a file, if there must be.
+        /// Checks that the file exists, if it must.
         ///
-        /// - Throws: ``StorageError/Code/cannotOpen`` if there is none.
+        /// - Throws: ``StorageError/Code/cannotOpen`` if it doesn't.
         func checkExistence(of file: URL) throws {
             if mustExist, !FileManager.default.fileExists(atPath: file.path) {
                 throw StorageError(.cannotOpen, "There is no such file.", file: file)
             }
         }
 
-        /// Finds out whether the file may be used.
+        /// Checks that the file may be used.
         ///
-        /// - Throws: ``StorageError/Code/cannotOpen`` if not. What another program has left in the log stays there.
+        /// - Throws: ``StorageError/Code/cannotOpen`` if not. The WAL keeps its contents.
         func check(_ db: Database) throws {
             do {
                 if try !has(collection, in: db), mustExist {
@@ -39,7 +39,7 @@ extension SQLiteFile {
 
         private func has(_ collection: String?, in db: Database) throws -> Bool {
             guard let collection else {
-                // A file of ours may have named collections only.
+                // A file may have named collections only.
                 return try SQLiteTable.standard.exists(in: db) || !SQLiteCollections.names(in: db).isEmpty
             }
             return try SQLiteCollections.table(of: collection, in: db)?.exists(in: db) ?? false

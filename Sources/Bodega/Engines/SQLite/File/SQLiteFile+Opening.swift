@@ -17,7 +17,7 @@ extension SQLiteFile {
 
     /// Opens the connections to a file in WAL mode.
     ///
-    /// SQLite does not wait when two programs change a new file to WAL mode at the same moment, so this does.
+    /// SQLite does not wait when two programs change a new file to WAL mode simultaneously, so this retries.
     static func openPool(
         at url: URL,
         _ durability: StorageDurability,
@@ -37,20 +37,20 @@ extension SQLiteFile {
             // GRDB sets NORMAL when it activates WAL mode.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
-                // Room for the index of a large batch, in kibibytes. It is taken as it is needed; on iOS, GRDB gives it back
-                // when the system asks.
+                // Space for the index of a large batch, in kibibytes. SQLite allocates it as needed; on iOS, GRDB
+                // releases it under memory pressure.
                 try db.execute(sql: "PRAGMA cache_size = -65536")
             }
             return pool
         }
     }
 
-    /// Changes a file to WAL mode, with a log that is not empty: into an empty one GRDB would write, with a sync, a table that
-    /// it removes again.
+    /// Changes a file to WAL mode, with a WAL that is not empty: into an empty one GRDB would write a table that it
+    /// removes again, with a sync.
     private static func beginLog(in db: Database) throws {
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal", isLogEmpty(of: db) else { return }
-        // SQLite syncs the header of a restarted log, so that a crash leaves no frames of the previous log that are valid under
-        // it. An empty log has no such frames, and the transaction keeps other writers from adding any.
+        // SQLite syncs the header of a restarted WAL, so that after a crash no frames of the previous WAL are valid
+        // under it. An empty WAL has no such frames, and the transaction prevents other writers from adding any.
         try db.execute(sql: "PRAGMA synchronous = OFF")
         try db.inTransaction(.immediate) {
             if isLogEmpty(of: db), let version = try Int.fetchOne(db, sql: "PRAGMA user_version") {
@@ -68,7 +68,7 @@ extension SQLiteFile {
         return stat(path + "-wal", &status) != 0 || status.st_size == 0
     }
 
-    /// Makes sure that the unnamed collection's table is there, writing only if it is not.
+    /// Creates the unnamed collection's table if it is missing.
     func prepareStandardTable() throws {
         let table = SQLiteTable.standard
         try mapped {
@@ -90,15 +90,16 @@ extension SQLiteFile {
         }
     }
 
-    /// Gives the columns of a table that an earlier version created what the first Bodega needs to insert into it.
+    /// Adds the defaults that Bodega 2 needs to insert into a table that an earlier version of this package has
+    /// created.
     ///
-    /// Nothing else depends on that. So it waits for no lock, and a file in which it can't be done now opens all the same.
+    /// Nothing else depends on them. So this waits for no lock, and if it fails, the file opens nevertheless.
     private func addDefaults(to table: SQLiteTable, _ pool: DatabasePool) {
         do {
             try pool.writeWithoutTransaction { db in
                 guard let connection = db.sqliteConnection else { return }
                 sqlite3_busy_timeout(connection, 0)
-                // Apple's SQLite lets no program change a definition unless the program asks for it.
+                // Apple's SQLite rejects changes of definitions by default.
                 let wasDefended = emporium_sqlite_defend(connection, 0)
                 defer {
                     if wasDefended == 1 { _ = emporium_sqlite_defend(connection, 1) }
@@ -111,7 +112,7 @@ extension SQLiteFile {
             }
         } catch {
             bodegaLogger.debug(
-                "The first Bodega can't insert into a table of an earlier version yet. The next opening tries again.",
+                "Bodega 2 can't insert into a table of an earlier version yet. The next opening tries again.",
                 metadata: ["file": "\(url.path)", "error": "\(error)"]
             )
         }
@@ -128,7 +129,7 @@ extension SQLiteFile {
             // GRDB gives readers ten seconds.
             sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000))
             if durability == .full {
-                // On Apple systems fsync does not reach the medium by itself; elsewhere this changes nothing.
+                // On Apple systems, fsync alone does not reach the disk; on other systems this has no effect.
                 try db.execute(sql: "PRAGMA fullfsync = 1")
                 try db.execute(sql: "PRAGMA checkpoint_fullfsync = 1")
             }

@@ -12,24 +12,24 @@ import Musl
 
 extension SQLiteFile {
 
-    /// Makes sure that the file is still what its path leads to. It costs a look at the folder.
+    /// Checks that the file is still at its path, with one system call.
     ///
-    /// - Throws: ``StorageError/Code/placeRemoved`` if somebody has removed or replaced it.
+    /// - Throws: ``StorageError/Code/placeRemoved`` if it was removed or replaced.
     static func checkPlace(in db: Database) throws {
         guard let connection = db.sqliteConnection else { return }
         var hasMoved: CInt = 0
-        // Volumes and databases in memory that don't know the question leave the answer as it is.
+        // Volumes and in-memory databases that don't support this leave the variable unchanged.
         sqlite3_file_control(connection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         if hasMoved == 0 { return }
         throw placeRemoved
     }
 
     private static let placeRemoved = StorageError(
-        .placeRemoved, "The database was removed or replaced while it was open. Nothing was changed. Open it anew.")
+        .placeRemoved, "The database was removed or replaced while it was open. Nothing was changed. Open it again.")
 
-    /// Says in a storage error what an operation failed with.
+    /// The storage error for an error of an operation.
     func storageError(_ error: any Error) -> StorageError {
-        // Connections for reading are made when there is more to do than those that there are can do.
+        // The pool opens further reading connections when all are in use.
         let couldNotConnect = (error as? DatabaseError)?.resultCode == .SQLITE_CANTOPEN
         if couldNotConnect, access(url.path, F_OK) != 0, errno == ENOENT {
             return StorageError.sqlite(Self.placeRemoved, file: url)
@@ -37,18 +37,17 @@ extension SQLiteFile {
         return StorageError.sqlite(error, file: url)
     }
 
-    /// Closes the file when the operations under way are done.
+    /// Closes the file when the operations in progress are done.
     ///
-    /// Nobody reads meanwhile: GRDB gives a reader that came just before the connection that is closed by then, which has
-    /// none of SQLite's any more, and asks that for its state.
+    /// The gate admits no reader in the meantime: GRDB would give it a connection that is already closed.
     func close() throws {
         try mapped {
             try readers.whileEmpty {
                 switch connections {
                 case .pool(let pool, let commits):
-                    // Closing would overtake them.
+                    // Otherwise closing would overtake them.
                     commits.commitWaiting()
-                    // Readers go first: the connection that closes last empties the WAL and removes it, and they may not.
+                    // Readers first: the last connection empties and removes the WAL, which readers may not do.
                     pool.releaseMemory()
                     try pool.close()
                 case .reader(let reader):
@@ -56,7 +55,7 @@ extension SQLiteFile {
                 }
             }
         }
-        // Only now: who follows a file that could not be closed goes on.
+        // Only now: if the file could not be closed, its followers continue.
         watch.close()
     }
 }

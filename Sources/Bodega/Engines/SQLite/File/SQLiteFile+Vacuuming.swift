@@ -5,15 +5,15 @@ import Logging
 
 extension SQLiteFile {
 
-    /// How many bytes must be free for it to be worth it to give them back unasked.
+    /// The minimum number of free bytes for vacuuming automatically.
     private static let leastFreed = 1 << 20
 
-    /// How many bytes may be in use for that: what copying them takes, other writers wait.
+    /// The maximum number of used bytes for vacuuming automatically. Other writers wait while they are copied.
     private static let mostCopied = 16 << 20
 
     /// Rewrites the file without its free pages.
     ///
-    /// - Parameter waits: Whether to wait for others who write.
+    /// - Parameter waits: Whether to wait for other writers.
     func vacuum(waitingForWriters waits: Bool = true) throws {
         let pool = try writable().pool
         try pool.writeWithoutTransaction { db in
@@ -27,9 +27,10 @@ extension SQLiteFile {
         }
     }
 
-    /// Gives back the space that removing all items of a collection has freed, if that is quick.
+    /// Returns the space of removed items to the file system, if that is quick.
     ///
-    /// The items are removed whether or not it succeeds, so a failure is only logged. The space is used again in any case.
+    /// The items are removed whether or not this succeeds, so an error is only logged. SQLite reuses the space in any
+    /// case.
     func vacuumIfQuick() async {
         do {
             let (used, free) = try await readLoosely { db in
@@ -42,7 +43,7 @@ extension SQLiteFile {
             try await onQueue { try self.vacuum(waitingForWriters: false) }
         } catch {
             bodegaLogger.notice(
-                "The space of removed items was not given back. It is used again, or given back by vacuum().",
+                "The file could not be vacuumed. SQLite reuses the space of removed items, or vacuum() releases it.",
                 metadata: ["file": "\(url.path)", "error": "\(error)"]
             )
         }

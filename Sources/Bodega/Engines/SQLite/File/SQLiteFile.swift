@@ -104,8 +104,8 @@ package final class SQLiteFile: Sendable {
         }
     }
 
-    /// Reads on the caller's thread. A reader has to wait only while another program opens or closes the file; then this
-    /// throws `SQLITE_BUSY`.
+    /// Reads on the caller's thread. A reader has to wait only while another program opens or closes the file; then
+    /// this throws `SQLITE_BUSY`.
     private func readWithoutWaiting<Value>(
         _ pool: DatabasePool,
         _ body: (Database) throws -> Value
@@ -152,8 +152,8 @@ package final class SQLiteFile: Sendable {
         try readHere(isTransaction: true, body)
     }
 
-    /// Uses a reading connection on the caller's thread. The gate counts it like those of asynchronous readers: otherwise
-    /// they would take a connection for free that is in use, and block a thread that must not block.
+    /// Uses a reading connection on the caller's thread. The gate counts it like those of asynchronous readers:
+    /// otherwise they would take a connection for free that is in use, and block a thread that must not block.
     private func readHere<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         readers.enterWaiting()
         defer { readers.leave() }

@@ -1,16 +1,15 @@
 import DequeModule
 import Foundation
 import GRDB
-import Logging
 
 /// Lets concurrent writers share a transaction, and with it the wait for the disk.
 ///
 /// 1. Writers append their jobs to `waiting`, on any thread, and wait.
-/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous writer
-///    always waits for the connection.
-/// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them in
-///    their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file is, the
-///    fewer syncs there are per write.
+/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous
+///    writer always waits for the connection.
+/// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them
+///    in their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file
+///    is, the fewer syncs there are per write.
 /// 4. After the commit, it calls `committed` of each job, in their order, still on the connection and before the next
 ///    transaction.
 /// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
@@ -44,11 +43,11 @@ final class SQLiteGroupCommit: Sendable {
         self.pool = pool
     }
 
-    /// Applies a work and returns when it is committed. A work that throws changes nothing.
+    /// Runs a closure in a transaction and returns when it is committed. A closure that throws changes nothing.
     ///
     /// - Parameters:
-    ///   - work: The work. It may run more than once.
-    ///   - committed: Called when the work is committed, before the next commit. It must not use the file.
+    ///   - work: The closure. It may run more than once.
+    ///   - committed: Called after the commit, before the next one. It must not use the file.
     func commit(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             submit(Job(work: work, committed: committed) { continuation.resume(with: $0) })
@@ -57,8 +56,8 @@ final class SQLiteGroupCommit: Sendable {
 
     /// The blocking form of ``commit(_:committed:)``.
     ///
-    /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that most
-    /// of them find their work done when they get it.
+    /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that
+    /// most of them find their work done when they get it.
     func commitHere(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         waiting.withLock { waiting in
@@ -111,32 +110,24 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private static func run(_ jobs: Deque<Job>, in db: Database) {
-        let outcome = Result {
-            try db.beginTransaction(.immediate)
-            do {
-                try SQLiteFile.checkPlace(in: db)
-                for job in jobs { try job.work(db) }
-                try db.commit()
-            } catch {
-                let limit = StorageError.limitReached(error)
-                // SQLite rolls back by itself after some errors.
-                if db.isInsideTransaction { try db.rollback() }
-                throw limit ?? error
-            }
+        let errors = errors(inBatch: Array(jobs)) { jobs in
+            try commit(jobs, in: db)
+            for job in jobs { job.committed() }
         }
-        if case .failure(let error) = outcome, jobs.count > 1, (error as? DatabaseError)?.resultCode != .SQLITE_BUSY {
-            // Nothing of the group is committed. Each job gets an outcome of its own, but not when the database is
-            // locked: then each of them would wait as long as the group did, and fail.
-            bodegaLogger.debug(
-                "A shared commit failed. Committing each write by itself.",
-                metadata: ["writes": "\(jobs.count)", "error": "\(error)"]
-            )
-            for job in jobs { run([job], in: db) }
-        } else {
-            if case .success = outcome {
-                for job in jobs { job.committed() }
-            }
-            for job in jobs { job.finish(outcome) }
+        for (job, error) in zip(jobs, errors) { job.finish(error.map(Result.failure) ?? .success(())) }
+    }
+
+    private static func commit(_ jobs: [Job], in db: Database) throws {
+        try db.beginTransaction(.immediate)
+        do {
+            try SQLiteFile.checkPlace(in: db)
+            for job in jobs { try job.work(db) }
+            try db.commit()
+        } catch {
+            let limit = StorageError.limitReached(error)
+            // SQLite rolls back by itself after some errors.
+            if db.isInsideTransaction { try db.rollback() }
+            throw limit ?? error
         }
     }
 }

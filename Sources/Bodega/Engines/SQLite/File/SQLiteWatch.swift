@@ -4,17 +4,17 @@ import Logging
 
 /// Signals to followers of a file's collections that there may be changes of any writer.
 ///
-/// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when the
-///    file may have changed.
-/// 2. A commit through the same ``SQLiteFile`` signals directly. If its predecessor in the log was signalled, too, its
-///    origin is known to be the only news, and followers that exclude this origin get no signal.
-/// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log, and
-///    signals if the log has grown since its last signal.
+/// 1. A follower asks for signals of a collection. The first one starts a ``FileWatch``, which calls ``check()`` when
+///    the file may have changed.
+/// 2. A commit through the same ``SQLiteFile`` signals directly. If all changes before it have been signalled, followers
+///    that exclude its origin get no signal.
+/// 3. ``check()`` asks SQLite whether other connections have committed. If so, it reads the end of each followed log,
+///    and signals if the log has grown since its last signal.
 /// 4. When the last follower is gone, the file watch is cancelled.
 ///
-/// `state` guards the followed collections, the ends of their logs and the file watch. It is never locked during a read, a
-/// signal or a call of the file watch, because commits wait for it. Step 2 runs on the writing connection, step 3 on the
-/// queue of the file watch, step 4 on any thread.
+/// `state` guards the followed collections, the ends of their logs and the file watch. Commits wait for its lock, so the
+/// lock is never held during a read, a signal or a call of the file watch. Step 2 runs on the writing connection, step 3
+/// on the queue of the file watch, steps 1 and 4 on any thread.
 final class SQLiteWatch: Sendable {
 
     private struct Followed: Sendable {
@@ -32,7 +32,7 @@ final class SQLiteWatch: Sendable {
         var isClosed = false
         var surroundings = FileWatch.Surroundings()
 
-        var isHeard: Bool { !isClosed && followed.values.contains { $0.signals.areHeard } }
+        var hasFollowers: Bool { !isClosed && followed.values.contains { $0.signals.areHeard } }
     }
 
     private let state = Locked(State())
@@ -60,13 +60,13 @@ final class SQLiteWatch: Sendable {
     func signals(for table: SQLiteTable, excluding origin: StorageOrigin? = nil) -> AsyncStream<Void> {
         let signals = state.withLock { state in
             if let followed = state.followed[table.name] { return followed.signals }
-            let signals = ChangeSignals(silenced: { [weak self] in self?.watchIfHeard() })
+            let signals = ChangeSignals(silenced: { [weak self] in self?.updateFileWatch() })
             state.followed[table.name] = Followed(log: table.log, signals: signals)
             if state.isClosed { signals.finish() }
             return signals
         }
         let stream = signals.stream(excluding: origin)
-        watchIfHeard()
+        updateFileWatch()
         return stream
     }
 
@@ -78,7 +78,7 @@ final class SQLiteWatch: Sendable {
             guard let followed = state.followed[table.name] else { return (nil, nil) }
             guard let span else { return (followed.signals, nil) }
             state.followed[table.name]?.end = span.after
-            // If all changes before it have been signalled, it is the only news.
+            // If all changes before the commit have been signalled, only its own origin is new.
             return (followed.signals, followed.end == span.before ? span.origin : nil)
         }
         signals?.send(changeBy: origin)
@@ -92,7 +92,7 @@ final class SQLiteWatch: Sendable {
             return (state.followed, state.fileWatch)
         }
         fileWatch?.cancel()
-        for one in followed.values { one.signals.finish() }
+        for collection in followed.values { collection.signals.finish() }
     }
 
     private enum Step {
@@ -102,12 +102,14 @@ final class SQLiteWatch: Sendable {
     }
 
     /// Starts or cancels the file watch, so that it runs while there are followers.
-    private func watchIfHeard() {
+    private func updateFileWatch() {
         while true {
             let step = state.withLock { state -> Step in
-                let isHeard = state.isHeard
-                if isHeard, state.fileWatch == nil, let core = state.core { return .begin(core, state.surroundings) }
-                guard !isHeard, let fileWatch = state.fileWatch else { return .nothing }
+                let hasFollowers = state.hasFollowers
+                if hasFollowers, state.fileWatch == nil, let core = state.core {
+                    return .begin(core, state.surroundings)
+                }
+                guard !hasFollowers, let fileWatch = state.fileWatch else { return .nothing }
                 state.fileWatch = nil
                 return .end(fileWatch)
             }
@@ -122,7 +124,7 @@ final class SQLiteWatch: Sendable {
                 ) { [weak self] in self?.check() }
                 // Another thread may have started one, or the followers may be gone.
                 let isWanted = state.withLock { state in
-                    guard state.isHeard, state.fileWatch == nil else { return false }
+                    guard state.hasFollowers, state.fileWatch == nil else { return false }
                     state.fileWatch = fileWatch
                     return true
                 }
@@ -139,7 +141,7 @@ final class SQLiteWatch: Sendable {
                 try SQLiteFile.checkPlace(in: db)
                 guard try versions.haveChanged(in: db) else { return nil }
                 // Only now: a follower that comes later reads earlier changes by itself.
-                return try heard().mapValues { try $0.log.endIfThere(in: db) }
+                return try collectionsWithFollowers().mapValues { try $0.log.endIfThere(in: db) }
             }
             for (table, end) in ends ?? [:] { found(end, of: table) }
         } catch {
@@ -148,11 +150,11 @@ final class SQLiteWatch: Sendable {
                 "A followed file could not be read.",
                 metadata: ["file": "\(core.url.path)", "error": "\(error)"]
             )
-            for followed in heard().values { followed.signals.send() }
+            for followed in collectionsWithFollowers().values { followed.signals.send() }
         }
     }
 
-    private func heard() -> [String: Followed] {
+    private func collectionsWithFollowers() -> [String: Followed] {
         state.withLock { $0.followed.filter { $0.value.signals.areHeard } }
     }
 

@@ -11,10 +11,10 @@ import Musl
 
 extension StorageError {
 
-    /// Says in a storage error what an operation on a database file failed with.
+    /// The storage error for an error of an operation on a database file.
     ///
     /// - Parameters:
-    ///   - error: What was thrown. A storage error stays what it is, but learns its file.
+    ///   - error: The error. A storage error is returned with the file added.
     ///   - file: The database file.
     static func sqlite(_ error: any Error, file: URL) -> StorageError {
         if var error = error as? StorageError {
@@ -26,39 +26,39 @@ extension StorageError {
         }
         if databaseError.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
             let message =
-                "A program was stopped in the midst of a write. Open the file for writing to undo that, then read."
+                "A program was stopped during a write. Open the file for writing once to roll it back, then read."
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
         }
         if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(file, databaseError) {
             return error
         }
-        // There is no room for the index of the log.
+        // There is no space for the index of the WAL.
         let isFull = databaseError.extendedResultCode == .SQLITE_IOERR_SHMSIZE
         let (code, message) = description(of: isFull ? .SQLITE_FULL : databaseError.resultCode)
         return StorageError(code, message, file: file, cause: databaseError)
     }
 
-    /// Recognises a write that went over a quota or a limit on the size of files, which SQLite reports like any other
-    /// failed write, and without the operating system's reason. `errno` still has it if this is asked at once, on the
-    /// thread that wrote.
+    /// Recognises a write that exceeded a quota or a limit on the size of files, which SQLite reports like any other
+    /// failed write, without the operating system's reason. `errno` still contains the reason if this is called
+    /// immediately, on the thread that wrote.
     ///
-    /// - Returns: `nil` if it was something else.
+    /// - Returns: `nil` for any other error.
     static func limitReached(_ error: any Error, file: URL? = nil) -> StorageError? {
         guard let error = error as? DatabaseError, error.extendedResultCode == .SQLITE_IOERR_WRITE,
             [EFBIG, EDQUOT, ENOSPC].contains(errno)
         else { return nil }
         return StorageError(
             .storageFull,
-            "A quota or a limit on the size of files is reached. Nothing that was stored is lost.",
+            "A quota or a limit on the size of files is reached. No stored item is lost.",
             file: file,
             cause: error
         )
     }
 
-    /// Recognises that a file could not be opened because too many are open. SQLite does not report the operating system's
-    /// reason, and `errno` may be left from an earlier call. Another attempt to open a file reports the reason.
+    /// Recognises that a file could not be opened because too many are open. SQLite does not report the operating
+    /// system's reason, and `errno` may be that of an earlier call. Another attempt to open a file reports the reason.
     ///
-    /// - Returns: `nil` if it was something else.
+    /// - Returns: `nil` for any other error.
     private static func tooManyFiles(_ file: URL, _ cause: DatabaseError) -> StorageError? {
         let descriptor = open("/", O_RDONLY | O_CLOEXEC)
         let number = errno
@@ -75,23 +75,23 @@ extension StorageError {
     private static func description(of result: ResultCode) -> (Code, String) {
         switch result {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            (.locked, "The database stayed locked by another program. Try again when that one is done.")
+            (.locked, "Another program kept the database locked. Try again when that program is done.")
         case .SQLITE_FULL:
-            (.storageFull, "The volume is full. Make room and write again; nothing that was stored is lost.")
+            (.storageFull, "The volume is full. Make room and write again; no stored item is lost.")
         case .SQLITE_READONLY:
             (.readOnly, "The database or its folder cannot be written to. Check their permissions.")
         case .SQLITE_PERM, .SQLITE_AUTH:
             (.permissionDenied, "Access to the database is denied. Check its permissions.")
         case .SQLITE_CORRUPT:
-            (.damaged, "The database is damaged. Nothing was changed; keep a copy before trying to repair it.")
+            (.damaged, "The database is damaged. Nothing was changed; copy it before you try to repair it.")
         case .SQLITE_NOTADB:
             (.damaged, "The file is not an SQLite database, or its beginning is damaged. Nothing was changed.")
         case .SQLITE_CANTOPEN:
             (.cannotOpen, "The database could not be opened. Check that its folder exists and can be written to.")
         case .SQLITE_MISUSE:
-            (.cannotOpen, "The database was closed. Open it anew.")
+            (.cannotOpen, "The database was closed. Open it again.")
         case .SQLITE_TOOBIG:
-            (.tooLarge, "The key or value is larger than SQLite can hold.")
+            (.tooLarge, "The key or value is larger than SQLite supports.")
         case .SQLITE_IOERR:
             (.inputOutput, "Reading or writing the database file failed.")
         default:

@@ -5,10 +5,10 @@ import GRDB
 /// So the log contains what any program writes, including programs that don't know this package. SQLite's triggers also
 /// bound it: each one removes the rows that have become too old.
 ///
-/// A row is a change. Its number is greater by one than that of the row before, and is never reused, because the last row
-/// is never removed. Its nonce is random. The first row, number 0, marks the beginning. A position in the log is a row: if
-/// the log contains a row with the number and the nonce of a cursor, it is the log that the cursor was read from, and it
-/// still reaches back to the cursor.
+/// A row is a change. Its number is greater by one than that of the row before, and is never reused, because the last
+/// row is never removed. Its nonce is random. The first row, number 0, marks the beginning. A position in the log is a
+/// row: if the log contains a row with the number and the nonce of a cursor, it is the log that the cursor was read
+/// from, and it still reaches back to the cursor.
 ///
 /// Triggers don't know the origin of a change. A transaction of this package adds it to the rows that the triggers have
 /// written; see ``SQLiteLogs``. The rows of other programs have none.
@@ -72,8 +72,8 @@ final class SQLiteChangeLog: Sendable {
     /// The form of the log, `nil` if the log or a part of what writes it is missing. It depends on the schema alone.
     ///
     /// The log must be newer than its table: a program that recreates the table, as SQLite advises for changes that
-    /// `ALTER TABLE` doesn't support, may restore the triggers, but not the changes made in the meantime. Compacting and
-    /// copying a file keep the order.
+    /// `ALTER TABLE` doesn't support, may restore the triggers, but not the changes made in the meantime. Compacting
+    /// and copying a file keep the order.
     func form(in db: Database) throws -> Form? {
         // In constant time, unlike the rest, which only files with logs need.
         let columns = try String.fetchAll(
@@ -104,7 +104,8 @@ final class SQLiteChangeLog: Sendable {
     /// known in advance what the triggers will write.
     ///
     /// Other triggers would have other effects. With foreign keys, SQLite itself may change a table when another one
-    /// changes. In a table that another program has created, keys may compare differently, or a row may replace another.
+    /// changes. In a table that another program has created, keys may compare differently, or a row may replace
+    /// another.
     func isOnlyEffect(in db: Database) throws -> Bool {
         guard try form(in: db) == .current, try end(in: db) != nil else { return false }
         let isOnly = try Bool.fetchOne(
@@ -189,7 +190,7 @@ extension SQLiteChangeLog {
         let written = adding(Change.written, of: "NEW")
         let removed = adding(Change.removed, of: "OLD")
         // An update that turns a row into another item: another program has changed the key, or this package has added
-        // the kind to a row of Bodega.
+        // the kind to a row of Bodega 2.
         let isAnother = "NEW.key IS NOT OLD.key OR ifnull(NEW.kind, 0) <> ifnull(OLD.kind, 0)"
         let isNoMove = "NEW.key IS OLD.key OR NEW.key NOT IN (\(SQLiteKey.detours(of: "OLD.key")))"
         // Only updates of these columns can replace a row, so the triggers don't slow down other updates.

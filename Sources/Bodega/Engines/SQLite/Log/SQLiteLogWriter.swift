@@ -3,9 +3,9 @@ import GRDB
 
 /// Writes a collection's log instead of its triggers, which cost a large batch about as much as its items do.
 ///
-/// SQLite can disable triggers on one connection. This package does so only during one batch, inside of a transaction, if
-/// the triggers would have no other effect than their rows; see ``SQLiteChangeLog/isOnlyEffect(in:)``. That is checked for
-/// each batch and not cached, so it cannot become stale. All other writes run the triggers.
+/// SQLite can disable triggers on one connection. This package does so only during one batch, inside of a transaction,
+/// if the triggers would have no other effect than their rows; see ``SQLiteChangeLog/isOnlyEffect(in:)``. That is
+/// checked for each batch and not cached, so it cannot become stale. All other writes run the triggers.
 final class SQLiteLogWriter {
 
     /// The minimum number of rows for bypassing triggers. To check whether that is possible, and to prepare the

@@ -2,23 +2,23 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A database file, open through SQLite but looked at past it: its bytes and its lock, not its pages.
+/// Access to the bytes and the lock of a database file, through a file handle of SQLite but bypassing its pages.
 ///
-/// A program must not open and close a database's file by itself: closing takes away the locks that connections of the
-/// same process hold on it, because POSIX ties them to the process ("How To Corrupt An SQLite Database File", section
-/// 2.2). SQLite's own file handles keep count of them, so this one borrows such a handle.
+/// A program must not open and close a database file by itself: closing releases the locks that connections of the same
+/// process hold on it, because POSIX ties them to the process ("How To Corrupt An SQLite Database File", section 2.2).
+/// SQLite counts the locks of its own file handles, so this uses such a handle.
 ///
-/// The connection is to a file that "does not change", so it takes no locks by itself and creates nothing.
+/// The connection opens the file as immutable, so it takes no locks by itself and creates nothing.
 final class SQLiteRawFile {
     private let connection: OpaquePointer
     private let file: UnsafeMutablePointer<sqlite3_file>
 
-    /// Where the file itself is, behind symbolic links: SQLite keeps the log beside it.
+    /// The location of the file itself, with symbolic links resolved: SQLite keeps the WAL beside it.
     let path: String
 
     /// Opens a file for reading.
     ///
-    /// - Parameter path: The path of a file that is there.
+    /// - Parameter path: The path of an existing file.
     /// - Throws: A ``StorageError`` if it can't be opened.
     init(path: String) throws {
         var opened: OpaquePointer?
@@ -33,7 +33,7 @@ final class SQLiteRawFile {
         else {
             sqlite3_close(opened)
             throw StorageError(
-                .cannotOpen, "SQLite does not give access to the file.", file: URL(fileURLWithPath: path))
+                .cannotOpen, "The system's SQLite does not give access to the file.", file: URL(fileURLWithPath: path))
         }
         self.connection = opened
         self.file = pointer
@@ -44,7 +44,7 @@ final class SQLiteRawFile {
         sqlite3_close(connection)
     }
 
-    /// The bytes of a part of the file, as many as there are.
+    /// The bytes in a range of the file; fewer if the file is shorter.
     func bytes(_ range: Range<Int>) throws -> [UInt8] {
         var size: sqlite3_int64 = 0
         guard let methods = file.pointee.pMethods?.pointee, methods.xFileSize(file, &size) == SQLITE_OK else {
@@ -59,24 +59,24 @@ final class SQLiteRawFile {
         return bytes
     }
 
-    /// Keeps others from changing the database's mode, from emptying its log in the end, and from changing it at all unless
-    /// that goes through the log.
+    /// Prevents other programs from changing the database's mode, from removing its WAL, and from changing it other
+    /// than through the WAL.
     ///
-    /// - Throws: GRDB's `DatabaseError` with `SQLITE_BUSY` if somebody just does one of these.
+    /// - Throws: GRDB's `DatabaseError` with `SQLITE_BUSY` if another program is doing one of these.
     func lock() throws {
         guard let methods = file.pointee.pMethods?.pointee else { return }
         let result = methods.xLock(file, SQLITE_LOCK_SHARED)
         if result != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: result)) }
     }
 
-    /// Gives up the lock.
+    /// Releases the lock.
     func unlock() {
         _ = file.pointee.pMethods?.pointee.xUnlock(file, SQLITE_LOCK_NONE)
     }
 
-    /// The URI by which SQLite opens a file in a special way, see https://www.sqlite.org/uri.html
+    /// The URI of a file with a query for SQLite, see https://www.sqlite.org/uri.html
     static func uri(_ path: String, _ query: String) -> String {
-        // Everything but these would be safe too, but the fewer escapes, the easier a message is to read.
+        // Escaping more would be safe, too, but make messages harder to read.
         let escaped = path.utf8.reduce(into: "") { text, byte in
             switch byte {
             case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"): text += "%" + String(byte, radix: 16)
@@ -84,7 +84,7 @@ final class SQLiteRawFile {
             default: text += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16)
             }
         }
-        // Two slashes in front would begin an authority.
+        // Two leading slashes would begin an authority.
         return "file:" + (escaped.hasPrefix("//") ? "//" : "") + escaped + "?" + query
     }
 }

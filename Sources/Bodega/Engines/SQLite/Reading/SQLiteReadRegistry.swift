@@ -9,15 +9,23 @@ import Glibc
 import Musl
 #endif
 
-/// Keeps a process from beginning to write to a file by what it has opened for reading only.
+/// Prevents a process from writing to a file through an index that it has opened for reading only.
 ///
-/// Connections of one process share the index of the log as the first of them opened it, so if that one may not write,
-/// none may. And a reader of what a crash has left takes away the locks of the whole process when it closes. So a file is
-/// closed by its readers before it is opened for writing; they open it anew with their next read, and share what the writer
-/// has opened.
+/// Connections of one process share the index of the WAL as the first of them opened it, so if that one may not write,
+/// none may. And a session in the state `.abandoned` releases the locks of the whole process when it closes the file.
+/// So:
+///
+/// 1. A writer announces itself, so that no reader opens the file any more.
+/// 2. It asks the readers that have the file open to close it. Each finishes its read first, which may open the file
+///    again.
+/// 3. When no reader has the file open, the writer opens it.
+/// 4. The readers open it again with their next read, and share the index that the writer has opened.
+///
+/// `files` guards the table of files, and the condition of each file guards its users. A reader opens a file, and a
+/// writer does so in step 3, while the condition is locked. It is not locked while a reader closes the file.
 enum SQLiteReadRegistry {
 
-    /// What tells files apart, whatever their paths.
+    /// Identifies a file, independently of its path.
     struct Identity: Hashable {
         private let device: dev_t
         private let number: ino_t
@@ -35,20 +43,21 @@ enum SQLiteReadRegistry {
         weak var reader: SQLiteReader?
     }
 
-    /// Who uses a file. Whoever opens it holds the lock meanwhile.
+    /// The users of a file.
     private struct Users {
         /// The readers that have the file open.
         var readers: [ObjectIdentifier: Entry] = [:]
-        /// How often a reader has closed the file.
+        /// The number of times that a reader has closed the file.
         var closings = 0
-        /// How many wait until no reader has the file open. No other reader opens it meanwhile, or they could wait forever.
+        /// The number of writers that wait until no reader has the file open. Other readers don't open it in the
+        /// meantime, or the writers could wait forever.
         var waitingWriters = 0
-        /// The readers that are waited for just now, with how many wait. These may open the file anew, since whoever waits for
-        /// them closes it again; they may be in the middle of a read that can't end otherwise.
+        /// The readers that writers wait for, with the number of those writers. They may open the file again, because
+        /// the writers close it afterwards; they may be in the middle of a read that can't end otherwise.
         var awaited: [ObjectIdentifier: Int] = [:]
     }
 
-    /// The users of a file, and a bell that rings when a reader has closed it.
+    /// The users of a file, and a condition that is signalled when a reader has closed it.
     private final class Watched: @unchecked Sendable {
         // @unchecked because every access to `users` holds `condition`.
         private let condition = NSCondition()
@@ -69,24 +78,24 @@ enum SQLiteReadRegistry {
             condition.broadcast()
         }
 
-        /// Waits until readers have closed the file more often than so many times.
+        /// Waits until the number of closings exceeds a number.
         func wait(forClosingAfter closings: Int) {
             condition.lock()
             defer { condition.unlock() }
             while users.closings == closings { condition.wait() }
         }
 
-        /// Lets a reader close the file, when it has ended what it does.
+        /// Makes a reader close the file, after its current read.
         func release(_ reader: SQLiteReader) throws {
             let identifier = ObjectIdentifier(reader)
             withLock { $0.awaited[identifier, default: 0] += 1 }
             defer { withLock { $0.awaited[identifier] = $0.awaited[identifier].flatMap { $0 > 1 ? $0 - 1 : nil } } }
-            // Without the lock, because the reader may want that.
+            // Without the lock, because the reader may need it.
             try reader.release()
         }
     }
 
-    /// There are as many as files that the process has ever used; they are small.
+    /// One for each file that the process has ever used; they are small.
     private static let files = Locked<[Identity: Watched]>([:])
 
     private static func watched(_ identity: Identity) -> Watched {
@@ -98,9 +107,9 @@ enum SQLiteReadRegistry {
         }
     }
 
-    /// Opens a file for reading only, while nobody in the process opens it for writing.
+    /// Opens a file for reading only, while no writer in the process opens it.
     ///
-    /// - Throws: `SQLITE_BUSY` if somebody waits to open it for writing.
+    /// - Throws: `SQLITE_BUSY` if a writer waits to open it.
     static func opening<Session>(
         _ identity: Identity,
         by reader: SQLiteReader,
@@ -135,7 +144,7 @@ enum SQLiteReadRegistry {
             if let pool { return pool }
             let readers = entries.compactMap(\.reader)
             for reader in readers { try file.release(reader) }
-            // Those that are gone are about to close the file, but have not done so yet.
+            // Readers that were released are about to close the file, but have not done so yet.
             if readers.isEmpty { file.wait(forClosingAfter: closings) }
         }
     }

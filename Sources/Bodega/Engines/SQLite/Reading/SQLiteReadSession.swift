@@ -10,20 +10,26 @@ import Glibc
 import Musl
 #endif
 
-/// A connection that only reads a file, and the lock that keeps true what it takes for granted.
+/// A connection that only reads a file, and the lock that protects its assumptions about the file.
 ///
-/// SQLite creates a log and an index of it to read a file in WAL mode, so which connection can do without depends on
-/// what is there. Each of the four states holds as long as a shared lock on the file is held and one look tells that
-/// it still does:
+/// To read a file in WAL mode, SQLite creates a WAL and an index of it. How a connection can avoid that depends on the
+/// files that exist. With a shared lock on the file, each of the four states lasts until the event in the last column:
 ///
-/// | state         | what is there                     | the connection                                 | over when        |
-/// |---------------|-----------------------------------|------------------------------------------------|------------------|
-/// | `.journal`    | no WAL mode: a file of Bodega 2   | locks as usual                                 | WAL mode is set  |
-/// | `.still`      | WAL mode, no log: nobody uses it  | reads the file alone, as one that won't change | a log appears    |
-/// | `.abandoned`  | a log, but no index: a crash      | keeps an index in memory                       | an index appears |
-/// | `.live`       | a log and an index                | uses them; the index is opened for reading     | never            |
+/// | state        | files                           | connection                                 | ends when        |
+/// |--------------|---------------------------------|--------------------------------------------|------------------|
+/// | `.journal`   | no WAL mode: a file of Bodega 2 | locks as usual                             | WAL mode is set  |
+/// | `.still`     | WAL mode, no WAL: not in use    | reads the file alone, as an immutable one  | a WAL appears    |
+/// | `.abandoned` | a WAL, but no index: a crash    | keeps an index in memory                   | an index appears |
+/// | `.live`      | a WAL and an index              | uses them; the index is opened for reading | never            |
 ///
-/// A log and an index are removed only by who gets the file's exclusive lock, so they don't come and go unseen.
+/// 1. Opening takes the shared lock, determines the state, and opens the connection for it. In the states `.journal`
+///    and `.live`, the lock is released until the next read.
+/// 2. A read takes the lock if necessary, and checks the state.
+/// 3. It reads, and checks the state again. If either check fails, the result is discarded, and the caller opens
+///    another session.
+///
+/// Only a program with the file's exclusive lock removes a WAL and an index, so they can't be replaced unnoticed
+/// between two checks. A session has no lock for its own state: ``SQLiteReader`` uses it from one thread at a time.
 final class SQLiteReadSession {
 
     enum State {
@@ -31,18 +37,18 @@ final class SQLiteReadSession {
     }
 
     private let raw: SQLiteRawFile
-    /// The file, whoever takes its name.
+    /// Identifies the file, even if another file takes its path.
     let identity: SQLiteReadRegistry.Identity
     private let state: State
-    /// The log, if there was one.
+    /// Identifies the WAL, if there was one.
     private let logIdentity: SQLiteReadRegistry.Identity?
     private let queue: DatabaseQueue
-    /// Whether a view stands before a table of Bodega, because that lacks a column.
+    /// Whether a view hides a table of Bodega 2, which lacks a column.
     private let hidesTable: Bool
 
     /// Opens a file.
     ///
-    /// - Throws: What GRDB or ``SQLiteRawFile`` throws, `SQLITE_BUSY` if somebody changes the file just now.
+    /// - Throws: An error of GRDB or ``SQLiteRawFile``, with `SQLITE_BUSY` if another program is changing the file.
     init(path: String, identity: SQLiteReadRegistry.Identity, lockTimeout: TimeInterval) throws {
         let raw = try SQLiteRawFile(path: path)
         try raw.lock()
@@ -57,7 +63,7 @@ final class SQLiteReadSession {
             self.hidesTable = try queue.unsafeRead(SQLiteReadView.hidesTable)
         } catch {
             defer { raw.unlock() }
-            // It failed because somebody came just now: try again, in the other way.
+            // Another program has changed the state in the meantime. The caller tries again.
             if let state, try Self.state(of: raw) != state { throw DatabaseError(resultCode: .SQLITE_BUSY) }
             throw error
         }
@@ -67,21 +73,21 @@ final class SQLiteReadSession {
 
     /// Closes the connection.
     func close() throws {
-        // The connection goes first: in one state, closing it takes all locks of the process on the file away.
+        // The connection first: in one state, closing it releases all locks of the process on the file.
         try queue.close()
         raw.unlock()
     }
 
-    /// Whether the lock is held from one read to the next. The connection itself holds it if the file is live; with a
-    /// journal, others could not write meanwhile.
+    /// Whether the lock is held between reads. In the state `.live`, the connection itself holds it; with a journal, it
+    /// would prevent other programs from writing.
     private var keepsLock: Bool { state == .still || state == .abandoned }
 
-    /// Reads, if what was taken for granted holds.
+    /// Reads, if the state of the file is unchanged.
     ///
     /// - Parameters:
-    ///   - isTransaction: Whether all statements see one moment.
-    ///   - body: Reads. What it returns or throws counts only if the state still holds afterwards.
-    /// - Returns: `nil` if the file has to be opened anew.
+    ///   - isTransaction: Whether all statements read from one snapshot.
+    ///   - body: Reads. Its result counts only if the state is still unchanged afterwards.
+    /// - Returns: `nil` if the file has to be opened again.
     func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value? {
         if !keepsLock { try raw.lock() }
         defer { if !keepsLock { raw.unlock() } }
@@ -94,21 +100,23 @@ final class SQLiteReadSession {
     }
 
     private func holds() throws -> Bool {
-        // The file may have been replaced by another of its name.
+        // The file may have been replaced by another one.
         guard SQLiteReadRegistry.Identity(raw.path) == identity else { return false }
         if hidesTable, try !queue.unsafeRead(SQLiteReadView.isStillNeeded) { return false }
         switch state {
         case .journal: return try Self.state(of: raw) == .journal
         case .still: return !Self.exists(raw.path + "-wal")
         case .abandoned:
-            // The log must be the one that is open, too: another reader of the process may have taken our lock with it.
+            // The WAL must be the open one, too: another reader of the process may have released the lock by closing
+            // it.
             return !Self.exists(raw.path + "-shm") && SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
         case .live: return true
         }
     }
 
     private static func state(of raw: SQLiteRawFile) throws -> State {
-        // The read version of the file format; 2 is WAL, see https://www.sqlite.org/fileformat.html#file_format_version_numbers
+        // The read version of the file format; 2 is WAL, see
+        // https://www.sqlite.org/fileformat.html#file_format_version_numbers
         guard try raw.bytes(19..<20) == [2] else { return .journal }
         guard exists(raw.path + "-wal") else { return .still }
         return exists(raw.path + "-shm") ? .live : .abandoned
@@ -120,7 +128,8 @@ final class SQLiteReadSession {
 
     private static func open(_ path: String, _ state: State, _ lockTimeout: TimeInterval) throws -> DatabaseQueue {
         guard sqlite3_compileoption_used("USE_URI") != 0 else {
-            throw StorageError(.cannotOpen, "The system's SQLite can't open files for reading only.")
+            throw StorageError(
+                .cannotOpen, "The system's SQLite can't open files for reading only. Open the file for writing.")
         }
         var configuration = Configuration()
         configuration.label = "emporium.bodega.reading"
@@ -130,7 +139,7 @@ final class SQLiteReadSession {
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             if state == .abandoned {
                 try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-                // Without this the log would be removed in the end if there is nothing in it.
+                // Otherwise closing would remove an empty WAL.
                 var isPersistent: Int32 = 1
                 sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
             }
@@ -140,7 +149,7 @@ final class SQLiteReadSession {
             switch state {
             case .journal: "mode=ro"
             case .still: "mode=ro&immutable=1"
-            // An index in memory needs an exclusive lock, which nobody can get who only reads. Ours is held by `raw`.
+            // An index in memory needs an exclusive lock, which a reader can't get. `raw` holds a shared one.
             case .abandoned: "mode=ro&vfs=unix-none"
             case .live: "mode=ro&readonly_shm=1"
             }

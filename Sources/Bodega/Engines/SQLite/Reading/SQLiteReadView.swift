@@ -1,13 +1,13 @@
 import GRDB
 
-/// Lets statements for our tables read a file in which the unnamed collection's table lacks a column, as Bodega writes
-/// it, or is not there, because the file has named collections only.
+/// Lets the statements of this package read a file in which the unnamed collection's table lacks a column, as Bodega 2
+/// creates it, or doesn't exist, because the file has named collections only.
 ///
-/// Opening such a file for writing adds what is missing. A connection that only reads has a temporary view of the
-/// table's name instead, which lives in its memory.
+/// Opening such a file for writing adds what is missing. A connection that only reads has a temporary view with the
+/// table's name instead, in memory.
 enum SQLiteReadView {
 
-    /// Creates the view if it is needed.
+    /// Creates the view if necessary.
     static func create(in db: Database) throws {
         let columns = try tableColumns(in: db)
         if columns.isSuperset(of: SQLiteTable.referenceColumns) {
@@ -33,7 +33,7 @@ enum SQLiteReadView {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE name = 'data')") ?? false
     }
 
-    /// Whether the table still lacks what the view stands for.
+    /// Whether the table still lacks the column that the view adds.
     static func isStillNeeded(in db: Database) throws -> Bool {
         try !tableColumns(in: db).contains("kind")
     }

@@ -11,9 +11,17 @@ import Glibc
 import Musl
 #endif
 
-/// A database file that is only read. Nothing is created or changed, neither in it nor beside it.
+/// A database file that is opened for reading only. Nothing is created or changed, neither in it nor beside it.
 ///
-/// Reads take turns. Each sees the file as it is at one moment, whoever writes to it.
+/// 1. A read locks `session`, so that reads take turns, and opens a ``SQLiteReadSession`` if there is none.
+/// 2. Opening registers the reader in ``SQLiteReadRegistry``, and fails while a writer of the process waits to open the
+///    file.
+/// 3. The session reads from one snapshot. If other programs begin to use the file in another way, its result is
+///    discarded, the session is closed, and the read continues with step 1.
+/// 4. The session stays open for the next read. A writer that opens the file calls ``release()``, which waits for the
+///    read in progress and closes the session. The next read opens another one.
+///
+/// `session` guards the open session and is locked during reads.
 final class SQLiteReader: Sendable {
     private let path: String
     private let lockTimeout: TimeInterval
@@ -25,7 +33,7 @@ final class SQLiteReader: Sendable {
 
     private let session = Locked(Session())
 
-    /// Names a file, which is opened when it is read.
+    /// Refers to a file, which the first read opens.
     init(path: String, lockTimeout: TimeInterval) {
         self.path = path
         self.lockTimeout = lockTimeout
@@ -35,27 +43,28 @@ final class SQLiteReader: Sendable {
         closeQuietly()
     }
 
-    /// Closes the file where nobody can be told that this fails.
+    /// Closes the file where an error can't be thrown, and logs the error instead.
     func closeQuietly() {
         do {
             try close()
         } catch {
             bodegaLogger.warning(
-                "A file that was read stays open.", metadata: ["file": "\(path)", "error": "\(error)"])
+                "A file that was read could not be closed.", metadata: ["file": "\(path)", "error": "\(error)"])
         }
     }
 
     /// Reads.
     ///
     /// - Parameters:
-    ///   - isTransaction: Whether all statements see one moment; otherwise each does.
-    ///   - body: Reads. It may run more than once, and what it does before the last time doesn't count.
+    ///   - isTransaction: Whether all statements read from one snapshot.
+    ///   - body: Reads. It may run more than once; only the last result counts.
     func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         try session.withLock { session in
             if session.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
-            // SQLite looks whether somebody holds the lock for writing, and then into the journal. Who begins a write in
-            // between looks like who was stopped in the midst of one; see `hasHotJournal` in its pager.c.
-            var looks = 0
+            // SQLite first checks whether a program holds the lock for writing, and then reads the journal. A program
+            // that begins a write in between looks like one that was stopped during a write; see `hasHotJournal` in
+            // pager.c.
+            var attempts = 0
             return try DatabaseError.retryingWhileLocked(path, for: lockTimeout) {
                 while true {
                     do {
@@ -66,12 +75,12 @@ final class SQLiteReader: Sendable {
                         try end(&session)
                         throw DatabaseError(resultCode: .SQLITE_BUSY, message: "\(error)")
                     } catch let error as DatabaseError
-                        where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK && looks < 100
+                        where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK && attempts < 100
                     {
-                        looks += 1
+                        attempts += 1
                         continue
                     }
-                    // Others use it in another way now, which takes another connection.
+                    // Other programs use the file in another way now, which requires another connection.
                     try end(&session)
                 }
             }
@@ -93,8 +102,8 @@ final class SQLiteReader: Sendable {
 
     private func open() throws -> SQLiteReadSession {
         guard let identity = SQLiteReadRegistry.Identity(path) else {
-            // It was there when the engine was made.
-            if errno == ENOENT { throw StorageError(.placeRemoved, "The database was removed. Open it anew.") }
+            // It existed when the engine was created.
+            if errno == ENOENT { throw StorageError(.placeRemoved, "The database was removed. Open it again.") }
             throw StorageError.system(errno, path, "examined")
         }
         return try SQLiteReadRegistry.opening(identity, by: self) {
@@ -109,7 +118,7 @@ final class SQLiteReader: Sendable {
         try current.close()
     }
 
-    /// Whether the index of the log is only being set up by somebody who may write to it.
+    /// Whether another program is creating the index of the WAL, so that the error is temporary.
     private static func mayPass(_ error: DatabaseError) -> Bool {
         [.SQLITE_READONLY_CANTINIT, .SQLITE_READONLY_RECOVERY].contains(error.extendedResultCode)
     }

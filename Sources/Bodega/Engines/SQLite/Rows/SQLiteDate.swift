@@ -1,16 +1,16 @@
 import Foundation
 
-/// The dates of Bodega's SQLite files: UTC in the form `2022-06-22T18:30:00.123`.
+/// The dates in SQLite files of Bodega 2 and of this package: UTC in the form `2022-06-22T18:30:00.123`.
 ///
-/// Calendar arithmetic is by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
-/// (https://howardhinnant.github.io/date_algorithms.html), because a `DateFormatter` costs more than the SQL around it.
+/// The calendar arithmetic is by Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
+/// (https://howardhinnant.github.io/date_algorithms.html), because a `DateFormatter` is slower than the SQL around it.
 enum SQLiteDate {
 
-    /// SQL for the date of now in this form.
+    /// SQL for the current date in this form.
     static let now = "strftime('%Y-%m-%dT%H:%M:%f', 'now')"
 
-    /// Writes a date, rounded to milliseconds and limited to the years 0 to 9999. A date that is not a number becomes the
-    /// first moment of 1970, as on disk.
+    /// Formats a date, rounded to milliseconds and limited to the years 0 to 9999. A date that is not a number becomes
+    /// the first moment of 1970, as in ``DiskStorageEngine``.
     static func text(of date: Date) -> String {
         let milliseconds = clamp(date)
         let seconds = floorDivide(milliseconds, by: 1000)
@@ -48,7 +48,7 @@ enum SQLiteDate {
         }
     }
 
-    /// Reads a date; a missing fraction and a trailing `Z` are accepted.
+    /// Parses a date; a missing fraction and a trailing `Z` are accepted.
     ///
     /// - Returns: `nil` if the text is not a date.
     static func date(of text: String) -> Date? {

@@ -6,24 +6,24 @@ import Glibc
 import Musl
 #endif
 
-/// How a key stands in a row: the text of the `key` column and the number of the `kind` column.
+/// The representation of a key in a row: the text of the `key` column and the number of the `kind` column.
 ///
-/// Bodega's own files know only the text: a hashed and a verbatim key with the same raw value share a row there. Ours
-/// are two items, and the text is the primary key, so one of them must go by another text:
+/// The files of Bodega 2 contain only the text: a hashed and a verbatim key with the same raw value share a row there.
+/// In this package they are two items, and the text is the primary key, so one of them needs another text:
 ///
-/// - A key stands under its raw value, its *home*, where Bodega's statements find it. The home of a URL is its normal form,
-///   so that URLs that differ in nothing else are one item.
-/// - When the home is taken by a key of another kind, a key that isn't hashed stands under its *detour*, a text that
-///   no home can be: the raw value and a suffix with the kind. A hashed key moves the other one there.
+/// - The text of a key is its raw value, its *home*, where the statements of Bodega 2 find it. The home of a URL is its
+///   normal form, so that URLs with the same normal form are one item.
+/// - When a key of another kind is at the home, the text of a key that isn't hashed is its *detour*, which differs from
+///   all homes: the raw value and a suffix with the kind. A hashed key moves the other one there.
 /// - A raw value that itself ends in such a suffix has no home, only a detour.
-/// - A row whose kind is NULL was written by Bodega. It answers to keys of every kind with its raw value and is listed as a
-///   hashed one; writing to it gives it the writer's kind. Bodega's *original* row for a URL stands under the whole URL;
+/// - A row whose kind is NULL was written by Bodega 2. It matches keys of every kind with its raw value, and is listed
+///   as a hashed one; writing to it sets the writer's kind. The text of its *original* row for a URL is the whole URL;
 ///   writing to it moves it to the home.
 struct SQLiteKey {
-    /// The text under which the key stands if it can, `nil` if it has only a detour.
+    /// The preferred text, `nil` if the key has only a detour.
     let home: String?
 
-    /// The text under which Bodega has written the key, if that is not the home.
+    /// The text under which Bodega 2 writes the key, if that is not the home.
     let original: String?
 
     private let key: CacheKey
@@ -36,13 +36,13 @@ struct SQLiteKey {
         original = key.kind == .url && !key.rawValue.hasSameBytes(as: identity) ? key.rawValue : nil
     }
 
-    /// The text under which the key stands when its home is taken.
+    /// The text when another key is at the home.
     var detour: String { identity + Self.suffix(of: key.kind) }
 
     /// The number in the `kind` column.
     var kind: Int { Self.number(of: key.kind) }
 
-    /// The key that stands in a row.
+    /// The key in a row.
     ///
     /// - Parameters:
     ///   - text: The row's `key`.
@@ -69,7 +69,7 @@ struct SQLiteKey {
 
     private static let marker = "\u{0}emporium:"
 
-    /// SQL for the detours that an item's row can be moved to from its home.
+    /// SQL for the detours to which a row can move from its home.
     ///
     /// - Parameter home: SQL for the home.
     static func detours(of home: String) -> String {
@@ -83,11 +83,11 @@ struct SQLiteKey {
     }
 
     private static func endsLikeDetour(_ text: String) -> Bool {
-        // Hardly any key holds a NUL, so this settles it for the rest.
-        let holdsNUL = text.utf8.withContiguousStorageIfAvailable { bytes in
+        // Hardly any key contains a NUL, so this is enough for most keys.
+        let containsNUL = text.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
         }
-        guard holdsNUL ?? text.utf8.contains(0) else { return false }
+        guard containsNUL ?? text.utf8.contains(0) else { return false }
         return CacheKey.Kind.allCases.contains { kind in
             let suffix = suffix(of: kind).utf8
             return text.utf8.count >= suffix.count && text.utf8.suffix(suffix.count).elementsEqual(suffix)

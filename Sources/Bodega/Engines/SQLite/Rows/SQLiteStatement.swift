@@ -4,9 +4,9 @@ import GRDBSQLite
 
 /// A prepared statement of a connection, driven through SQLite's own interface.
 ///
-/// GRDB prepares and caches the statement. Binding and stepping bypass GRDB, because this package compares its speed with
-/// that of SQLite's own interface. Texts and blobs are bound without a copy while a closure runs; the caller resets the
-/// statement before that closure ends, or at least before the next one.
+/// GRDB prepares and caches the statement. Binding and stepping bypass GRDB, because this package compares its speed
+/// with that of SQLite's own interface. Texts and blobs are bound without a copy while a closure runs; the caller
+/// resets the statement before that closure ends, or at least before the next one.
 struct SQLiteStatement {
     private let statement: Statement
     private let connection: OpaquePointer

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 
 /// The register of a file's named collections. Each has a table of its own, named after its number, because SQLite
-/// tells names of tables apart by fewer characters than we do names of collections.
+/// ignores the case of table names, while names of collections are compared byte by byte.
 ///
-/// Names are bound and read with their length, as keys are: GRDB takes a text to end at its first NUL.
+/// Names are bound and read with their length, as keys are: to GRDB, a text ends at its first NUL.
 enum SQLiteCollections {
 
-    /// The names in the order in which the collections were created.
+    /// The names, in the order in which the collections were created.
     static func names(in db: Database) throws -> [String] {
         guard try exists(in: db) else { return [] }
         let statement = try SQLiteStatement("SELECT name FROM emporium_collections ORDER BY id", in: db)
@@ -22,7 +22,7 @@ enum SQLiteCollections {
         try Row.fetchOne(db, sql: "PRAGMA table_info(emporium_collections)") != nil
     }
 
-    /// The table of a collection that exists.
+    /// The table of a collection, `nil` if the register doesn't contain it.
     static func table(of name: String, in db: Database) throws -> SQLiteTable? {
         guard try exists(in: db) else { return nil }
         let statement = try SQLiteStatement("SELECT id FROM emporium_collections WHERE name = ?1", in: db)
@@ -31,7 +31,7 @@ enum SQLiteCollections {
         return id.map { SQLiteTable(name: "emporium_collection_\($0)") }
     }
 
-    /// Enters a collection into the register, inside of a transaction.
+    /// Adds a collection to the register, inside of a transaction.
     static func add(_ name: String, in db: Database) throws {
         try db.execute(
             sql: "CREATE TABLE IF NOT EXISTS emporium_collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"

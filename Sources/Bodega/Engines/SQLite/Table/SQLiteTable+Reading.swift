@@ -19,7 +19,7 @@ extension SQLiteTable {
         return items
     }
 
-    /// Those of the keys that have a row, in their order.
+    /// The keys that have a row, in the given order.
     func existing(among keys: [CacheKey], in db: Database) throws -> [CacheKey] {
         let lookup = try Lookup(queries.existence, in: db)
         return try keys.filter { key in try lookup.row(of: key) { _ in true } ?? false }
@@ -54,7 +54,7 @@ extension SQLiteTable {
     private static func dates(of key: CacheKey, in row: SQLiteStatement, from column: Int32) throws -> StorageDates {
         let texts = (row.text(at: column), row.text(at: column + 1))
         guard let createdAt = SQLiteDate.date(of: texts.0), let updatedAt = SQLiteDate.date(of: texts.1) else {
-            throw StorageError(.damaged, "The item's dates \(texts) are not dates. Write it anew.", key: key)
+            throw StorageError(.damaged, "The item has invalid dates \(texts). Rewrite the item.", key: key)
         }
         return StorageDates(createdAt: createdAt, updatedAt: updatedAt)
     }
@@ -83,7 +83,7 @@ extension SQLiteTable {
         return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
     }
 
-    /// Reads every row, in the order of the row ids: they grow with each insertion and stay when a row is updated.
+    /// Reads every row, in the order of the row ids: they increase with each insertion, and updates keep them.
     private func allRows<Element>(
         selecting columns: String,
         in db: Database,
@@ -94,8 +94,10 @@ extension SQLiteTable {
         var elements: [Element] = []
         while try statement.step() { elements.append(try element(statement)) }
         if elements.isEmpty, try count(in: db) > 0 {
-            // The rows are gone, but the index over their keys still has them: the first page of the table is damaged.
-            throw StorageError(.damaged, "The database has lost the items that its index lists. Nothing was changed.")
+            // The rows are gone, but the index of their keys still lists them: the first page of the table is damaged.
+            throw StorageError(
+                .damaged, "The database has lost the items that its index lists. Nothing was changed. Restore a backup."
+            )
         }
         return elements
     }

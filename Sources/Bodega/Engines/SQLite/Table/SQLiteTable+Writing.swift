@@ -135,7 +135,7 @@ extension SQLiteTable {
                 try upsert.bind(kind, at: 4)
                 boundKind = kind
             }
-            // A row of Bodega turns into another item if it gets a kind other than hashed.
+            // A row of Bodega 2 turns into another item if it gets a kind other than hashed.
             if kind != 0 { try log?.addRemoval(of: text, where: "kind IS NULL") }
             defer { upsert.reset() }
             let isWritten = try upsert.bind(text, at: 1) {
@@ -154,8 +154,8 @@ extension SQLiteTable {
             }
         }
 
-        /// Merges the row of a URL and Bodega's original row for it. If only the original row exists, it keeps its place in
-        /// the order.
+        /// Merges the row of a URL and the original row of Bodega 2 for it. If only the original row exists, it keeps
+        /// its place in the order.
         ///
         /// - Returns: The text of the row, which may not exist yet.
         private func settle(_ position: SQLiteKey, _ original: String) throws -> String {

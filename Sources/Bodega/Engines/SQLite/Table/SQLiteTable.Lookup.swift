@@ -2,22 +2,22 @@ import GRDB
 
 extension SQLiteTable {
 
-    /// Finds the rows of keys; ``SQLiteKey`` says where they can stand.
+    /// Finds the rows of keys. ``SQLiteKey`` describes where they can be.
     struct Lookup {
 
-        /// The statements that find a row, written out once for each table.
+        /// The statements that find a row, built once for each table.
         struct Query: Sendable {
-            /// For hashed keys: they stand in one place only.
+            /// For hashed keys, which have only one place.
             let hashed: String
 
-            /// For the others. A row of their kind, wherever it stands, comes before one of Bodega's.
+            /// For other keys. A row of their kind, in any place, takes precedence over one of Bodega 2.
             let other: String
 
-            /// For URLs that Bodega has written under another text. The row that was written last counts.
+            /// For URLs that Bodega 2 writes under another text. The row that was written last counts.
             let url: String
 
             /// - Parameters:
-            ///   - columns: What to select.
+            ///   - columns: The columns to select.
             ///   - table: The table's name, quoted.
             init(_ columns: String, from table: String) {
                 hashed = "SELECT \(columns) FROM \(table) WHERE key = ?1 AND (kind IS NULL OR kind = 0)"
@@ -46,8 +46,8 @@ extension SQLiteTable {
 
         /// Runs a closure on the row of a key.
         ///
-        /// - Parameter body: Reads the row that the statement stands on.
-        /// - Returns: What the closure returns, or `nil` if the key has no row.
+        /// - Parameter body: Reads the statement's current row.
+        /// - Returns: The closure's result, or `nil` if the key has no row.
         @discardableResult
         func row<Result>(of key: CacheKey, _ body: (SQLiteStatement) throws -> Result) throws -> Result? {
             let position = SQLiteKey(key)

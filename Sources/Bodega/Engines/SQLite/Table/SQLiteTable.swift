@@ -3,26 +3,26 @@ import GRDB
 
 /// The table of one collection and the statements on it.
 ///
-/// The layout is Bodega's, with one column more, so that files are understood on both sides.
+/// The layout is that of Bodega 2 with one more column, so that both can use the file.
 struct SQLiteTable: Sendable {
     /// The table's name, quoted.
     let name: String
 
-    /// The table's name as it is.
+    /// The table's name, unquoted.
     let plainName: String
 
     let queries: Queries
 
-    /// The log of the collection's changes, which may not be there.
+    /// The log of the collection's changes, which may not exist.
     let log: SQLiteChangeLog
 
     /// The statement that writes an item unless the row with its text belongs to a key of another kind.
     let upsert: String
 
-    /// The same for an item that has dates: the fifth parameter is when it was first written.
+    /// The same for an item with dates: the fifth parameter is the date of its first write.
     let datedUpsert: String
 
-    /// - Parameter name: The table's name as it is.
+    /// - Parameter name: The table's name, unquoted.
     init(name: String) {
         plainName = name
         let name = "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
@@ -41,10 +41,10 @@ struct SQLiteTable: Sendable {
         datedUpsert = upsert(created: "?5", alsoSetting: ", createdAt = excluded.createdAt")
     }
 
-    /// The collection that Bodega knows.
+    /// The unnamed collection, which is the one that Bodega 2 knows.
     static let standard = SQLiteTable(name: "data")
 
-    /// Creates the table, or adds the column that a table of Bodega lacks. Does nothing to a table that has all.
+    /// Creates the table, or adds the column that a table of Bodega 2 lacks. Does nothing to a complete table.
     func create(in db: Database) throws {
         try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(definition)")
         if try !columns(in: db).contains("kind") {
@@ -52,14 +52,14 @@ struct SQLiteTable: Sendable {
         }
     }
 
-    /// Whether the table is there, with or without the column that a table of Bodega lacks.
+    /// Whether the table exists, with or without the column that a table of Bodega 2 lacks.
     ///
-    /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
     func exists(in db: Database) throws -> Bool {
-        try areThere(columns(in: db))
+        try exists(with: columns(in: db))
     }
 
-    private func areThere(_ columns: Set<String>) throws -> Bool {
+    private func exists(with columns: Set<String>) throws -> Bool {
         if columns.isEmpty { return false }
         if columns.isSuperset(of: Self.referenceColumns) { return true }
         throw StorageError(
@@ -68,9 +68,9 @@ struct SQLiteTable: Sendable {
         )
     }
 
-    /// What stands behind `CREATE TABLE`, as SQLite keeps it.
+    /// The text after `CREATE TABLE`, as SQLite keeps it.
     ///
-    /// The dates have defaults for the first Bodega, which leaves `createdAt` out. We set all columns.
+    /// The dates have defaults for Bodega 2, which omits `createdAt`. This package sets all columns.
     private var definition: String { definition(ofDates: "TEXT NOT NULL DEFAULT (\(SQLiteDate.now))") }
 
     private func definition(ofDates date: String) -> String {
@@ -85,9 +85,9 @@ struct SQLiteTable: Sendable {
         """
     }
 
-    /// Whether the table is one that the first Bodega cannot insert into, because an earlier version of ours created it.
+    /// Whether Bodega 2 cannot insert into the table, because an earlier version of this package has created it.
     func lacksDefaults(in db: Database) throws -> Bool {
-        // Reading this is in constant time, unlike the rest, which only old files need.
+        // In constant time, unlike the rest, which only old files need.
         let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))")
         guard columns.contains(where: { $0["name"] == "createdAt" && $0["dflt_value"] == nil }) else { return false }
         let found = try String.fetchOne(
@@ -98,10 +98,10 @@ struct SQLiteTable: Sendable {
         return found == "CREATE TABLE " + definition(ofDates: "TEXT NOT NULL")
     }
 
-    /// Gives the dates their defaults in a table that lacks them, inside of a transaction.
+    /// Adds the defaults of the dates to a table that lacks them, inside of a transaction.
     ///
     /// Only the table's definition changes, and no row, index or trigger: this is the second procedure of
-    /// https://www.sqlite.org/lang_altertable.html#otheralter, which SQLite gives for changing default values.
+    /// https://www.sqlite.org/lang_altertable.html#otheralter, which SQLite recommends for changing default values.
     func addDefaults(in db: Database) throws {
         let version = try SQLiteChangeLog.schemaVersion(in: db)
         try db.execute(sql: "PRAGMA writable_schema = ON")
@@ -110,22 +110,22 @@ struct SQLiteTable: Sendable {
                 sql: "UPDATE main.sqlite_master SET sql = ? WHERE type = 'table' AND name = ?",
                 arguments: ["CREATE TABLE " + definition, plainName]
             )
-            // All connections, of all programs, read the schema again.
+            // Makes all connections of all programs parse the schema again.
             try db.execute(sql: "PRAGMA schema_version = \(version + 1)")
         }
         try db.execute(sql: "PRAGMA writable_schema = OFF")
         try result.get()
     }
 
-    /// Whether the table is there with all its columns.
+    /// Whether the table exists with all its columns.
     ///
-    /// - Throws: ``StorageError/Code/cannotOpen`` if the table is somebody else's.
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
     func isComplete(in db: Database) throws -> Bool {
         let columns = try columns(in: db)
-        return try areThere(columns) && columns.contains("kind")
+        return try exists(with: columns) && columns.contains("kind")
     }
 
-    /// The columns of a table of Bodega.
+    /// The columns of a table of Bodega 2.
     static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
 
     private func columns(in db: Database) throws -> Set<String> {

@@ -1,0 +1,77 @@
+#if Postgres
+import Bodega
+import Dispatch
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The Dispatch sources of a socket, which call a handler when the socket can be read or written.
+///
+/// They watch a duplicate of the descriptor, so that libpq may close its own at any time.
+///
+/// @unchecked because the owner accesses the two flags only under its own lock.
+final class SocketSources: @unchecked Sendable {
+
+    let descriptor: Int32
+    private let reading: any DispatchSourceRead
+    private let writing: any DispatchSourceWrite
+
+    /// Whether the handler is called when the socket can be read.
+    var watchesReading = false {
+        didSet { Self.set(reading, isOn: watchesReading, wasOn: oldValue) }
+    }
+
+    /// Whether the handler is called when the socket can be written.
+    var watchesWriting = false {
+        didSet { Self.set(writing, isOn: watchesWriting, wasOn: oldValue) }
+    }
+
+    init(socket: Int32, label: String) throws {
+        let descriptor = dup(socket)
+        guard descriptor >= 0 else {
+            throw PostgresFailure(
+                .cannotConnect, "The process has no file descriptor left: \(String(cString: strerror(errno)))")
+        }
+        self.descriptor = descriptor
+        let queue = DispatchQueue(label: label)
+        reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        writing = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
+        // Each source has a cancel handler; the second call closes the descriptor.
+        let users = Locked(2)
+        let release: @Sendable () -> Void = {
+            let isLast = users.withLock { count in
+                count -= 1
+                return count == 0
+            }
+            if isLast { close(descriptor) }
+        }
+        reading.setCancelHandler(handler: release)
+        writing.setCancelHandler(handler: release)
+    }
+
+    deinit {
+        reading.cancel()
+        writing.cancel()
+        // Dispatch traps when a suspended source is released.
+        if !watchesReading { reading.resume() }
+        if !watchesWriting { writing.resume() }
+    }
+
+    /// Sets the handler. Call it before watching.
+    func setHandler(_ handler: @escaping @Sendable () -> Void) {
+        reading.setEventHandler(handler: handler)
+        writing.setEventHandler(handler: handler)
+    }
+
+    private static func set(_ source: any DispatchSourceProtocol, isOn: Bool, wasOn: Bool) {
+        if isOn, !wasOn { source.resume() }
+        if !isOn, wasOn { source.suspend() }
+    }
+}
+#endif

@@ -1,0 +1,193 @@
+#if Postgres
+public import Bodega
+import Foundation
+
+extension PostgresStorageEngine: ObservableStorageEngine {
+
+    public func fetchCursor() async throws -> StorageCursor {
+        let patience = database.options.timeout
+        return try await database.perform { session in
+            let state = try await self.settledState(session, patience)
+            return try Self.cursor(state).storageCursor
+        }
+    }
+
+    public func fetchSnapshot() async throws -> StorageSnapshot {
+        let (number, patience) = (number, database.options.timeout)
+        return try await database.perform { session in
+            _ = try await self.settledState(session, patience)
+            let begin = [Command.beginSnapshot, Command(ChangeStatements.state)]
+            let answers = try await session.run(begin, patience: patience)
+            try answers.requireAll(2)
+            let items = try await ItemScan.run([.key, .data], ofCollection: number, session, patience) { row in
+                (key: try row.key(), data: try row.data())
+            }
+            _ = try await session.run(.commit, patience: patience)
+            return StorageSnapshot(items: items, cursor: try Self.cursor(answers[1]).storageCursor)
+        }
+    }
+
+    public func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws
+        -> StorageDelta?
+    {
+        guard let cursor = ChangeCursor(cursor) else { return nil }
+        let patience = database.options.timeout
+        return try await database.perform { session in
+            let commands =
+                [Command.beginSnapshot] + self.changes(after: cursor) + [.commit]
+            let answers = try await session.run(commands, patience: patience)
+            try answers.requireAll(4)
+            return try Self.delta(answers[1...2], after: cursor, excluding: origin)
+        }
+    }
+
+    public func fetchChangedItems(
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
+    ) async throws -> StorageChangedItems? {
+        // In most cases this one message suffices.
+        guard let first = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
+        if first.isComplete, first.keysWritten(excluding: origin).isEmpty {
+            return StorageChangedItems(changes: first.changes, items: [], cursor: first.cursor)
+        }
+        let patience = database.options.timeout
+        return try await database.perform { session in
+            _ = try await session.run(.beginSnapshot, patience: patience)
+            let delta = try await StorageDelta.whole(since: cursor, excluding: origin) { cursor, origin in
+                guard let cursor = ChangeCursor(cursor) else { return nil }
+                let answers = try await session.run(self.changes(after: cursor), patience: patience)
+                try answers.requireAll(2)
+                return try Self.delta(answers[...], after: cursor, excluding: origin)
+            }
+            guard let delta else {
+                _ = try await session.run(.commit, patience: patience)
+                return nil
+            }
+            let keys = Array(delta.keysWritten(excluding: origin))
+            let commands = self.commands(of: keys, ItemStatements.dataOfMany) + [.commit]
+            let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
+            try answers.requireAll(commands.count)
+            let items = try Self.values(answers.dropLast()) { rows, row in try rows.data(row, 1) }
+            return StorageChangedItems(
+                changes: delta.changes, items: items.map { (keys[$0.index], $0.value) }, cursor: delta.cursor)
+        }
+    }
+
+    public func changeSignals() -> AsyncStream<Void> {
+        database.listener.stream(ofCollection: number)
+    }
+
+    // MARK: Helpers
+
+    /// Returns the state of the log, after adopting a log that was written in another database.
+    private func settledState(_ session: Session, _ patience: TimeInterval) async throws -> QueryResult {
+        let command = Command(ChangeStatements.state)
+        let state = try await session.run(command, patience: patience)
+        if try state.flag(0, 1) { return state }
+        do {
+            try await LogHome.settle(session, patience: patience)
+        } catch let failure as PostgresFailure where failure.forbidsWriting {
+            // The transaction numbers are of another server: a follower could receive the same changes forever.
+            let message = """
+                The log of changes was written in another database or by an earlier version, so changes cannot be followed \
+                yet. Open the database once as a user who may write to it.
+                """
+            throw StorageError(.readOnly, message, cause: failure)
+        }
+        return try await session.run(command, patience: patience)
+    }
+
+    private static func cursor(_ state: QueryResult) throws -> ChangeCursor {
+        let newestRow = state.bytes(0, 3) == nil ? nil : try state.identifier(0, 3)
+        return ChangeCursor(history: try state.text(0, 0), newestRow: newestRow, seen: try state.text(0, 2))
+    }
+
+    /// The statements that read the state of the log and the next changes.
+    private func changes(after cursor: ChangeCursor) -> [Command] {
+        var known = Parameters()
+        known.append(cursor.seen.utf8)
+        if let row = cursor.newestRow { known.append(row) } else { known.appendNull() }
+        let state = Command(ChangeStatements.stateSince, known)
+        var parameters = Parameters()
+        parameters.append(number)
+        parameters.append(cursor.seen.utf8)
+        guard let part = cursor.part else { return [state, Command(ChangeStatements.changes, parameters)] }
+        parameters.append(part.upTo.utf8)
+        parameters.append(part.lastChange)
+        return [state, Command(ChangeStatements.changesUpTo, parameters)]
+    }
+
+    /// Decodes the next changes.
+    ///
+    /// - Parameter answers: The results of ``changes(after:)``.
+    /// - Returns: The changes; `nil` if the log does not reach back to the cursor, or lacks the keys of a removal of
+    ///   all items.
+    private static func delta(
+        _ answers: ArraySlice<QueryResult>,
+        after cursor: ChangeCursor,
+        excluding origin: StorageOrigin?
+    ) throws -> StorageDelta? {
+        let (first, rows) = (answers[answers.startIndex], answers[answers.startIndex + 1])
+        let state = try Self.cursor(first)
+        guard state.history == cursor.history, try first.flag(0, 1), try first.flag(0, 4) else { return nil }
+        var changes: [StorageChange] = []
+        var hasForeignChange = origin == nil
+        var removesAll = false
+        for row in 0..<rows.count {
+            let author = StorageOrigin(id: try rows.identifier(row, 1))
+            if author != origin { hasForeignChange = true }
+            if try rows.flag(row, 4) { removesAll = true }
+            for bytes in try rows.array(row, 3) {
+                changes.append(StorageChange(key: try ItemKey.key(bytes), kind: .removed, origin: author))
+            }
+            for bytes in try rows.array(row, 2) {
+                changes.append(StorageChange(key: try ItemKey.key(bytes), kind: .written, origin: author))
+            }
+        }
+        if removesAll, hasForeignChange { return nil }
+        let upTo = cursor.part?.upTo ?? state.seen
+        var next = ChangeCursor(history: state.history, newestRow: state.newestRow, seen: upTo)
+        let isWhole = rows.count < ChangeStatements.limit
+        if !isWhole {
+            next.seen = cursor.seen
+            next.part = ChangeCursor.Part(upTo: upTo, lastChange: try rows.number(rows.count - 1, 0))
+        }
+        return StorageDelta(
+            changes: hasForeignChange ? changes : [],
+            cursor: next.storageCursor,
+            // After the last part, the changes that were committed in the meantime follow.
+            isComplete: isWhole && cursor.part == nil
+        )
+    }
+}
+
+extension QueryResult {
+
+    fileprivate func identifier(_ row: Int, _ column: Int) throws -> UUID {
+        guard let bytes = bytes(row, column), bytes.count == 16 else { throw Self.malformed }
+        return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+
+    /// Returns the elements of an array.
+    fileprivate func array(_ row: Int, _ column: Int) throws -> [UnsafeRawBufferPointer] {
+        guard let bytes = bytes(row, column), bytes.count >= 12 else { throw Self.malformed }
+        func number(at offset: Int) throws -> Int {
+            guard offset + 4 <= bytes.count else { throw Self.malformed }
+            return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
+        }
+        // The number of dimensions, whether it has NULLs, and the type; then the size and the first index of the
+        // dimension.
+        if try number(at: 0) == 0 { return [] }
+        var offset = 20
+        return try (0..<number(at: 12)).map { _ in
+            let count = try number(at: offset)
+            guard count >= 0, offset + 4 + count <= bytes.count else { throw Self.malformed }
+            defer { offset += 4 + count }
+            return UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + 4 + count)])
+        }
+    }
+
+    private static var malformed: PostgresFailure {
+        PostgresFailure(.unexpectedAnswer, "A value in a row of the log is malformed.")
+    }
+}
+#endif

@@ -1,0 +1,121 @@
+#if Postgres
+import Bodega
+import Foundation
+
+/// A reader of the rows that `COPY … TO STDOUT (FORMAT binary)` sends from the table of items.
+struct ItemScan {
+
+    struct Columns: OptionSet {
+        let rawValue: Int
+        static let key = Columns(rawValue: 1)
+        static let data = Columns(rawValue: 2)
+        static let dates = Columns(rawValue: 4)
+    }
+
+    /// The values of a row. Read them in the order of the columns: key, data, dates.
+    struct Row {
+        fileprivate var bytes: UnsafeRawBufferPointer
+        fileprivate(set) var position: Int64 = 0
+
+        mutating func key() throws -> CacheKey {
+            guard let short = try field() else { throw ItemScan.malformed }
+            return try ItemKey.key(try field() ?? short)
+        }
+
+        mutating func data() throws -> Data {
+            guard let field = try field() else { throw ItemScan.malformed }
+            return field.baseAddress.map { Data(bytes: $0, count: field.count) } ?? Data()
+        }
+
+        mutating func dates() throws -> StorageDates {
+            ItemDate.dates(try fieldNumber(), try fieldNumber())
+        }
+
+        fileprivate mutating func fieldNumber() throws -> Int64 {
+            guard let field = try field(), field.count == 8 else { throw ItemScan.malformed }
+            return Int64(bigEndian: field.loadUnaligned(as: Int64.self))
+        }
+
+        /// Reads a field; `nil` for NULL.
+        fileprivate mutating func field() throws -> UnsafeRawBufferPointer? {
+            let count: Int32 = try number()
+            if count < 0 { return nil }
+            return try take(Int(count))
+        }
+
+        fileprivate mutating func number<Number: FixedWidthInteger>() throws -> Number {
+            Number(bigEndian: try take(MemoryLayout<Number>.size).loadUnaligned(as: Number.self))
+        }
+
+        fileprivate mutating func take(_ count: Int) throws -> UnsafeRawBufferPointer {
+            guard count <= bytes.count else { throw ItemScan.malformed }
+            defer { bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(count)) }
+            return UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
+        }
+    }
+
+    private let fieldCount: Int16
+    private var isAtStart = true
+
+    init(_ columns: Columns) {
+        fieldCount = Int16(Self.names(of: columns).count)
+    }
+
+    /// Reads the rows of a collection.
+    ///
+    /// - Parameter value: Reads a value from a row.
+    /// - Returns: The values in the order of the items.
+    static func run<Value>(
+        _ columns: Columns,
+        ofCollection number: Int32,
+        _ session: Session,
+        _ patience: TimeInterval,
+        _ value: (inout Row) throws -> Value
+    ) async throws -> [Value] {
+        let sql = "COPY (\(query(columns, ofCollection: number))) TO STDOUT (FORMAT binary)"
+        var scan = ItemScan(columns)
+        var found: [(position: Int64, value: Value)] = []
+        var isSorted = true
+        try await session.copy(sql, patience: patience) { bytes in
+            try scan.read(bytes) { row in
+                if let last = found.last, last.position > row.position { isSorted = false }
+                found.append((row.position, try value(&row)))
+            }
+        }
+        // The server would sort many rows in a temporary file.
+        if !isSorted { found.sort { $0.position < $1.position } }
+        return found.map(\.value)
+    }
+
+    private static func query(_ columns: Columns, ofCollection number: Int32) -> String {
+        "SELECT \(names(of: columns).joined(separator: ", ")) FROM emporium_items WHERE collection = \(number)"
+    }
+
+    private static func names(of columns: Columns) -> [String] {
+        ["position"] + (columns.contains(.key) ? ["key", "long_key"] : []) + (columns.contains(.data) ? ["data"] : [])
+            + (columns.contains(.dates) ? ["created_at", "updated_at"] : [])
+    }
+
+    /// Reads a part of the stream, which consists of whole rows.
+    mutating func read(_ part: UnsafeRawBufferPointer, _ take: (inout Row) throws -> Void) throws {
+        var row = Row(bytes: part)
+        if isAtStart {
+            isAtStart = false
+            // A signature of 11 bytes, 4 bytes of flags, and an extension with its length.
+            _ = try row.take(15)
+            _ = try row.take(Int(try row.number() as Int32))
+        }
+        while !row.bytes.isEmpty {
+            let count: Int16 = try row.number()
+            if count == -1 { return }
+            guard count == fieldCount else { throw Self.malformed }
+            row.position = try row.fieldNumber()
+            try take(&row)
+        }
+    }
+
+    private static var malformed: PostgresFailure {
+        PostgresFailure(.unexpectedAnswer, "A row of COPY is not in the expected format.")
+    }
+}
+#endif

@@ -1,0 +1,141 @@
+#if Postgres
+/// The statements on the table of items.
+enum ItemStatements {
+
+    // MARK: One item
+
+    static let data = Statement(
+        "emporium_data",
+        "SELECT data FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
+    )
+
+    static let dates = Statement(
+        "emporium_dates",
+        "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
+    )
+
+    // The log's row is derived from the rows that changing the item returns, so that it is inserted after the item was
+    // locked: the log has the changes of one item in the order in which they took effect.
+
+    /// Writes an item and logs the change.
+    static let write = Statement(
+        "emporium_write",
+        """
+        WITH item AS (
+            INSERT INTO emporium_items (shard, collection, key, long_key, position, created_at, updated_at, data)
+            VALUES ($1, $2, $3, $4, nextval('emporium_positions') * \(placesPerBatch), $5, $6, $7)
+            ON CONFLICT (shard, collection, key) DO UPDATE
+            SET updated_at = excluded.updated_at, data = excluded.data
+            RETURNING 1
+        )
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        SELECT $2, $8, $9, 0, ARRAY[$10::bytea], '{}', false FROM item
+        """
+    )
+
+    /// Removes an item and logs the change, or only the request if the item did not exist.
+    static let remove = Statement(
+        "emporium_remove",
+        """
+        WITH item AS (
+            DELETE FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3 RETURNING 1
+        )
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        SELECT $2, $4, $5, 0, '{}', coalesce(array_agg($6::bytea), '{}'), false FROM item
+        """
+    )
+
+    // MARK: Many items
+
+    static let dataOfMany = KeyedStatement { "SELECT u.place, i.data \(items($0))" }
+    static let placesOfMany = KeyedStatement { "SELECT u.place \(items($0))" }
+    static let itemsOfMany = KeyedStatement { "SELECT u.place, i.data, i.created_at, i.updated_at \(items($0))" }
+
+    static let lockMany = KeyedStatement { "SELECT 1 \(items($0)) ORDER BY u.place FOR UPDATE OF i" }
+
+    static let removeMany = KeyedStatement { pruning in
+        """
+        DELETE FROM emporium_items AS i
+        USING unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
+        WHERE i.collection = $1 AND i.shard = u.shard AND i.key = u.key \(pruning)
+        RETURNING u.place
+        """
+    }
+
+    /// Returns the number of a new batch, and whether any of a sample of its items exists.
+    static let beginBulk = KeyedStatement { "SELECT nextval('emporium_positions'), EXISTS (SELECT 1 \(items($0)))" }
+
+    private static func items(_ pruning: String) -> String {
+        """
+        FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY AS u (shard, key, place)
+        JOIN emporium_items AS i ON i.shard = u.shard AND i.key = u.key
+        WHERE i.collection = $1 \(pruning)
+        """
+    }
+
+    /// Blocks other writers until the end of the transaction.
+    static let lockTable = Statement("LOCK TABLE emporium_items IN EXCLUSIVE MODE")
+
+    /// Removes all items and logs their keys, up to 1,000 for each row, or, above a limit, only that all were removed.
+    static let removeAll = Statement(
+        """
+        WITH items AS (
+            DELETE FROM emporium_items WHERE collection = $1 RETURNING coalesce(long_key, key) AS key, position
+        ), numbered AS (
+            SELECT key, row_number() OVER (ORDER BY position) - 1 AS number, count(*) OVER () AS total FROM items
+        )
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        SELECT $1, $2, $3, part, '{}', keys, is_all
+        FROM (
+            SELECT (number / 1000)::integer AS part, array_agg(key ORDER BY number) AS keys, false AS is_all
+            FROM numbered WHERE total <= \(mostKeysOfRemovingAll) GROUP BY 1
+            UNION ALL
+            SELECT 0, '{}', count(*) > 0 FROM numbered
+            HAVING count(*) = 0 OR count(*) > \(mostKeysOfRemovingAll)
+        ) AS parts
+        ORDER BY part
+        """
+    )
+
+    private static let mostKeysOfRemovingAll = 100_000
+
+    /// The maximum number of rows that `removeAll` adds to the log.
+    static let partsOfRemovingAll: Int32 = 100
+
+    static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
+
+    /// Assigns the number of a batch, which later statements on the same connection use.
+    static let nextBatch = Statement("emporium_next_batch", "SELECT nextval('emporium_positions')")
+
+    static let writeMany = Statement("emporium_write_many", upsert(setting: "updated_at, data"))
+    static let writeManyWithDates = Statement(
+        "emporium_write_many_with_dates", upsert(setting: "created_at, updated_at, data"))
+
+    private static func upsert(setting columns: String) -> String {
+        let settings = columns.split(separator: ",").map { column in
+            let column = column.drop { $0 == " " }
+            return "\(column) = excluded.\(column)"
+        }
+        return """
+            INSERT INTO emporium_items (shard, collection, key, long_key, position, created_at, updated_at, data)
+            SELECT u.shard, $1, u.key, u.long_key, currval('emporium_positions') * \(placesPerBatch) + u.place,
+                u.created_at, u.updated_at, u.data
+            FROM unnest($2::smallint[], $3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[])
+                AS u (shard, key, long_key, place, created_at, updated_at, data)
+            ON CONFLICT (shard, collection, key) DO UPDATE SET \(settings.joined(separator: ", "))
+            """
+    }
+
+    static let noteChange = Statement(
+        "emporium_note_change",
+        """
+        INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
+        VALUES ($1, $2, $3, $4, $5, $6, false)
+        """
+    )
+
+    /// The maximum number of items in a batch. An item's position is the number of its batch times this, plus its place
+    /// in the batch. A single write, also one that overwrites, takes a number as well; there are 2^41 of them.
+    static let placesPerBatch = 4_194_304
+}
+#endif

@@ -1,0 +1,40 @@
+#if Postgres
+/// A statement on the rows of some keys. It is planned for each execution, as the best plan depends on the keys.
+///
+/// For a few keys, the statement lists their shards, so that the server skips the other partitions. Many keys are in
+/// all partitions, and planning with their shards would take longer than the rest of the execution.
+struct KeyedStatement: Sendable {
+
+    private let few: Statement
+    private let many: Statement
+
+    private static let mostShards = 64
+
+    /// - Parameter sql: Returns the statement with a condition on the shards, which may be empty. Its parameters are
+    ///   the collection, the shards, the keys, and, in the condition, the distinct shards.
+    init(_ sql: (_ pruning: String) -> String) {
+        few = Statement(sql("AND i.shard = ANY ($4::smallint[])"))
+        many = Statement(sql(""))
+    }
+
+    func command(collection: Int32, _ keys: [ItemKey]) -> Command {
+        var parameters = Parameters(capacity: keys.count * 48 + 100)
+        parameters.append(collection)
+        parameters.appendArray(of: .int2, keys) { $0.appendField($1.shard) }
+        parameters.appendArray(of: .bytea, keys) { $0.appendField($1.bytes) }
+        guard let shards = Self.shards(of: keys) else { return Command(many, parameters) }
+        parameters.appendArray(of: .int2, shards) { $0.appendField($1) }
+        return Command(few, parameters)
+    }
+
+    /// The distinct shards of some keys; `nil` for more than `mostShards`.
+    private static func shards(of keys: [ItemKey]) -> Set<Int16>? {
+        var shards: Set<Int16> = []
+        for key in keys {
+            shards.insert(key.shard)
+            if shards.count > mostShards { return nil }
+        }
+        return shards
+    }
+}
+#endif

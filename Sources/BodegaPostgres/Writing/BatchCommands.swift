@@ -1,0 +1,175 @@
+#if Postgres
+import Foundation
+
+/// The statements that apply a batch, in parts of bounded size.
+struct BatchCommands: Sendable {
+
+    let plan: WritePlan
+    let request: ChangeRequest
+    /// Whether to lock the table, after too many conflicts.
+    let isAlone: Bool
+
+    /// The minimum number of items for `COPY`, which costs an extra round trip.
+    private static let fewestToCopy = 500
+    private static let mostRows = 2_000
+    private static let mostBytes = 4 << 20
+    private static let mostKeys = 10_000
+    private static let mostKeysOfChange = 1_000
+
+    /// Whether to copy the items into the table if they are new.
+    var mayCopy: Bool { plan.written.count >= Self.fewestToCopy }
+
+    /// The statements that begin the transaction and remove items.
+    ///
+    /// A batch that only writes does not depend on other rows, and all batches lock rows in the same order, so READ
+    /// COMMITTED suffices. A removal depends on the rows that it finds: two batches that each remove what the other one
+    /// writes would both find nothing. So a batch that removes is SERIALIZABLE, and repeated after a conflict.
+    var beginning: [Command] {
+        let removes = plan.removesAll || !plan.removed.isEmpty
+        var commands = [Command(Statement("BEGIN ISOLATION LEVEL \(removes ? "SERIALIZABLE" : "READ COMMITTED")"))]
+        // Before the snapshot of the transaction is taken.
+        if removes, isAlone { commands.append(Command(ItemStatements.lockTable)) }
+        if plan.removesAll {
+            var parameters = Parameters()
+            parameters.append(request.collection)
+            parameters.append(request.origin)
+            parameters.append(request.identifier)
+            commands.append(Command(ItemStatements.removeAll, parameters))
+        } else if !plan.removed.isEmpty {
+            let keys = merged(plan.removed, plan.written.map(\.key))
+            for part in Self.parts(of: keys, Self.mostKeys) {
+                commands.append(ItemStatements.lockMany.command(collection: request.collection, part))
+            }
+            for part in Self.parts(of: plan.removed, Self.mostKeys) {
+                commands.append(ItemStatements.removeMany.command(collection: request.collection, part))
+            }
+        }
+        return commands
+    }
+
+    /// Returns the places in `plan.removed` of the items that existed.
+    ///
+    /// - Parameter answers: The results of ``beginning``.
+    func present(in answers: [QueryResult]) throws -> Set<Int> {
+        let count = Self.parts(of: plan.removed, Self.mostKeys).count
+        let end = beginningCount
+        guard count > 0, answers.count >= end else { return [] }
+        var places: Set<Int> = []
+        for (part, answer) in answers[(end - count)..<end].enumerated() {
+            for row in 0..<answer.count {
+                let place: Int64 = try answer.number(row, 0)
+                places.insert(part * Self.mostKeys + Int(place) - 1)
+            }
+        }
+        return places
+    }
+
+    /// The statements that log the changes and commit.
+    ///
+    /// - Parameter present: The places in `plan.removed` of the items that existed.
+    func ending(present: Set<Int>) -> [Command] {
+        changes(present) + [.commit]
+    }
+
+    /// The statements after ``beginning``, generated lazily.
+    func rest(present: Set<Int>) -> some Sequence<Command> {
+        let writes = plan.written.isEmpty ? [] : [Command(ItemStatements.nextBatch)]
+        let parts = parts.lazy.map { part in self.write(plan.written[part]) }
+        return [AnySequence(writes), AnySequence(parts), AnySequence(ending(present: present))].lazy.joined()
+    }
+
+    /// All statements of a batch whose log does not depend on which items existed, generated lazily.
+    var all: some Sequence<Command> {
+        [AnySequence(beginning), AnySequence(rest(present: []))].lazy.joined()
+    }
+
+    // MARK: Parts
+
+    private var parts: [Range<Int>] {
+        var parts: [Range<Int>] = []
+        var (start, size) = (0, 0)
+        for (index, row) in plan.written.enumerated() {
+            let rowSize = row.data.count + row.key.bytes.count + (row.key.long?.count ?? 0)
+            if index > start, index - start == Self.mostRows || size + rowSize > Self.mostBytes {
+                parts.append(start..<index)
+                (start, size) = (index, 0)
+            }
+            size += rowSize
+        }
+        if start < plan.written.count { parts.append(start..<plan.written.count) }
+        return parts
+    }
+
+    private func write(_ rows: ArraySlice<WritePlan.Row>) -> Command {
+        var parameters = Parameters(capacity: rows.reduce(0) { $0 + $1.data.count + 100 })
+        parameters.append(request.collection)
+        parameters.appendArray(of: .int2, rows) { $0.appendField($1.key.shard) }
+        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.key.bytes) }
+        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.key.long) }
+        parameters.appendArray(of: .int8, rows) { $0.appendField(Int64($1.place)) }
+        parameters.appendArray(of: .int8, rows) { $0.appendField($1.created) }
+        parameters.appendArray(of: .int8, rows) { $0.appendField($1.updated) }
+        parameters.appendArray(of: .bytea, rows) { $0.appendField($1.data) }
+        return Command(plan.setsDates ? ItemStatements.writeManyWithDates : ItemStatements.writeMany, parameters)
+    }
+
+    private func changes(_ present: Set<Int>) -> [Command] {
+        var commands: [Command] = []
+        // The statement `removeAll` has logged its changes in the parts before.
+        var part: Int32 = plan.removesAll ? ItemStatements.partsOfRemovingAll : 0
+        var (removed, written): ([[UInt8]], [[UInt8]]) = ([], [])
+        var size = 0
+        func end() {
+            var parameters = Parameters()
+            parameters.append(request.collection)
+            parameters.append(request.origin)
+            parameters.append(request.identifier)
+            parameters.append(part)
+            parameters.appendArray(of: .bytea, written) { $0.appendField($1) }
+            parameters.appendArray(of: .bytea, removed) { $0.appendField($1) }
+            commands.append(Command(ItemStatements.noteChange, parameters))
+            part += 1
+            (removed, written, size) = ([], [], 0)
+        }
+        func makeRoom(for key: [UInt8]) {
+            if removed.count + written.count == Self.mostKeysOfChange || size + key.count > Self.mostBytes, size > 0 {
+                end()
+            }
+            size += key.count
+        }
+        for step in plan.steps {
+            switch step {
+            case .removedIfThere(_, let place) where !present.contains(place): continue
+            case .removed(let key), .removedIfThere(let key, _):
+                // Within a row of the log, removals come before writes.
+                if !written.isEmpty { end() }
+                makeRoom(for: key)
+                removed.append(key)
+            case .written(let key):
+                makeRoom(for: key)
+                written.append(key)
+            }
+        }
+        // A request is logged even if it has changed nothing.
+        if size > 0 || commands.isEmpty && !plan.removesAll { end() }
+        return commands
+    }
+
+    private var beginningCount: Int {
+        let locks = Self.parts(of: merged(plan.removed, plan.written.map(\.key)), Self.mostKeys).count
+        return (isAlone ? 2 : 1) + locks + Self.parts(of: plan.removed, Self.mostKeys).count
+    }
+
+    private static func parts<Element>(of elements: [Element], _ size: Int) -> [[Element]] {
+        stride(from: 0, to: elements.count, by: size).map { Array(elements[$0..<min($0 + size, elements.count)]) }
+    }
+
+    /// The distinct keys of two lists, in lock order.
+    private func merged(_ left: [ItemKey], _ right: [ItemKey]) -> [ItemKey] {
+        (left + right).sorted { $0 < $1 }.reduce(into: []) { keys, key in
+            if let last = keys.last, !(last < key) { return }
+            keys.append(key)
+        }
+    }
+}
+#endif
