@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// Combine for platforms without Apple's own.
+/// Combine for platforms other than Apple's.
 let openCombine = Target.Dependency.product(
     name: "OpenCombine",
     package: "OpenCombine",
@@ -66,7 +66,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        // PostgreSQL's client library, which only the trait Postgres requires.
+        // PostgreSQL's client library, needed only with the trait Postgres.
         .systemLibrary(
             name: "CPostgres",
             pkgConfig: "libpq",
@@ -113,22 +113,15 @@ let package = Package(
         .testTarget(
             name: "BodegaTests",
             dependencies: [
-                "Bodega",
-                "BodegaTesting",
-                "ReadmeProgram",
-                "RecordCoder",
-                "TestChild",
-                "TestFaults",
-                "TestProcesses",
-                "TestSupport",
+                "Bodega", "BodegaTesting", "ReadmeProgram", "RecordCoder", "TestChild", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .testTarget(
             name: "BoutiqueTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", "SharedStores", "TestChild", "TestFaults", "TestProcesses",
-                "TestSupport", openCombine, .product(name: "Logging", package: "swift-log"),
+                "Bodega", "BodegaTesting", "Boutique", "TestChild", "TestSupport", openCombine,
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(
@@ -136,90 +129,59 @@ let package = Package(
             dependencies: ["Bodega", "BodegaTesting", "Boutique", "CodableStoreKit", "TestChild", "TestSupport"]
         ),
         .testTarget(
-            name: "BoutiqueCompatibilityTests",
-            dependencies: ["BodegaTesting", "Boutique", "CompatibilityChild", "TestSupport"]
+            name: "BodegaPostgresTests",
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "TestSupport"]
         ),
         .testTarget(
-            name: "CodableStoreKitCompatibilityTests",
-            dependencies: ["CodableStoreCompatibilityChild", "CodableStoreKit", "TestSupport"]
-        ),
-        // Starts other programs for tests.
-        .target(name: "TestProcesses", path: "Tests/TestProcesses"),
-        .target(
-            name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestSupport"),
-        // Faults at seeded moments: broken connections and stopped processes.
-        .target(
-            name: "TestFaults", dependencies: ["Bodega", "BodegaTesting", "TestProcesses"], path: "Tests/TestFaults"),
-        .testTarget(name: "TestFaultsTests", dependencies: ["Bodega", "TestFaults", "TestProcesses", "TestSupport"]),
-        // Stores that change the same data concurrently, in one process or in several.
-        .target(
-            name: "SharedStores", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/SharedStores"),
-        // The program that tests run as another process, to kill it, limit it or race with it.
-        .executableTarget(
-            name: "TestChild",
+            name: "BodegaCommandsTests",
             dependencies: [
-                "Bodega", "Boutique", "CodableStoreKit", "SharedStores", .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            path: "Tests/TestChild"
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "TestSupport",
+                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
         ),
-        // The program at the head of the README.
-        .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
-        // Programs in the form in which users of Boutique 2 wrote them. They store their data in the user's folders.
+        .testTarget(
+            name: "RecordCoderTests",
+            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "TestSupport"]
+        ),
+        // Compares the record coder with Foundation's on random documents. `bin/fuzz` runs it.
+        .executableTarget(
+            name: "RecordCoderFuzz", dependencies: ["BodegaTesting", "RecordCoder"], path: "Tests/RecordCoderFuzz"),
+        // Tests of the conformance suite and the doubles, and of what this package's own tests use.
+        .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting", "TestChild", "TestSupport"]),
+        // Code that uses the APIs of Boutique 2 and 3 and of CodableStoreKit as existing programs do.
+        .testTarget(
+            name: "CompatibilityTests",
+            dependencies: [
+                "BodegaTesting", "Boutique", "CodableStoreCompatibilityChild", "CodableStoreKit", "CompatibilityChild",
+                "TestSupport",
+            ]
+        ),
+        // Programs written for Boutique 2 and for CodableStoreKit. Each imports only the API that it is written for, and
+        // keeps its data in the user's folders.
         .executableTarget(name: "CompatibilityChild", dependencies: ["Boutique"], path: "Tests/CompatibilityChild"),
-        // The same for CodableStoreKit.
         .executableTarget(
             name: "CodableStoreCompatibilityChild",
             dependencies: ["CodableStoreKit"],
             path: "Tests/CodableStoreCompatibilityChild"
         ),
-        // A real PostgreSQL server for tests, and a program that starts one for code outside of this package.
-        .target(name: "PostgresTesting", dependencies: ["TestProcesses"], path: "Tests/PostgresTesting"),
+        // The program at the head of the README.
+        .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
+        // Helpers that the test targets share: processes, PostgreSQL servers, injected faults, stores on the same data.
+        .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/TestSupport"),
+        // Tasks that tests and benchmarks run in another process, to kill it, limit its resources or race with it.
         .executableTarget(
-            name: "ThrowawayPostgres", dependencies: ["PostgresTesting"], path: "Tests/ThrowawayPostgres"),
-        // A production setup of PostgreSQL: a cluster that fails over under load, and a pooler. `bin/chaos` runs it.
+            name: "TestChild",
+            dependencies: [
+                "Bodega", "Boutique", "CodableStoreKit", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/TestChild"
+        ),
+        // PostgreSQL as it runs in production: a cluster that fails over under load, and a pooler. `bin/chaos` runs it.
         .executableTarget(
             name: "PostgresChaos",
-            dependencies: [
-                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores",
-                "TestFaults",
-                "TestProcesses",
-            ],
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "TestSupport"],
             path: "Tests/PostgresChaos"
-        ),
-        .testTarget(
-            name: "PostgresTestingTests", dependencies: ["PostgresTesting", "TestSupport", "ThrowawayPostgres"]),
-        .testTarget(
-            name: "BodegaPostgresTests",
-            dependencies: [
-                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "PostgresTesting", "SharedStores",
-                "TestFaults",
-                "TestProcesses", "TestSupport",
-            ]
-        ),
-        // Foundation's decoder as the oracle for ours, for the tests and for the fuzzer.
-        .target(
-            name: "RecordCoderOracle",
-            dependencies: ["BodegaTesting", "RecordCoder"],
-            path: "Tests/RecordCoderOracle"
-        ),
-        .executableTarget(
-            name: "RecordCoderFuzz",
-            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderOracle"],
-            path: "Tests/RecordCoderFuzz"
-        ),
-        .testTarget(
-            name: "RecordCoderTests",
-            dependencies: ["BodegaTesting", "RecordCoder", "RecordCoderFuzz", "RecordCoderOracle", "TestSupport"]
-        ),
-        .testTarget(name: "BodegaTestingTests", dependencies: ["Bodega", "BodegaTesting"]),
-        .testTarget(
-            name: "BodegaCommandsTests",
-            dependencies: [
-                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "PostgresTesting", "TestProcesses",
-                "TestSupport",
-                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]
         ),
     ],
     swiftLanguageModes: [.v6]
@@ -231,13 +193,10 @@ let sharedSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Targets that represent existing code: they use Swift 5 and no upcoming features.
-let swift5Targets: Set = [
-    "BoutiqueCompatibilityTests", "CodableStoreCompatibilityChild", "CodableStoreKitCompatibilityTests",
-    "CompatibilityChild",
-]
+/// Targets that stand for existing code, in Swift 5 without upcoming features.
+let swift5Targets: Set = ["CodableStoreCompatibilityChild", "CompatibilityChild", "CompatibilityTests"]
 
-/// Targets in C.
+/// Targets written in C.
 let targetsInC: Set = ["CLinuxFileSystem", "CSQLiteConfiguration"]
 
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {

@@ -1,4 +1,4 @@
-/// A key on a coding path: a member's name or an element's index, spelled as Foundation's coders spell it.
+/// A key on a coding path: a member's name or an element's index, with the same spelling as in Foundation's coders.
 struct PathKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -19,6 +19,6 @@ struct PathKey: CodingKey {
         intValue = index
     }
 
-    /// The key under which a class keeps what its superclass encodes.
+    /// The key under which a class encodes its superclass.
     static let `super` = PathKey(stringValue: "super")
 }

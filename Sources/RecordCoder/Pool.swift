@@ -1,18 +1,19 @@
 import Foundation
 
-/// Keeps objects that are costly to make for the next one who needs one.
+/// A pool of idle objects that are expensive to make.
 final class Pool<Element: AnyObject>: @unchecked Sendable {
-    // @unchecked because every access to `slots` and `count` holds `lock`, and an object that was taken out is its
-    // taker's alone. They lie behind pointers, as the variables of a class would be checked for exclusive access.
+    // @unchecked because every access to `slots` and `count` holds `lock`, and the pool keeps no reference to an object
+    // that it has returned. Both are behind pointers, because Swift checks each access to a class's variable for
+    // exclusivity.
     private let lock = NSLock()
-    /// Room for `capacity` objects, of which the first `count` slots hold one; all are initialized.
+    /// Memory for `capacity` initialized slots, of which the first `count` hold an object.
     private let slots: UnsafeMutablePointer<Element?>
     private let count: UnsafeMutablePointer<Int>
     private let capacity: Int
 
     /// Creates an empty pool.
     ///
-    /// - Parameter capacity: How many objects it keeps at most.
+    /// - Parameter capacity: The maximum number of objects.
     init(capacity: Int) {
         self.capacity = capacity
         slots = .allocate(capacity: capacity)
@@ -27,7 +28,7 @@ final class Pool<Element: AnyObject>: @unchecked Sendable {
         count.deallocate()
     }
 
-    /// Takes an object out, if there is one.
+    /// Removes and returns an object, if there is one.
     func take() -> Element? {
         lock.lock()
         defer { lock.unlock() }
@@ -37,7 +38,7 @@ final class Pool<Element: AnyObject>: @unchecked Sendable {
         return (slots + count.pointee).pointee.take()
     }
 
-    /// Puts back an object that nobody else refers to, not even the caller any more: who takes it may rely on that.
+    /// Adds an object to which no other reference exists.
     func put(_ element: consuming Element) {
         lock.lock()
         defer { lock.unlock() }

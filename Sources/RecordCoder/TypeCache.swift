@@ -1,29 +1,28 @@
-/// Remembers something about types that takes longer to find out than to decode or encode a small value.
+/// A cache of facts about types that take longer to find than it takes to decode or encode a small value.
 struct TypeCache<Fact> {
     private struct Slot {
         let type: ObjectIdentifier
         let fact: Fact
     }
 
-    /// How many types are remembered at most; each has one slot, which it may have to leave to another.
+    /// The number of slots. Types that share a slot evict each other.
     private static var slotCount: Int { 128 }
 
     /// `slotCount` initialized slots.
     private let slots: UnsafeMutablePointer<Slot?>
 
-    /// Makes an empty cache, which its owner has to deallocate.
     init() {
         slots = .allocate(capacity: Self.slotCount)
         slots.initialize(repeating: nil, count: Self.slotCount)
     }
 
-    /// Frees the memory, which must not be used afterwards.
+    /// Frees the memory. The cache must not be used afterwards.
     func deallocate() {
         slots.deinitialize(count: Self.slotCount)
         slots.deallocate()
     }
 
-    /// What is remembered about a type, or else found out.
+    /// The cached fact about a type. If there is none, the closure finds it.
     @inline(__always)
     func fact(about type: any Any.Type, _ find: () -> Fact) -> Fact {
         let identifier = ObjectIdentifier(type)

@@ -1,6 +1,6 @@
 #if CommandLineTool
 import Foundation
-import TestProcesses
+import TestSupport
 import Testing
 
 /// The built program, run as a process: what the tests in this process can't see.

@@ -5,7 +5,6 @@ import BodegaCommands
 import BodegaPostgres
 import BodegaTesting
 import Foundation
-import PostgresTesting
 import TestSupport
 import Testing
 

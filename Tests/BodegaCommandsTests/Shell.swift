@@ -1,6 +1,6 @@
 #if CommandLineTool
 import Foundation
-import TestProcesses
+import TestSupport
 import Testing
 
 /// The shells that completion scripts are for. `bin/test` installs those that are missing.

@@ -1,7 +1,6 @@
 #if CommandLineTool
 import Bodega
 import Foundation
-import PostgresTesting
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import TestProcesses
+import TestSupport
 
 #if canImport(Darwin)
 import Darwin

@@ -1,7 +1,6 @@
 #if CommandLineTool
 import Foundation
-import PostgresTesting
-import TestProcesses
+import TestSupport
 
 #if canImport(Darwin)
 import Darwin

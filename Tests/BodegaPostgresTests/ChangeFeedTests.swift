@@ -1,7 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
+import TestSupport
 import Testing
 
 @testable import BodegaPostgres

@@ -1,8 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
-import TestProcesses
-import PostgresTesting
+import TestSupport
 import Testing
 
 @testable import BodegaPostgres

@@ -3,7 +3,7 @@ import Bodega
 import BodegaPostgres
 import Boutique
 import Foundation
-import PostgresTesting
+import TestSupport
 import Testing
 
 /// Tests that lose a primary under load and promote its standby.

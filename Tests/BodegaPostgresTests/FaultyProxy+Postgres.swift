@@ -1,7 +1,6 @@
 #if Postgres
 import Foundation
-import PostgresTesting
-import TestFaults
+import TestSupport
 
 extension FaultyProxy {
     /// Cuts the next connection on which a transaction is committed, after the server has committed it, before the

@@ -1,9 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
-import TestFaults
-import TestProcesses
+import TestSupport
 import Testing
 
 @testable import BodegaPostgres

@@ -1,7 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
+import TestSupport
 
 /// Writers that write rounds until they are ended, and record which rounds were acknowledged.
 ///

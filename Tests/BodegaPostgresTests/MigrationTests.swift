@@ -2,7 +2,7 @@
 import Bodega
 import BodegaPostgres
 import Foundation
-import PostgresTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -2,7 +2,6 @@
 import Bodega
 import BodegaTesting
 import Foundation
-import PostgresTesting
 import TestSupport
 import Testing
 

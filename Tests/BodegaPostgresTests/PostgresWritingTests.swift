@@ -1,8 +1,6 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
-import TestFaults
 import TestSupport
 import Testing
 

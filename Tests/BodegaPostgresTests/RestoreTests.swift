@@ -2,8 +2,7 @@
 import Bodega
 import Boutique
 import Foundation
-import PostgresTesting
-import SharedStores
+import TestSupport
 import Testing
 
 @testable import BodegaPostgres

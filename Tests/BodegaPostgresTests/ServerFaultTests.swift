@@ -2,7 +2,7 @@
 import Bodega
 import BodegaPostgres
 import Foundation
-import PostgresTesting
+import TestSupport
 import Testing
 
 /// Tests of operations while the server restarts, is silent or has no connection left.

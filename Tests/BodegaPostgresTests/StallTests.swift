@@ -3,10 +3,6 @@ import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
-import PostgresTesting
-import SharedStores
-import TestFaults
-import TestProcesses
 import TestSupport
 import Testing
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `Clocks and seeds` {
 
-    @Test func `A manual clock moves only when told to`() {
+    @Test func `A manual clock advances only when told to`() {
         let clock = ManualClock(startingAt: Date(timeIntervalSince1970: 100))
         let now = clock.now
         #expect(now() == Date(timeIntervalSince1970: 100))

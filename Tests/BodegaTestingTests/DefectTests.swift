@@ -6,28 +6,28 @@ import Testing
 
 @Suite struct `Every check can fail` {
 
-    /// The engine with a defect, on media that outlive it.
+    /// An engine with a defect, whose storage outlives it.
     static func configuration(_ defect: Defect?) -> StorageEngineConformance.Configuration {
-        let media = Locked<[String: DefectiveStorageEngine.Medium]>([:])
-        let medium: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Medium = { workspace in
-            media.withLock { media in
-                let medium = media[workspace.identifier] ?? .init(clock: workspace.clock)
-                media[workspace.identifier] = medium
-                return medium
+        let storages = Locked<[String: DefectiveStorageEngine.Storage]>([:])
+        let storage: @Sendable (StorageEngineConformance.Workspace) -> DefectiveStorageEngine.Storage = { workspace in
+            storages.withLock { storages in
+                let storage = storages[workspace.identifier] ?? .init(clock: workspace.clock)
+                storages[workspace.identifier] = storage
+                return storage
             }
         }
         var configuration = StorageEngineConformance.Configuration(defect?.rawValue ?? "without a defect") {
             workspace in
-            try await DefectiveStorageEngine(medium(workspace), defect: defect)
+            try await DefectiveStorageEngine(storage(workspace), defect: defect)
         }
         configuration.refuseOperation = { _, _ in DefectiveStorageEngine.refused }
-        configuration.breakStorage = { _, workspace in medium(workspace).state.withLock { $0.isBroken = true } }
+        configuration.breakStorage = { _, workspace in storage(workspace).state.withLock { $0.isBroken = true } }
         configuration.openCollection = { engine, name in
             let engine = try #require(engine as? DefectiveStorageEngine)
             return try await DefectiveStorageEngine(
-                engine.medium.collection(engine.name(ofCollection: name)), defect: defect)
+                engine.storage.collection(engine.name(ofCollection: name)), defect: defect)
         }
-        configuration.discard = { workspace in media.withLock { $0[workspace.identifier] = nil } }
+        configuration.discard = { workspace in storages.withLock { $0[workspace.identifier] = nil } }
         configuration.largestValue = 1 << 20
         configuration.largestBatch = 40_000
         return configuration
@@ -39,21 +39,21 @@ import Testing
     }
 
     @Test(arguments: Defect.allCases)
-    func `A defect is found by the check that is there for it`(_ defect: Defect) async throws {
+    func `Each defect is found by its check`(_ defect: Defect) async throws {
         let failure = try await expectFailure(of: defect.check, Self.configuration(defect))
         #expect(failure.engine == defect.rawValue)
         #expect(failure.violations.count <= 20)
     }
 
-    @Test func `A report shows the key that an engine can't hold, with what doesn't show in a text`() async throws {
-        let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.cutsKeysAtNul))
+    @Test func `A report shows the key that an engine can't store, with invisible characters escaped`() async throws {
+        let failure = try await expectFailure(of: .readingFormsAgree, Self.configuration(.truncatesKeysAtNul))
         #expect(failure.description.contains("hashed:\"\\u{0301}\\0caf\\u{00E9}\""))
         let long = described(text: String(repeating: "x", count: 10_000) + "e\u{301}")
         #expect(long.hasPrefix("\"xxx") && long.hasSuffix("xxe\\u{0301}\" (10003 bytes)") && long.utf8.count < 200)
     }
 
-    @Test func `Other texts can be asked for`() async throws {
-        var configuration = Self.configuration(.cutsKeysAtNul)
+    @Test func `A configuration can have other texts`() async throws {
+        var configuration = Self.configuration(.truncatesKeysAtNul)
         configuration.keyTexts = ["one", "two"]
         try await StorageEngineConformance.Case(check: .readingFormsAgree, configuration: configuration).run()
         configuration.keyTexts = []
@@ -71,7 +71,7 @@ import Testing
         #expect(Set(names).count == names.count)
     }
 
-    /// Defects that random operations on one key after the other can meet.
+    /// Defects that sequential random operations on single keys can reveal.
     static let metByOperations: [Defect] = [
         .keepsTheTailOfLongerValues, .firstDuplicateWins, .sortsByKey, .overwritingMovesToTheEnd, .remembersThePlace,
         .readsInStoredOrder, .answersDuplicatesOnce, .removesBeforeWriting, .removesAllFirst, .losesKinds,
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// Expects that an engine does not pass a check, and that nothing else is reported.
+/// Expects that an engine fails a check, and that the report names no other contract.
 func expectFailure(
     of check: StorageEngineConformance.Check,
     _ configuration: StorageEngineConformance.Configuration

@@ -2,7 +2,7 @@ import Bodega
 import BodegaTesting
 import Testing
 
-@Suite struct `Doubles that were told nothing` {
+@Suite struct `Doubles without faults` {
 
     static let configuration = StorageEngineConformance.Configuration(
         "Memory through the doubles",
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: StorageEngineConformance.checks(for: configuration))
-    func `change nothing`(_ check: StorageEngineConformance.Case) async throws {
+    func `conform like the wrapped engine`(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }
 }

@@ -70,14 +70,14 @@ import Testing
         #expect(await memory.allKeys() == [b])
     }
 
-    @Test func `lose the answer of a call that was done`() async throws {
+    @Test func `fail a call after it has taken effect`() async throws {
         let engine = FaultInjectingStorageEngine(memory, faults: [.failAfterwards([.apply, .fetchAll])])
         await #expect(throws: StorageError.self) { try await engine.apply([.write(key: a, data: Data())]) }
         #expect(await memory.allKeys() == [a])
         await #expect(throws: StorageError.self) { try await engine.fetchAll() }
     }
 
-    @Test func `decide in the order of the plan`() async throws {
+    @Test func `take effect in the order of the plan`() async throws {
         let engine = FaultInjectingStorageEngine(
             memory,
             faults: [

@@ -5,22 +5,22 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct `Every check of change feeds can fail` {
 
-    /// The engine with a defect, on media that outlive it.
+    /// An engine with a defect, whose storage outlives it.
     static func configuration(_ defect: FeedDefect?) -> StorageEngineConformance.Configuration {
-        let media = Locked<[String: MemoryStorageEngine]>([:])
+        let storages = Locked<[String: MemoryStorageEngine]>([:])
         var configuration = StorageEngineConformance.Configuration(
             defect?.rawValue ?? "without a defect", capabilities: [.all, .shared]
         ) { workspace in
-            let medium = media.withLock { media in
-                let medium = media[workspace.identifier] ?? MemoryStorageEngine(now: workspace.clock.now)
-                media[workspace.identifier] = medium
-                return medium
+            let storage = storages.withLock { storages in
+                let storage = storages[workspace.identifier] ?? MemoryStorageEngine(now: workspace.clock.now)
+                storages[workspace.identifier] = storage
+                return storage
             }
-            guard defect == .forgetsItsHistoryAtReopening else { return DefectiveFeed(medium, defect: defect) }
-            return DefectiveFeed(MemoryStorageEngine(items: try await medium.fetchAll()), defect: defect)
+            guard defect == .losesItsLogAtReopening else { return DefectiveFeed(storage, defect: defect) }
+            return DefectiveFeed(MemoryStorageEngine(items: try await storage.fetchAll()), defect: defect)
         }
         configuration.refuseOperation = { _, _ in DefectiveFeed.refused }
-        configuration.discard = { workspace in media.withLock { $0[workspace.identifier] = nil } }
+        configuration.discard = { workspace in storages.withLock { $0[workspace.identifier] = nil } }
         if defect != nil { configuration.patience = .seconds(3) }
         return configuration
     }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: FeedDefect.allCases)
-    func `A defect is found by the check that is there for it`(_ defect: FeedDefect) async throws {
+    func `Each defect is found by its check`(_ defect: FeedDefect) async throws {
         _ = try await expectFailure(of: defect.check, Self.configuration(defect))
     }
 

@@ -3,7 +3,7 @@ import BodegaTesting
 import Foundation
 import Testing
 
-/// An engine as somebody may have written it against the first protocol: it has those requirements and no others.
+/// An engine as a user may have written it for the first version of the protocol, with only its requirements.
 actor ReferenceEngine: StorageEngine {
 
     private struct Entry {
@@ -54,7 +54,7 @@ actor ReferenceEngine: StorageEngine {
         try await check.run()
     }
 
-    @Test func `is not asked for what it doesn't promise`() {
+    @Test func `is not checked for capabilities that it doesn't promise`() {
         let skipped = StorageEngineConformance.skippedChecks(for: Self.configuration)
         #expect(skipped.contains(.overwritingKeepsThePlace))
         #expect(skipped.contains(.failedBatchesChangeNothing))
@@ -65,7 +65,7 @@ actor ReferenceEngine: StorageEngine {
         try await StorageEngineModelTest(Self.configuration, seed: 5).run()
     }
 
-    @Test func `is told what it lacks when it promises too much`() async throws {
+    @Test func `fails with the missing contracts when it promises too much`() async throws {
         var configuration = Self.configuration
         configuration.capabilities = [.exactKeys, .ordered]
         configuration.largestBatch = 10
@@ -78,6 +78,6 @@ actor ReferenceEngine: StorageEngine {
         let contracts = Set(failure.violations.map(\.contract))
         #expect(contracts.contains(StorageEngineConformance.Check.itemsComeInInsertionOrder.name))
         #expect(!contracts.contains(StorageEngineConformance.Check.absentItemsAreAbsent.name))
-        #expect(failure.description.hasPrefix("ReferenceEngine breaks the contracts"))
+        #expect(failure.description.hasPrefix("ReferenceEngine violates the contracts"))
     }
 }

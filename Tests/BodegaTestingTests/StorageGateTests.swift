@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `A gate` {
 
-    @Test func `lets a cancelled call go with an error`() async {
+    @Test func `releases a cancelled call with an error`() async {
         let gate = StorageGate()
         let waiting = Task { try await gate.pass() }
         await gate.waitForArrivals(1)
@@ -13,7 +13,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test func `lets nobody in who was cancelled before`() async {
+    @Test func `rejects a call that was cancelled before`() async {
         let gate = StorageGate()
         let start = StorageGate()
         let waiting = Task {

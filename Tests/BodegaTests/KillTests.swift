@@ -1,8 +1,6 @@
 import Bodega
 import BodegaTesting
 import Foundation
-import TestFaults
-import TestProcesses
 import TestSupport
 import Testing
 

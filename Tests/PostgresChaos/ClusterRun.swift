@@ -3,31 +3,32 @@ import Bodega
 import BodegaPostgres
 import BodegaTesting
 import Foundation
-import PostgresTesting
+import TestSupport
 
-/// Breaks a cluster again and again under the load of several processes, and lets them check what they see after each time.
+/// Injects faults into a cluster under the load of several processes. After each fault the processes check what they
+/// read.
 struct ClusterRun {
     private let options: Options
     private let keeper: Keeper
-    /// How long stores may take to agree with the database, in seconds.
+    /// The maximum time in seconds until stores agree with the database.
     private static let limit = 10.0
 
     init(_ options: Options, _ keeper: Keeper) {
         (self.options, self.keeper) = (options, keeper)
     }
 
-    /// What is counted over all rounds.
+    /// The totals of all rounds.
     private struct Totals {
         var slowest = 0.0
         var longestOutage = 0.0
         var problems: [String] = []
-        /// Notes and prints what is wrong.
+        /// Records and prints violations.
         mutating func note(_ found: [String]) {
             for problem in found { report("    VIOLATION \(problem)") }
             problems += found
         }
-        /// What each process has said last: operations, those that threw, and stores with the items in another order than
-        /// the database.
+        /// The latest numbers of each process: operations, failed operations, and stores whose order of items differs
+        /// from the database's.
         var counts: [String: [Int]] = [:]
 
         func sum(_ index: Int) -> Int { counts.values.reduce(0) { $0 + $1[index] } }
@@ -35,7 +36,7 @@ struct ClusterRun {
 
     /// Runs all rounds.
     ///
-    /// - Returns: What is wrong.
+    /// - Returns: The violations.
     func run() async throws -> [String] {
         report("A cluster of three with synchronous replication, \(options.rounds) faults: --seed \(options.seed)")
         let cluster = try await Cluster(keeper: keeper)
@@ -62,7 +63,7 @@ struct ClusterRun {
             totals.note(try await writesAppliedTwice(cluster))
             if !totals.problems.isEmpty, let folder = options.logs {
                 try keeper.copyLogs(to: URL(fileURLWithPath: folder))
-                // The identifiers of requests begin with their time.
+                // The identifiers of requests begin with the time.
                 let log = try await cluster.sql(
                     "SELECT id, part, request, origin, transaction, written, removed FROM emporium_changes ORDER BY id")
                 try Data(log.utf8).write(to: URL(fileURLWithPath: folder).appendingPathComponent("\(number + 1).log"))
@@ -85,7 +86,7 @@ struct ClusterRun {
 
     /// Waits until the cluster accepts a write of a client.
     ///
-    /// - Returns: How long that took, in seconds.
+    /// - Returns: The time that took, in seconds.
     private func awaitWrites(to cluster: Cluster) async throws -> Double {
         let began = ContinuousClock.now
         try await waitUntil("the cluster accepted a write", within: .seconds(180)) {
@@ -131,11 +132,11 @@ struct ClusterRun {
             \(totals.problems.count) violations
             """
         )
-        if totals.sum(2) > 0 { report("    \(totals.sum(2)) stores show the items in another order than the database") }
+        if totals.sum(2) > 0 { report("    \(totals.sum(2)) stores have the items in another order than the database") }
     }
 
-    /// Items that are written once, ever, and that the log has twice without a removal in between: a store may undo a write
-    /// that failed, and try it again.
+    /// Items that are written only once, but occur twice in the log without a removal in between. A store may undo a
+    /// failed write and retry it.
     private func writesAppliedTwice(_ cluster: Cluster) async throws -> [String] {
         let answer = try await cluster.sql(
             """

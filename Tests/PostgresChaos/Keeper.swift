@@ -1,12 +1,11 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
-import TestProcesses
+import TestSupport
 
-/// The folder and the processes of a run. Both go with this process, however it ends.
+/// The folder and the processes of a run. A watchdog removes both when this process ends, even by a crash.
 final class Keeper: Sendable {
-    /// Where everything is.
+    /// The folder.
     let folder: URL
     let account: Account
     private let leash: Pipe
@@ -30,20 +29,20 @@ final class Keeper: Sendable {
         try leash.fileHandleForReading.close()
     }
 
-    /// Ends all processes, removes the folder and waits for both.
+    /// Ends all processes and removes the folder, and waits for both.
     func end() {
         do { try leash.fileHandleForWriting.close() } catch { report("The watchdog could not be released: \(error)") }
         watchdog.waitUntilExit()
     }
 
-    /// Copies what all programs said into another folder.
+    /// Copies the logs of all programs to another folder.
     func copyLogs(to other: URL) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".log") {
             try Data(contentsOf: folder.appendingPathComponent(name)).write(to: other.appendingPathComponent(name))
         }
     }
 
-    /// Starts a program as the user of the servers, with a log of its own.
+    /// Starts a program as the servers' user, with its own log.
     func start(_ name: String, _ program: String, _ arguments: [String]) throws -> Daemon {
         let log = folder.appendingPathComponent("\(name).log")
         if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
@@ -61,7 +60,7 @@ final class Keeper: Sendable {
         return try Daemon(process, log: log, note: folder.appendingPathComponent("processes"))
     }
 
-    /// What keeps others running is killed first. Servers end by an immediate shutdown, which also kills what is stopped.
+    /// Supervisors are killed first. Servers end by an immediate shutdown, which also kills stopped processes.
     private static let script = """
         trap '' HUP INT TERM
         cat >/dev/null
@@ -85,7 +84,7 @@ final class Keeper: Sendable {
         """
 }
 
-/// A program that runs until it is ended.
+/// A program that runs until it is killed.
 final class Daemon: Sendable {
     private let process: Locked<Process>
     private let log: URL
@@ -102,14 +101,15 @@ final class Daemon: Sendable {
 
     var isRunning: Bool { process.withLock { $0.isRunning } }
 
-    /// Kills it, waits for its end and forgets it, so that a later process of the same number is left alone.
+    /// Kills the program, waits until it has ended, and forgets its identifier, so that a later process with the same
+    /// identifier is not killed.
     func kill() async throws {
         ProcessSignal.kill.send(to: identifier)
         try await waitUntil("process \(identifier) had ended") { !isRunning }
         try FileManager.default.removeItem(at: note)
     }
 
-    /// The last lines that it said.
+    /// The last lines of its log.
     var lastWords: String {
         do {
             return try String(contentsOf: log, encoding: .utf8).split(separator: "\n").suffix(15)

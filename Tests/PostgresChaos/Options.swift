@@ -1,22 +1,22 @@
 #if Postgres
 import BodegaTesting
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     /// The number of faults.
     var rounds = 20
-    /// What the order and the moments of the faults follow from.
+    /// The seed of the faults' order and moments.
     var seed = UInt64.random(in: 0 ... .max)
-    /// The number of processes that write.
+    /// The number of writing processes.
     var processes = 3
-    /// The folder that gets the log of changes after each fault once something was wrong.
+    /// The folder for the log of changes, which is written after each fault once there was a violation.
     var logs: String?
     var cluster = true
     var bouncer = true
 
-    /// Reads arguments.
+    /// Parses arguments.
     ///
-    /// - Throws: A ``Misuse`` if they can't be understood.
+    /// - Throws: A ``Misuse`` if they are invalid.
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         func number<Number: FixedWidthInteger>(_ option: String) throws -> Number {

@@ -1,10 +1,10 @@
 import Foundation
 
-// Breaks PostgreSQL as it is run in production while stores use it, and examines the engine behind a pooler. `bin/chaos`
-// starts it; its first argument is "load" in the processes that it starts itself.
+// Injects faults into a PostgreSQL cluster while stores use it, and checks the engine behind a pooler. `bin/chaos` runs
+// this. In the child processes that it starts itself, the first argument is "load".
 
 #if Postgres
-import PostgresTesting
+import TestSupport
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "load" {
@@ -43,6 +43,6 @@ do {
     exit(64)
 }
 #else
-FileHandle.standardError.write(Data("It was built without the trait Postgres.\n".utf8))
+FileHandle.standardError.write(Data("PostgresChaos was built without the trait Postgres.\n".utf8))
 exit(64)
 #endif

@@ -1,13 +1,12 @@
 import BodegaTesting
 import Foundation
-import RecordCoderOracle
 
-/// Writes a line at once, also into a pipe or a file, where `print` would keep it and lose it in a crash.
+/// Writes a line immediately, even to a pipe or a file, for which `print` buffers output and loses it in a crash.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }
 
-/// A run over many documents.
+/// A fuzzing run over many documents.
 final class Campaign {
     private let options: Options
     private let subjects = Corpus.subjects()
@@ -21,19 +20,19 @@ final class Campaign {
         self.options = options
     }
 
-    /// How much was done.
+    /// The statistics of the run.
     var summary: String {
-        "\(tried) documents, \(decodings) decodings, of which \(values) gave a value; \(skipped) documents not tried"
+        "\(tried) documents, \(decodings) decodings, of which \(values) gave a value; \(skipped) documents skipped"
     }
 
-    /// Tries one document after the other.
+    /// Tests one document after another.
     ///
-    /// - Returns: What to print about the first difference, if there is one.
+    /// - Returns: A report of the first difference, if there is one.
     func run() -> String? {
         CrashReport.install(seed: options.seed)
         for number in options.first..<options.first + options.mutations {
             CrashReport.document = number
-            // Each document follows from its own number, so that one can be repeated without those before it.
+            // Each document depends only on its number, so that it can be reproduced without the previous ones.
             var random = SeededGenerator(seed: options.seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
             let subject = subjects[Int(random.next() % UInt64(subjects.count))]
             let json = Mutator.document(from: subject, of: subjects, &random)
@@ -64,7 +63,7 @@ final class Campaign {
         return report
     }
 
-    /// Leaves out what it can without making a document uninteresting.
+    /// Shrinks a document while a condition holds.
     private func reduce(_ json: Data, while isInteresting: (Data) -> Bool) -> Data {
         var json = json
         var size = max(1, json.count / 2)
@@ -85,8 +84,9 @@ final class Campaign {
 
     /// Whether Foundation could crash.
     ///
-    /// It does so when a document ends with the bracket of an array that is nested one level too deep: it looks for the
-    /// place of the error behind the end. (swift-foundation of Swift 6.3.) This is true of a few more documents.
+    /// Foundation crashes if a document ends with the bracket of an array that is nested one level too deep, because it
+    /// searches for the position of the error past the end (swift-foundation of Swift 6.3). This condition covers a few
+    /// more documents.
     private func crashesFoundation(_ json: Data) -> Bool {
         guard json.last(where: { $0 != 0 }) == UInt8(ascii: "[") else { return false }
         return json.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") } > 512

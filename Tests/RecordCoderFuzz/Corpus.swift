@@ -1,13 +1,12 @@
 import Foundation
-import RecordCoderOracle
 
-/// A document to begin with, and the type that it is of.
+/// A seed document and its type.
 struct Subject {
     let json: Data
     let target: Target
-    /// Whether it is only decoded as its own type.
+    /// Whether the document is only decoded as its own type.
     ///
-    /// In deep documents it takes Foundation seconds to try one type after the other, as each error has a path.
+    /// In deep documents, Foundation takes seconds to try one type after another, because each error has a path.
     let isAlone: Bool
 
     init<Value: Codable>(_ type: Value.Type, _ json: String, isAlone: Bool = false) {

@@ -1,19 +1,18 @@
 import BodegaTesting
 import Foundation
-import RecordCoderOracle
 
-/// Changes a document in a few places.
+/// Mutates a document in a few places.
 struct Mutator {
     private var bytes: [UInt8]
     private let subjects: [Subject]
     private var random: SeededGenerator
 
-    /// A document made of a subject's, or of a random one, with parts of others.
+    /// Makes a document from a subject's or a random one, with parts of others.
     static func document(from subject: Subject, of subjects: [Subject], _ random: inout SeededGenerator) -> Data {
         let json = random.next() % 8 == 0 ? RandomDocument.make(&random) : subject.json
         var mutator = Mutator(bytes: Array(json), subjects: subjects, random: SeededGenerator(seed: random.next()))
         repeat { mutator.mutate() } while mutator.random.next() % 3 == 0
-        // A buffer that ends with the document, so that reading behind it is noticed by the address sanitizer.
+        // A buffer that ends with the document, so that the address sanitizer detects reads past the end.
         return Data(mutator.bytes)
     }
 

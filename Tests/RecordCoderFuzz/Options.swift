@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
 
     /// A wrong command line.
@@ -26,7 +26,7 @@ struct Options {
     var first = 0
     var wantsHelp = false
 
-    /// Reads a command line.
+    /// Parses a command line.
     ///
     /// - Throws: A ``Misuse``.
     init(_ arguments: some Sequence<String>) throws {
@@ -37,7 +37,7 @@ struct Options {
             case "--seed": seed = try Self.number(arguments.next(), of: name)
             case "--first": first = try Self.number(arguments.next(), of: name)
             case "--help", "-h": wantsHelp = true
-            default: throw Misuse(message: "\"\(name)\" is not known.")
+            default: throw Misuse(message: "unknown option \"\(name)\".")
             }
         }
     }

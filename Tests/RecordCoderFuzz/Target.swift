@@ -1,11 +1,10 @@
 import Foundation
 import RecordCoder
-import RecordCoderOracle
 
-/// A type as which documents are decoded.
+/// A type from whose documents values are decoded.
 struct Target {
 
-    /// What came of a comparison.
+    /// The outcome of a comparison.
     enum Outcome {
         case same(hasValue: Bool)
         case different(Oracle.Difference)
@@ -26,7 +25,7 @@ struct Target {
                 }
             }
             guard case .success(let value) = value else { return .same(hasValue: false) }
-            // What a value becomes that is written and read again, which is not always the same.
+            // The value after encoding and decoding, which may differ from the original.
             let foundations = Result { try decoder.decode(type, from: encoder.encode(value)) }
             let encoded = Result { try decoder.decode(type, from: RecordEncoder().encode(value)) }
             if areSpelledAlike(encoded, foundations) { return .same(hasValue: true) }
@@ -36,7 +35,7 @@ struct Target {
         }
     }
 
-    /// The types that are tried with any document.
+    /// The types that are decoded from every document.
     static func all() -> [Target] {
         [
             Target(Ten.self), Target([Ten].self), Target(Tree.self), Target(JSONValue.self), Target([Double].self),
@@ -51,8 +50,8 @@ struct Target {
     }
 }
 
-/// Whether two results are certainly the same, because the values' JSON or the errors' texts are: a quick look that spares
-/// most results a description.
+/// Whether two results are certainly the same, because the values' JSON or the errors' texts are. This quick comparison
+/// avoids most descriptions.
 private func areSpelledAlike<Value: Encodable>(_ left: Result<Value, any Error>, _ right: Result<Value, any Error>)
     -> Bool
 {
@@ -90,14 +89,14 @@ struct Ten: Codable {
     }
 }
 
-/// A record that contains others of its type.
+/// A recursive record.
 struct Tree: Codable {
     var value: Int?
     var children: [Tree]?
     var named: [String: Tree]?
 }
 
-/// A choice.
+/// An enum.
 indirect enum Shape: Codable {
     case point
     case circle(radius: Double)
@@ -107,7 +106,7 @@ indirect enum Shape: Codable {
 
 /// A key of a dictionary.
 ///
-/// Not a number: "1" and "+1" are one key, and which of two values it gets is not the same each time with Foundation.
+/// Not a number: "1" and "+1" are the same key, and which of two values it gets varies with Foundation.
 enum Letter: String, Codable, CodingKeyRepresentable {
     case a, b, long = "quite a long name", é
 }
@@ -115,7 +114,7 @@ enum Letter: String, Codable, CodingKeyRepresentable {
 /// A type without members.
 struct Empty: Codable {}
 
-/// Keeps what it can, and what was wrong with the rest.
+/// Keeps the members that can be decoded, and the errors of the others.
 struct Lenient: Codable {
     var notes: [String] = []
 
@@ -129,7 +128,7 @@ struct Lenient: Codable {
             if container.currentIndex == index { note { try container.decode([Double].self) } }
             if container.currentIndex == index { note { try container.decodeNil() } }
             if container.currentIndex > index { continue }
-            // Which of several errors in it is reported is not the same each time, not even with Foundation alone.
+            // Which of several errors in it is reported varies, even with Foundation alone.
             guard let value = try? container.decode(JSONValue.self) else { return }
             notes.append(exactDescription(of: value))
         }

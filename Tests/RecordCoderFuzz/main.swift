@@ -1,7 +1,7 @@
 import Foundation
 
-// Changes JSON documents at random and expects `RecordDecoder` to make of them what Foundation makes of them, and
-// `RecordEncoder` to write what Foundation reads as the same.
+// Mutates JSON documents at random, and checks that `RecordDecoder` decodes them like Foundation, and that Foundation
+// decodes the output of `RecordEncoder` to the same value.
 do {
     let options = try Options(CommandLine.arguments.dropFirst())
     if options.wantsHelp {

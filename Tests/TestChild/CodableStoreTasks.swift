@@ -6,7 +6,7 @@ import Foundation
 /// An object of the stores in the child process.
 struct Letter: CodableStoreable, Sendable {
     let id: String
-    /// Long, so that a torn record is recognised.
+    /// Long, so that a torn record is detected.
     var text: String
 
     static var codableStoreIdentifier: KeyPath<Letter, String> { \.id }
@@ -23,9 +23,9 @@ private func letters(_ kind: String, _ path: String) -> CodableStore<Letter> {
     return CodableStore(engine: kind == "sqlite" ? .sqlite(in: folder) : .fileSystem(in: folder))
 }
 
-/// Saves objects from several threads, one by one and several at once, deletes some, and says what is done.
+/// Saves objects from several threads, one by one and in batches, deletes some, and prints what it has done.
 ///
-/// Arguments: medium, path, prefix of the identifiers, how many rounds a thread does, 0 for no end.
+/// Arguments: engine, path, prefix of the identifiers, number of rounds of a thread, 0 for no end.
 func saveLetters(_ arguments: [String]) {
     let rounds = Int(arguments[3]) ?? 0
     DispatchQueue.concurrentPerform(iterations: 4) { writer in
@@ -50,15 +50,15 @@ func saveLetters(_ arguments: [String]) {
     say("done")
 }
 
-/// Says the identifiers of all objects.
+/// Prints the identifiers of all objects.
 ///
-/// Arguments: medium, path.
+/// Arguments: engine, path.
 func listLetters(_ arguments: [String]) throws {
     for letter in try letters(arguments[0], arguments[1]).getCollection() { say(letter.id) }
 }
 
-/// Saves and deletes objects as it is told, a line each, and says when that is done: `save` with an identifier and a text,
-/// `delete` with an identifier.
+/// Reads commands, one on each line, and confirms each: `save` with an identifier and a text, `delete` with an
+/// identifier.
 ///
 /// Arguments: path.
 func editLetters(_ arguments: [String]) throws {

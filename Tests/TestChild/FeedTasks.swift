@@ -2,7 +2,7 @@ import Bodega
 import Foundation
 import GRDB
 
-/// Writes items one by one, the number of each in it, and says when each is written.
+/// Writes numbered items one by one, and prints each when it is written.
 ///
 /// Arguments: path of the folder, prefix of the keys, number of items, 0 for no end; optionally the UUID of an origin.
 func writeNumbers(_ arguments: [String]) async throws {
@@ -19,44 +19,45 @@ func writeNumbers(_ arguments: [String]) async throws {
     }
 }
 
-/// What a follower has been told, and up to where: kept together, so that neither is without the other.
-private struct Told: Codable {
+/// The changes that a follower has received, with the cursor after them. Both are stored together, so that they are
+/// always consistent.
+private struct Progress: Codable {
     var cursor: StorageCursor
     var changes: [String] = []
 }
 
-/// Follows a collection, and keeps what it is told in a file, from which it goes on when it is started again; until the
-/// item "end" is written. Without the file it begins at the present.
+/// Follows a collection until the item "end" is written, and stores the changes in a file. If the file exists, it
+/// continues from there, otherwise from the current cursor.
 ///
 /// Arguments: path of the folder, path of the file.
 func follow(_ arguments: [String]) async throws {
     guard let engine = try open("sqlite", arguments[0]) as? SQLiteStorageEngine else { return }
     let file = URL(fileURLWithPath: arguments[1])
-    var told = Told(cursor: try await engine.fetchCursor())
+    var progress = Progress(cursor: try await engine.fetchCursor())
     if FileManager.default.fileExists(atPath: file.path) {
-        told = try JSONDecoder().decode(Told.self, from: Data(contentsOf: file))
+        progress = try JSONDecoder().decode(Progress.self, from: Data(contentsOf: file))
     }
-    try JSONEncoder().encode(told).write(to: file, options: .atomic)
+    try JSONEncoder().encode(progress).write(to: file, options: .atomic)
     say("following")
-    for try await update in engine.changes(since: told.cursor) {
+    for try await update in engine.changes(since: progress.cursor) {
         switch update {
-        case .snapshot: told.changes.append("snapshot")
-        case .changes(let delta): told.changes += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
+        case .snapshot: progress.changes.append("snapshot")
+        case .changes(let delta): progress.changes += delta.changes.map { "\($0.kind) \($0.key.rawValue)" }
         }
-        told.cursor = update.cursor
-        try JSONEncoder().encode(told).write(to: file, options: .atomic)
-        say("told \(told.changes.count)")
-        if told.changes.last == "written end" { return }
+        progress.cursor = update.cursor
+        try JSONEncoder().encode(progress).write(to: file, options: .atomic)
+        say("told \(progress.changes.count)")
+        if progress.changes.last == "written end" { return }
     }
 }
 
-/// Writes rows as a program does that knows nothing of us, each in a transaction of its own, and says each.
+/// Writes rows with plain SQL, as another program does, each in its own transaction, and prints each.
 ///
-/// Arguments: path of the folder, journal mode, prefix of the keys, how many.
+/// Arguments: path of the folder, journal mode, prefix of the keys, number of rows.
 func writeRows(_ arguments: [String]) throws {
     var configuration = Configuration()
     configuration.busyMode = .timeout(60)
-    // Else a commit could be seen only a long time after the last event, when a busy medium has it.
+    // Otherwise a commit could become visible long after the last event, if the disk is busy.
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
     let queue = try DatabaseQueue(path: arguments[0] + "/data.sqlite3", configuration: configuration)
     try queue.writeWithoutTransaction { db in
@@ -71,7 +72,7 @@ func writeRows(_ arguments: [String]) throws {
     }
 }
 
-/// Says the present cursor.
+/// Prints the current cursor.
 ///
 /// Arguments: path of the folder.
 func sayCursor(_ arguments: [String]) async throws {
@@ -79,7 +80,7 @@ func sayCursor(_ arguments: [String]) async throws {
     say(try await engine.fetchCursor().rawValue)
 }
 
-/// Says how many descriptors listen to the system while somebody listens for changes of many files, and then waits until
+/// Prints the number of descriptors for system events while there are observers of many files, and then waits until
 /// there are none.
 ///
 /// Arguments: path of the folder.
@@ -91,7 +92,7 @@ func countDescriptors(_ arguments: [String]) async throws {
     func count() throws -> Int {
         let folder = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter {
-            // One that is closed meanwhile leads nowhere.
+            // A descriptor that is closed in the meantime has no target.
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
             return target?.contains("inotify") ?? false
         }.count

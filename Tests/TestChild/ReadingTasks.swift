@@ -11,8 +11,8 @@ import Glibc
 import Musl
 #endif
 
-/// Reads synchronously in many blocks on the system's threads, or those of tasks, beside asynchronous reads, all of one file, and says what
-/// is done. The first line is the number of processors.
+/// Reads one file synchronously in many blocks on Dispatch threads or in tasks, concurrently with asynchronous reads,
+/// and prints the progress. The first line is the number of processors.
 ///
 /// Arguments: path, number of blocks, `threads` or `tasks`.
 func readCrowded(_ arguments: [String]) async throws {
@@ -54,7 +54,8 @@ func readCrowded(_ arguments: [String]) async throws {
     say("synchronous")
 }
 
-/// Uses an engine when no more files can be opened, says what that throws, and whether it works again afterwards.
+/// Uses an engine while no more files can be opened, and prints the error, and whether the engine works again
+/// afterwards.
 ///
 /// Arguments: engine, path.
 func exhaustDescriptors(_ arguments: [String]) async throws {
@@ -70,7 +71,7 @@ func exhaustDescriptors(_ arguments: [String]) async throws {
         if descriptor < 0 { break }
         taken.append(descriptor)
     }
-    // SQLite needs several, so it fails at one after the other.
+    // SQLite opens several files, so each limit makes it fail at another one.
     for _ in 0..<8 {
         do {
             _ = try open(arguments[0], arguments[1])

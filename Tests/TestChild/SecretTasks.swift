@@ -17,9 +17,9 @@ private func address(_ key: String) -> SecretAddress {
     SecretAddress(key: key, service: "tests")
 }
 
-/// Sets a secret again and again and says the number of each when the call has returned.
+/// Sets a secret repeatedly, and prints the number of each call that has returned.
 ///
-/// Arguments: folder, key, what the values begin with, number of rounds.
+/// Arguments: folder, key, prefix of the values, number of rounds.
 func setSecrets(_ arguments: [String]) throws {
     let (storage, secret) = (secrets(arguments[0]), address(arguments[1]))
     for round in 0..<(Int(arguments[3]) ?? 0) {
@@ -29,7 +29,7 @@ func setSecrets(_ arguments: [String]) throws {
     say("done")
 }
 
-/// Says a secret, or how reading it ended.
+/// Prints a secret, or the error of reading it.
 ///
 /// Arguments: folder, key.
 func sayAsSecret(_ arguments: [String]) throws {
@@ -41,9 +41,9 @@ func sayAsSecret(_ arguments: [String]) throws {
     }
 }
 
-/// Counts in a secret, each time within `exclusively`.
+/// Increments a counter in a secret, each time within `exclusively`.
 ///
-/// Arguments: folder, key, how far.
+/// Arguments: folder, key, number of increments.
 func countInSecret(_ arguments: [String]) throws {
     let (storage, secret) = (secrets(arguments[0]), address(arguments[1]))
     for _ in 0..<(Int(arguments[2]) ?? 0) {
@@ -55,7 +55,7 @@ func countInSecret(_ arguments: [String]) throws {
     say("done")
 }
 
-/// Says `held` while it uses secrets exclusively, and never ends that.
+/// Holds exclusive access to secrets forever, and prints `held`.
 ///
 /// Arguments: folder.
 func holdSecrets(_ arguments: [String]) throws {
@@ -65,7 +65,7 @@ func holdSecrets(_ arguments: [String]) throws {
     }
 }
 
-/// Uses secrets as a user who owns nothing, and says how reading, writing and removing end.
+/// Uses secrets as an unprivileged user, and prints the results of reading, writing and removing.
 ///
 /// Arguments: folder, key.
 func useSecretsUnprivileged(_ arguments: [String]) {
@@ -86,9 +86,9 @@ func useSecretsUnprivileged(_ arguments: [String]) {
     attempt("remove") { try storage.remove(secret) }
 }
 
-/// Uses a secret as a program does that names nothing but the key: appends to it, and says it.
+/// Appends to a secret that is identified only by its key, and prints it.
 ///
-/// Arguments: how often to append.
+/// Arguments: number of appends.
 func useDefaultSecret(_ arguments: [String]) throws {
     let words = SecurelyStoredValue<[String]>(key: "words")
     for _ in 0..<(Int(arguments[0]) ?? 0) { try words.append("word") }

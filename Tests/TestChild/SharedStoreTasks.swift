@@ -1,12 +1,12 @@
 import Bodega
 import Boutique
 import Foundation
-import SharedStores
+import TestSupport
 
-/// Changes a store on a file that another process has a store on, too, and says what is wrong in the end.
+/// Changes a store on a file that another process uses in a store, too, and prints the problems at the end.
 ///
-/// Each step begins when there is a line to read: changing, and ending. It says how many versions of others it was told of,
-/// and what is wrong.
+/// A line of input starts each of two steps, changing and ending. The output is the number of versions of other
+/// visitors in the events, and the problems.
 ///
 /// Arguments: path, name of one letter, seed, number of rounds.
 @MainActor
@@ -27,7 +27,7 @@ func visit(_ arguments: [String]) async throws {
     for problem in try await visitor.problems(engine) { say(problem) }
 }
 
-/// Waits for a line of input, and keeps nobody waiting meanwhile.
+/// Waits for a line of input without blocking a task's thread.
 func waitForLine() async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {

@@ -6,14 +6,14 @@ import Foundation
 struct Account: Codable, Sendable, Identifiable {
     var id: String
     var balance = 0
-    /// Long, so that a torn record is recognised.
+    /// Long, so that a torn record is detected.
     var text = ""
 }
 
-/// Changes a store from several tasks, and says what was acknowledged.
+/// Changes a store from several tasks, and prints acknowledged changes.
 ///
-/// Each task adds accounts, and moves money between two of its own that were there from the beginning, so that their
-/// sum never changes.
+/// Each task adds accounts, and moves money between two accounts of its own that exist from the beginning, so that
+/// their sum never changes.
 ///
 /// Arguments: engine, path, durability, prefix of the identifiers.
 @MainActor

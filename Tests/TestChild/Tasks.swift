@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// Opens the engine of a kind, `sqlite` or `disk`, at a path; with `-reading` behind it for reading only.
+/// Opens the engine of a kind, `sqlite` or `disk`, at a path. A kind that ends in `-reading` opens it read-only.
 func open(_ kind: String, _ path: String, _ durability: StorageDurability = .full) throws -> any StorageEngine {
     let directory = FileManager.Directory(url: URL(fileURLWithPath: path))
     switch kind {
@@ -18,11 +18,11 @@ func open(_ kind: String, _ path: String, _ durability: StorageDurability = .ful
     case "sqlite-reading":
         return try SQLiteStorageEngine(readingFile: directory.url.appendingPathComponent("data.sqlite3"))
     case "disk-reading": return try DiskStorageEngine(reading: directory)
-    default: fatalError("No such engine: \(kind)")
+    default: fatalError("unknown engine \(kind)")
     }
 }
 
-/// Prints a line at once, whole, also if other tasks print too.
+/// Prints a line immediately and atomically, even if other tasks print at the same time.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     precondition(writeOut(bytes) == bytes.count)
@@ -32,8 +32,8 @@ private func writeOut(_ bytes: [UInt8]) -> Int {
     write(STDOUT_FILENO, bytes, bytes.count)
 }
 
-/// Writes single items and batches, several at a time, and says each when its call has returned; until it is killed or
-/// has done as many as asked.
+/// Writes single items and batches concurrently, and prints each when its call has returned, for a number of rounds or
+/// until it is killed.
 ///
 /// Arguments: engine, path, durability, prefix of the keys, number of rounds.
 func write(_ arguments: [String]) async throws {
@@ -47,7 +47,7 @@ func write(_ arguments: [String]) async throws {
                     try await engine.write(value(of: key), key: CacheKey(key))
                     say(key)
                     let names = (0..<batchSize).map { "\(key)-batch-\($0)" }
-                    // Each batch also replaces the one before, so a half of one would leave a mixture.
+                    // Each batch also removes the previous one, so a half-applied batch leaves a mixture of both.
                     var operations = names.map { StorageOperation.write(key: CacheKey($0), data: value(of: $0)) }
                     let old = "\(prefix)-\(writer)-\(round - 1)-batch-"
                     operations += (0..<batchSize).map { .remove(key: CacheKey(old + "\($0)")) }
@@ -64,12 +64,12 @@ func write(_ arguments: [String]) async throws {
 /// The number of items that a batch writes.
 let batchSize = 5
 
-/// The bytes under a key: the key, many times, so that a torn value is recognised.
+/// The bytes for a key: many repetitions of the key, so that a torn value is detected.
 func value(of key: String) -> Data {
     Data(String(repeating: key + ";", count: 40).utf8)
 }
 
-/// Writes under a limit on the size of files until that fails, then lifts the limit and writes on.
+/// Writes under a limit on the size of files until a write fails, then lifts the limit and writes again.
 ///
 /// Arguments: engine, path, the limit in bytes.
 func fill(_ arguments: [String]) async throws {
@@ -103,7 +103,7 @@ private let fileSizeLimit: Int32 = RLIMIT_FSIZE
 private let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
 #endif
 
-/// Uses an engine as a user who owns nothing, and says how opening, reading and writing end.
+/// Uses an engine as an unprivileged user, and prints the results of opening, reading and writing.
 ///
 /// Arguments: engine, path.
 func useUnprivileged(_ arguments: [String]) async throws {
@@ -119,7 +119,8 @@ func useUnprivileged(_ arguments: [String]) async throws {
     }
 }
 
-/// Writes an item under each verbatim key that it is told, a line each, and says when it has; ends with its input.
+/// Writes an item under each verbatim key that it reads, one on each line, and confirms each write. It ends with its
+/// input.
 ///
 /// Arguments: engine, path.
 func hold(_ arguments: [String]) async throws {
@@ -132,14 +133,14 @@ func hold(_ arguments: [String]) async throws {
     try await (engine as? SQLiteStorageEngine)?.close()
 }
 
-/// Says how many items there are.
+/// Prints the number of items.
 ///
 /// Arguments: engine, path.
 func count(_ arguments: [String]) async throws {
     say("\(try await open(arguments[0], arguments[1]).fetchCount())")
 }
 
-/// Says where the folders are.
+/// Prints the paths of the standard folders.
 func printDirectories() {
     say(FileManager.Directory.defaultStorageDirectory(appendingPath: "A").url.path)
     say(FileManager.Directory.caches(appendingPath: "A").url.path)

@@ -10,9 +10,9 @@ import Glibc
 import Musl
 #endif
 
-/// Uses stored values as another program does.
+/// Uses stored values in another process.
 ///
-/// Arguments: what to do, the name of a suite or `standard`, and what that takes.
+/// Arguments: the command, the name of a suite or `standard`, and the command's arguments.
 func useValues(_ arguments: [String]) async throws {
     let suite = arguments[1]
     let rest = Array(arguments.dropFirst(2))
@@ -65,13 +65,13 @@ func useValues(_ arguments: [String]) async throws {
     case "registered":
         userDefaults(suite).register(defaults: [rest[0]: Data(#"{"value":"registered"}"#.utf8)])
         say(text(rest[0], suite).wrappedValue)
-    default: fatalError("No such task: \(arguments)")
+    default: fatalError("unknown task \(arguments)")
     }
 }
 
 private func userDefaults(_ suite: String) -> UserDefaults {
     if suite == "standard" { return .standard }
-    guard let defaults = UserDefaults(suiteName: suite) else { fatalError("No such suite: \(suite)") }
+    guard let defaults = UserDefaults(suiteName: suite) else { fatalError("invalid suite \(suite)") }
     return defaults
 }
 
@@ -79,7 +79,7 @@ private func text(_ key: String, _ suite: String) -> StoredValue<String> {
     StoredValue(key: key, default: "none", storage: userDefaults(suite))
 }
 
-/// Writes values under keys of its own and says each when it has been set.
+/// Writes values under keys of its own, and prints each when it is set.
 private func writeMany(_ suite: String, prefix: String, count: Int) {
     for number in 0..<count {
         let value = text("\(prefix)-\(number)", suite)
@@ -89,7 +89,7 @@ private func writeMany(_ suite: String, prefix: String, count: Int) {
     }
 }
 
-/// Does what the lines of standard input say: `get KEY`, or `set KEY VALUE`.
+/// Executes the lines of standard input: `get KEY`, or `set KEY VALUE`.
 private func converse(_ suite: String) {
     var values: [String: StoredValue<String>] = [:]
     while let line = readLine() {
@@ -101,7 +101,8 @@ private func converse(_ suite: String) {
     }
 }
 
-/// Sets an asynchronous value as it is told, a line each, and says each value that it shows. It ends with the value `end`.
+/// Sets an asynchronous value to each line of its input, and prints each value that it observes. It ends with the value
+/// `end`.
 ///
 /// Arguments: path of a file, key.
 func followAsyncValue(_ arguments: [String]) async throws {
@@ -109,7 +110,7 @@ func followAsyncValue(_ arguments: [String]) async throws {
     let value = AsyncStoredValue(key: arguments[1], default: "none", storage: engine)
     try await value.valueHasLoaded()
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-    // On a thread that may wait, of which tasks may have but one.
+    // Read on a thread that may block, because there may be only one thread for tasks.
     Thread.detachNewThread {
         while let line = readLine() { continuation.yield(line) }
         continuation.finish()

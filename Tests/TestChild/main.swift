@@ -1,7 +1,7 @@
 import Foundation
 
-// What the tests run as another process. The arguments are the name of a task and what it needs; the results go to
-// standard output, a line each.
+// Tasks that tests and benchmarks run in another process. The arguments are the name of a task and the task's
+// arguments. Each result is a line on standard output.
 let arguments = CommandLine.arguments.dropFirst()
 switch (arguments.first, Array(arguments.dropFirst())) {
 case ("write", let rest): try await write(rest)
@@ -32,5 +32,6 @@ case ("list-letters", let rest): try listLetters(rest)
 case ("edit-letters", let rest): try editLetters(rest)
 case ("values", let rest): try await useValues(rest)
 case ("async-value", let rest): try await followAsyncValue(rest)
-default: fatalError("No such task: \(arguments)")
+case ("serve-postgres", let rest): try await servePostgres(rest)
+default: fatalError("unknown task \(arguments)")
 }

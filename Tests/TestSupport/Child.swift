@@ -1,11 +1,9 @@
 import Bodega
 package import Foundation
-import TestProcesses
-import Testing
 
-/// Another process that carries out a task of `TestChild` or of another program of the tests.
+/// A child process that runs a task of `TestChild`, or another program of the tests.
 package final class Child: @unchecked Sendable {
-    // @unchecked because `Process` and `Pipe` are thread-safe in what is used of them.
+    // @unchecked because the methods used here of `Process` and `Pipe` are thread-safe.
     private let process = Process()
     private let output = Pipe()
     private let unread = Locked(Data())
@@ -20,7 +18,7 @@ package final class Child: @unchecked Sendable {
 
     /// Starts the process.
     ///
-    /// - Parameter input: What it reads; what this process reads if it is left out.
+    /// - Parameter input: The standard input; by default this process's.
     package init(
         _ arguments: [String],
         program: String = "TestChild",
@@ -38,7 +36,7 @@ package final class Child: @unchecked Sendable {
     /// The identifier of the process.
     package var processIdentifier: Int32 { process.processIdentifier }
 
-    /// The next line that the process says, or `nil` at the end.
+    /// The next line of the process's output, or `nil` at the end.
     package func nextLine() async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -60,7 +58,7 @@ package final class Child: @unchecked Sendable {
         }
     }
 
-    /// All lines that the process says until it ends.
+    /// All lines of the process's output until it ends.
     package func lines() async -> [String] {
         var lines: [String] = []
         while let line = await nextLine() { lines.append(line) }
@@ -68,7 +66,7 @@ package final class Child: @unchecked Sendable {
         return lines
     }
 
-    /// Ends the process without a warning.
+    /// Kills the process.
     package func kill() {
         send(SIGKILL)
     }
@@ -79,7 +77,7 @@ package final class Child: @unchecked Sendable {
     }
 
     private static func url(of name: String) -> URL {
-        // The test bundle and the program are built into one folder.
+        // The test bundle and the program are in the same build folder.
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let folder = (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent()
         for folder in [
@@ -88,6 +86,6 @@ package final class Child: @unchecked Sendable {
             let program = folder.appendingPathComponent(name)
             if FileManager.default.isExecutableFile(atPath: program.path) { return program }
         }
-        fatalError("\(name) is not beside the tests, in \(folder.path)")
+        fatalError("\(name) is missing in the folder of the tests, \(folder.path)")
     }
 }

@@ -1,6 +1,6 @@
 import Bodega
 
-/// Counts how often something happens, wherever that is.
+/// A thread-safe counter.
 package final class Counter: Sendable {
     private let value = Locked(0)
 

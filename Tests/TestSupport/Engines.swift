@@ -11,6 +11,6 @@ package func openEngine(
     switch kind {
     case "sqlite": try SQLiteStorageEngine(opening: folder.directory, durability: durability)
     case "disk": try DiskStorageEngine(opening: folder.directory, durability: durability)
-    default: fatalError("No such engine: \(kind)")
+    default: fatalError("unknown engine \(kind)")
     }
 }

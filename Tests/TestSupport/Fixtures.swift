@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Frozen files of formats that have been released. They are never written again.
+/// Frozen files of released formats. They never change.
 package enum Fixtures {
     package static func file(_ name: String) -> URL {
         root.appendingPathComponent("Tests/Fixtures/\(name)")

@@ -1,15 +1,15 @@
 import Foundation
 
-/// An address with a password that is written as people write it: with characters that mean something else there.
+/// A database address with a password that contains unescaped special characters.
 package struct HostileAddress: Sendable, CustomStringConvertible {
     /// The address.
     package let text: String
-    /// What must not appear anywhere.
+    /// The parts of the password, which must not appear anywhere.
     package let pieces: [String]
 
     package var description: String { text }
 
-    /// Makes one up.
+    /// Generates a random address.
     package init(using generator: inout some RandomNumberGenerator) {
         let template = Self.templates.randomElement(using: &generator) ?? ""
         let marks =
@@ -28,7 +28,7 @@ package struct HostileAddress: Sendable, CustomStringConvertible {
         text = template.replacingOccurrences(of: "PASSWORD", with: password)
     }
 
-    /// Whether a text shows a part of the password.
+    /// Whether a text contains a part of the password.
     package func isShown(in text: String) -> Bool {
         pieces.contains { text.lowercased().contains($0) }
     }

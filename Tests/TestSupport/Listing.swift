@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What is in a folder and below it: whatever a program could have changed there.
+/// A snapshot of a folder's contents, which shows whether a program has changed anything.
 package struct Listing: Equatable, Sendable, CustomStringConvertible {
     private struct Entry: Equatable {
         var size: Int
@@ -10,7 +10,7 @@ package struct Listing: Equatable, Sendable, CustomStringConvertible {
 
     private var entries: [String: Entry] = [:]
 
-    /// Looks at a folder. Links are not followed.
+    /// Reads a folder recursively. Links are not followed.
     package init(of folder: URL) throws {
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) + [""] {
             let file = folder.appendingPathComponent(name)

@@ -1,13 +1,11 @@
 import Foundation
-import TestProcesses
-import Testing
 
-/// Lets a child process see more processors than there are: the system's thread pools grow with them.
+/// Makes a child process see more processors than there are, so that the system's thread pools grow.
 package enum Processors {
 
-    /// The environment for a child process that is to see eight processors, and so many itself if it needs no such help.
+    /// The environment for a child process that sees at least eight processors; empty if the machine has that many.
     ///
-    /// - Parameter folder: Where the library is built that answers for the system.
+    /// - Parameter folder: The folder for the library that replaces the system's functions.
     package static func eight(in folder: TemporaryFolder) throws -> [String: String] {
         if ProcessInfo.processInfo.activeProcessorCount >= 8 { return [:] }
         let library = folder.file("processors.so")
@@ -17,7 +15,7 @@ package enum Processors {
         compiler.arguments = ["clang", "-shared", "-fPIC", "-o", library.path, source.path]
         try compiler.start()
         compiler.waitUntilExit()
-        try #require(compiler.terminationStatus == 0)
+        guard compiler.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
         return ["LD_PRELOAD": library.path]
     }
 }

@@ -1,7 +1,7 @@
 package import Bodega
 package import Foundation
 
-/// A folder that exists as long as this object.
+/// A folder that is removed when this object is deinitialized.
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
@@ -10,7 +10,7 @@ package final class TemporaryFolder: Sendable {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         } catch {
-            fatalError("No folder for the tests: \(error)")
+            fatalError("No folder for the tests could be created: \(error)")
         }
     }
 
@@ -18,7 +18,7 @@ package final class TemporaryFolder: Sendable {
         do {
             try FileManager.default.removeItem(at: url)
         } catch {
-            print("A folder of the tests stays: \(error)")
+            print("A folder of the tests could not be removed: \(error)")
         }
     }
 
@@ -29,7 +29,7 @@ package final class TemporaryFolder: Sendable {
         url.appendingPathComponent(name)
     }
 
-    /// The names of what is in the folder, sorted.
+    /// The sorted names of the folder's entries.
     package func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }

@@ -6,13 +6,13 @@ import Glibc
 import Musl
 #endif
 
-/// The sanitizer that `bin/test --sanitize thread` builds in.
+/// The sanitizer of `bin/test --sanitize thread`.
 package enum ThreadSanitizer {
 
-    /// Whether it is there. It makes all that is done take about ten times as long, so what counts by its mere size is
-    /// smaller then: it is tested without it, too.
+    /// Whether the program is built with the sanitizer. It makes programs about ten times slower, so tests use smaller
+    /// sizes with it. They run at full size without it.
     package static let isThere: Bool = {
-        // <dlfcn.h> defines RTLD_DEFAULT, all that is loaded, by a cast, which Swift does not see.
+        // <dlfcn.h> defines RTLD_DEFAULT, which means all loaded images, by a cast that Swift does not import.
         #if canImport(Darwin)
         let all = UnsafeMutableRawPointer(bitPattern: -2)
         #else

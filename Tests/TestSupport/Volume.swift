@@ -1,18 +1,17 @@
 package import Foundation
-import TestProcesses
 
 /// A small volume in memory, for tests that fill it.
 package struct Volume {
     private let path: String
 
-    /// Whether this process may mount one. Said when it may not, because then a test is left out.
+    /// Whether this process may mount volumes. A message is printed if not, because tests are skipped then.
     package static let canMount: Bool = {
         let folder = TemporaryFolder()
         do {
             try Volume(at: folder, size: "1m").unmount()
             return true
         } catch {
-            print("Volumes cannot be mounted here, so tests that fill one are left out: \(error)")
+            print("Volumes cannot be mounted here, so tests that fill one are skipped: \(error)")
             return false
         }
     }()
@@ -28,7 +27,7 @@ package struct Volume {
         try Self.run("mount", "--bind", path, path)
     }
 
-    /// Keeps everybody from changing anything from now on.
+    /// Makes the volume read-only from now on.
     package func makeReadOnly() throws {
         try Self.run("mount", "-o", "remount,ro", path)
     }
@@ -37,7 +36,7 @@ package struct Volume {
         do {
             try Self.run("umount", "-l", path)
         } catch {
-            print("A volume stays mounted: \(error)")
+            print("A volume could not be unmounted: \(error)")
         }
     }
 

@@ -11,8 +11,7 @@ enum LogHome {
 
     /// Begins a new history if the log was written in another database.
     ///
-    /// - Throws: A ``PostgresFailure`` that ``PostgresFailure/forbidsWriting`` if the log must be adopted and the user
-    ///   or the server can't write.
+    /// - Throws: A ``PostgresFailure`` with ``PostgresFailure/forbidsWriting`` if the log can't be adopted.
     static func settle(_ session: Session, patience: TimeInterval) async throws {
         if try await session.run(Command(ChangeStatements.checkHome), patience: patience).flag(0, 0) { return }
         let begin = [

@@ -67,7 +67,7 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
             settings.append(("target_session_attrs", "read-write"))
         }
         // libpq's default, "prefer", accepts any server. The same value from a service file is indistinguishable from
-        // the default, and raised as well.
+        // the default, and replaced, too.
         let choosesSecurity = given["sslmode"] != nil || environment["PGSSLMODE"] != nil
         if !choosesSecurity, resolved["sslmode"] == "prefer", !hosts.allSatisfy(\.isLocal) {
             settings.append(("sslmode", "verify-full"))

@@ -9,7 +9,7 @@ struct PostgresDeadline: Sendable, Comparable {
 
     static func after(_ seconds: TimeInterval) -> PostgresDeadline {
         let now = DispatchTime.now().uptimeNanoseconds
-        // About 95 years; more would overflow.
+        // Limited to about 95 years, because a larger sum could overflow.
         return PostgresDeadline(nanoseconds: now + UInt64(min(max(seconds, 0), 3e9) * 1e9))
     }
 

@@ -75,7 +75,7 @@ extension PostgresFailure {
     /// Whether the server is known to have rolled back the transaction.
     var isRolledBack: Bool { code != nil && (!endsConnection || code == "25006") }
 
-    /// Whether the user or the server is not allowed to write.
+    /// Whether the user lacks the right to write, or the server is read-only.
     var forbidsWriting: Bool { code == "42501" || code == "25006" }
 
     /// Whether the connection can't be used any longer.

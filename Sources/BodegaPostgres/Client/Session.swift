@@ -9,8 +9,8 @@ import Foundation
 ///
 /// 1. `run` queues the statements and a sync in libpq, and notes the expected results in a `PipelineAnswers`.
 /// 2. `exchange` flushes the output and hands the results that have arrived to `PipelineAnswers`.
-/// 3. While output or results are missing, `wait` suspends the task until the socket is ready. Cancellation of the task
-///    sends a cancellation request to the server once and goes on waiting, for up to `Pace.timeToStop`.
+/// 3. While output is unsent or results are missing, `wait` suspends the task until the socket is ready. If the task is
+///    cancelled, it sends one cancellation request to the server and waits for up to `Pace.timeToStop`.
 /// 4. At the deadline, `wait` sends a cancellation request and throws. The session is then unusable.
 ///
 /// No lock guards the state: `SessionPool` lends a session to one task at a time.
@@ -47,7 +47,7 @@ final class Session: @unchecked Sendable {
 
     deinit {
         // Unsent output must not reach the server after the caller has given up the write.
-        if hasFailed { SocketWatch.discardOutput(of: PQsocket(connection)) }
+        if hasFailed { SocketSources.discardOutput(of: PQsocket(connection)) }
         PQfinish(connection)
     }
 
@@ -320,7 +320,7 @@ final class Session: @unchecked Sendable {
     }
 }
 
-/// The time limits of an operation, which each sign of life from the server extends.
+/// The time limits of an operation, extended whenever the socket is ready.
 private struct Pace {
     let patience: TimeInterval
     private(set) var deadline: PostgresDeadline

@@ -69,6 +69,22 @@ final class SocketSources: @unchecked Sendable {
         writing.setEventHandler(handler: handler)
     }
 
+    /// Whether a socket can be read or written without waiting.
+    ///
+    /// A Dispatch source reports only once that the peer has closed the connection. A reader that takes the remaining
+    /// data and then waits for another event would wait forever.
+    static func isReady(_ descriptor: Int32, toRead: Bool, toWrite: Bool) -> Bool {
+        let events = (toRead ? Int16(POLLIN) : 0) | (toWrite ? Int16(POLLOUT) : 0)
+        var request = pollfd(fd: descriptor, events: events, revents: 0)
+        return poll(&request, 1, 0) > 0
+    }
+
+    /// Makes closing a socket discard data that was written but not yet sent.
+    static func discardOutput(of descriptor: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     private static func set(_ source: any DispatchSourceProtocol, isOn: Bool, wasOn: Bool) {
         if isOn, !wasOn { source.resume() }
         if !isOn, wasOn { source.suspend() }

@@ -1,16 +1,6 @@
 #if Postgres
 import Bodega
-import CPostgres
-import Dispatch
 import Foundation
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Suspends a task until a socket can be read or written.
 ///
@@ -32,11 +22,15 @@ final class SocketWatch: @unchecked Sendable {
         case cancelled
     }
 
-    private typealias Waiter = UnsafeContinuation<Outcome, Never>
+    private struct Waiter {
+        let number: UInt64
+        let continuation: UnsafeContinuation<Outcome, Never>
+        let token: UInt64
+    }
 
     private let lock = NSLock()
     private let sources: SocketSources
-    private var waiter: (number: UInt64, continuation: Waiter, token: UInt64)?
+    private var waiter: Waiter?
     private var lastNumber: UInt64 = 0
     private var cancelledNumber: UInt64 = 0
 
@@ -77,39 +71,17 @@ final class SocketWatch: @unchecked Sendable {
         _ deadline: PostgresDeadline
     ) async -> Outcome {
         await withUnsafeContinuation { continuation in
-            lock.lock()
-            if cancelledNumber == number {
-                lock.unlock()
-                continuation.resume(returning: .cancelled)
-                return
+            let outcome: Outcome? = lock.withLock {
+                if cancelledNumber == number { return .cancelled }
+                if SocketSources.isReady(sources.descriptor, toRead: toRead, toWrite: toWrite) { return .ready }
+                let token = Watchdog.shared.watch(until: deadline) { [weak self] in self?.finish(.timedOut, number) }
+                waiter = Waiter(number: number, continuation: continuation, token: token)
+                if toRead { sources.watchesReading = true }
+                if toWrite { sources.watchesWriting = true }
+                return nil
             }
-            if Self.isReady(sources.descriptor, toRead: toRead, toWrite: toWrite) {
-                lock.unlock()
-                continuation.resume(returning: .ready)
-                return
-            }
-            let token = Watchdog.shared.watch(until: deadline) { [weak self] in self?.finish(.timedOut, number) }
-            waiter = (number, continuation, token)
-            if toRead { sources.watchesReading = true }
-            if toWrite { sources.watchesWriting = true }
-            lock.unlock()
+            if let outcome { continuation.resume(returning: outcome) }
         }
-    }
-
-    /// Whether a socket can be read or written without waiting.
-    ///
-    /// A Dispatch source reports only once that the peer has closed the connection. A reader that takes the remaining
-    /// data and then waits for another event would wait forever.
-    static func isReady(_ descriptor: Int32, toRead: Bool, toWrite: Bool) -> Bool {
-        let events = (toRead ? Int16(POLLIN) : 0) | (toWrite ? Int16(POLLOUT) : 0)
-        var request = pollfd(fd: descriptor, events: events, revents: 0)
-        return poll(&request, 1, 0) > 0
-    }
-
-    /// Makes closing a socket discard data that was written but not yet sent.
-    static func discardOutput(of descriptor: Int32) {
-        var option = linger(l_onoff: 1, l_linger: 0)
-        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
     private func cancel(_ number: UInt64) {
@@ -118,16 +90,13 @@ final class SocketWatch: @unchecked Sendable {
     }
 
     private func finish(_ outcome: Outcome, _ number: UInt64? = nil) {
-        lock.lock()
-        if let number, waiter?.number != number {
-            lock.unlock()
-            return
+        let finished: Waiter? = lock.withLock {
+            if let number, waiter?.number != number { return nil }
+            defer { waiter = nil }
+            sources.watchesReading = false
+            sources.watchesWriting = false
+            return waiter
         }
-        let finished = waiter
-        waiter = nil
-        sources.watchesReading = false
-        sources.watchesWriting = false
-        lock.unlock()
         guard let finished else { return }
         Watchdog.shared.cancel(finished.token)
         finished.continuation.resume(returning: outcome)

@@ -34,7 +34,7 @@ public final class PostgresDatabase: Sendable {
         public var timeout: TimeInterval
 
         /// The number of partitions of the table of items, by default 8. The first program that opens the database
-        /// determines it for good.
+        /// determines it, and it never changes afterwards.
         public var partitions: Int
 
         /// The minimum number of changes in the log, by default 100,000. The maximum is about twice as many. Up to
@@ -253,25 +253,14 @@ public final class PostgresDatabase: Sendable {
     func read(_ command: Command, key: CacheKey? = nil) async throws -> QueryResult {
         let deadline = PostgresDeadline.after(options.timeout)
         do {
-            return try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
-        } catch let failure as PostgresFailure where failure.isOutage || failure.isConflict {
-            // A dead connection has used half of the time.
-            let deadline = failure.kind == .silent ? .after(options.timeout) : deadline
-            return try await readAgain(command, key: key, after: failure, until: deadline)
-        } catch {
-            throw StorageError.postgres(error, key: key)
-        }
-    }
-
-    private func readAgain(
-        _ command: Command,
-        key: CacheKey?,
-        after failure: PostgresFailure,
-        until deadline: PostgresDeadline
-    ) async throws -> QueryResult {
-        do {
-            return try await retries.untilDone(by: deadline, after: failure) { _ in
-                try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: false))
+            do {
+                return try await lanes.next().run(ReadLane.Read(command, until: deadline, isFirstAttempt: true))
+            } catch let failure as PostgresFailure {
+                // A dead connection has used half of the time.
+                let deadline = failure.kind == .silent ? .after(options.timeout) : deadline
+                return try await retries.untilDone(by: deadline, after: failure) { _ in
+                    try await lanes.next().run(ReadLane.Read(command, until: deadline))
+                }
             }
         } catch {
             throw StorageError.postgres(error, key: key)

@@ -50,13 +50,13 @@ extension ReadLane {
             if let deadlineForProof, !deadlineForProof.hasPassed { deadlineForProof } else { deadline }
         }
 
-        /// Starts the time for a sign of life. Call it when the read is sent.
+        /// Sets the deadline for any input. Call it when the read is sent.
         func demandProof(afterReceipts receipts: Int) {
             receiptsBefore = receipts
             deadlineForProof = isFirstAttempt ? .after(deadline.remaining / 2) : deadline
         }
 
-        /// Whether the connection has received nothing since the read was sent, and the time for it is over.
+        /// Whether the connection has received nothing since the read was sent, and the deadline for input has passed.
         func seemsLost(afterReceipts receipts: Int) -> Bool {
             receiptsBefore == receipts && deadlineForProof?.hasPassed == true
         }

@@ -2,7 +2,6 @@
 import Bodega
 import CPostgres
 import DequeModule
-import Foundation
 
 extension ReadLane {
 
@@ -15,9 +14,8 @@ extension ReadLane {
     ///
     /// - Returns: Whether more has arrived in the meantime.
     private func receiveSome() -> Bool {
-        var answers: [Answer] = []
-        lock.lock()
-        if let connection = line?.session.connection {
+        withAnswers { answers in
+            guard let connection = line?.session.connection else { return false }
             let isConnected = PQconsumeInput(connection) == 1
             line?.receipts += 1
             // While output is unsent, PQgetResult would block until there is room for it.
@@ -26,11 +24,9 @@ extension ReadLane {
             sendPending(&answers)
             requestCancellation()
             if isClosed, sent.isEmpty { breakOff(PostgresFailure.closed, &answers) }
+            guard let line else { return false }
+            return SocketSources.isReady(PQsocket(line.session.connection), toRead: true, toWrite: false)
         }
-        let hasMore = line.map { SocketWatch.isReady(PQsocket($0.session.connection), toRead: true, toWrite: false) }
-        lock.unlock()
-        Self.deliver(answers)
-        return hasMore ?? false
     }
 
     private func takeResults(_ connection: OpaquePointer, _ answers: inout [Answer]) {

@@ -16,8 +16,8 @@ import Foundation
 ///    load.
 /// 3. Dispatch calls `receive` when the socket is ready. It matches each result with the first slot of `sent`, collects
 ///    the answers, and sends the next batch.
-/// 4. A read that failed because of its neighbours returns to the head of `pending`: another read of the batch failed,
-///    a late cancellation request stopped the wrong statement, or the server lost the prepared statement.
+/// 4. A read that failed because of other reads returns to the head of `pending`: another read of the batch failed, a
+///    late cancellation request stopped the wrong statement, or the server lost the prepared statement.
 /// 5. A cancelled read ends immediately. If the server is working on it, a cancellation request is sent.
 /// 6. At a deadline, `giveUpLateReads` ends the late reads. If the server is silent, it closes the connection, and the
 ///    other reads fail with ``PostgresFailure/Kind/silent``, so that their callers repeat them.
@@ -41,7 +41,7 @@ final class ReadLane: @unchecked Sendable {
     static let mostRepeats = 16
 
     private let pool: SessionPool
-    let lock = NSLock()
+    private let lock = NSLock()
     var line: Line?
     private var isConnecting = false
     private(set) var isClosed = false
@@ -74,13 +74,9 @@ final class ReadLane: @unchecked Sendable {
     var load: Int { lock.withLock { pending.count + sent.count } }
 
     private func enqueue(_ read: Read, _ continuation: UnsafeContinuation<QueryResult, any Error>) {
-        var answers: [Answer] = []
-        lock.lock()
-        if isClosed {
-            answers.append((continuation, .failure(PostgresFailure.closed)))
-        } else if read.wasCancelled {
-            answers.append((continuation, .failure(CancellationError())))
-        } else {
+        withAnswers { answers in
+            if isClosed { return answers.append((continuation, .failure(PostgresFailure.closed))) }
+            if read.wasCancelled { return answers.append((continuation, .failure(CancellationError()))) }
             read.continuation = continuation
             pending.append(read)
             watch(until: read.nextDeadline)
@@ -91,8 +87,6 @@ final class ReadLane: @unchecked Sendable {
                 Task { await connect(until: read.deadline) }
             }
         }
-        lock.unlock()
-        Self.deliver(answers)
     }
 
     private func cancel(_ read: Read) {
@@ -120,8 +114,12 @@ final class ReadLane: @unchecked Sendable {
         }
     }
 
-    static func deliver(_ answers: [Answer]) {
+    /// Calls a closure under the lock, and then delivers the answers that it collected.
+    func withAnswers<Value>(_ body: (inout [Answer]) -> Value) -> Value {
+        var answers: [Answer] = []
+        let value = lock.withLock { body(&answers) }
         for answer in answers { answer.continuation.resume(with: answer.result) }
+        return value
     }
 
     // MARK: Connecting
@@ -131,35 +129,22 @@ final class ReadLane: @unchecked Sendable {
             let session = try await pool.makeSession(until: deadline)
             let sources = try SocketSources(socket: PQsocket(session.connection), label: "emporium.postgres.lane")
             sources.setHandler { [weak self] in self?.receive() }
-            install(Line(session: session, sources: sources))
+            withAnswers { answers in
+                isConnecting = false
+                if isClosed { return }
+                line = Line(session: session, sources: sources)
+                sources.watchesReading = true
+                sendPending(&answers)
+            }
         } catch {
-            breakOff(error, wasConnecting: true)
+            withAnswers { answers in
+                isConnecting = false
+                breakOff(error, &answers)
+            }
         }
-    }
-
-    private func install(_ newLine: Line) {
-        var answers: [Answer] = []
-        lock.lock()
-        isConnecting = false
-        if !isClosed {
-            line = newLine
-            newLine.sources.watchesReading = true
-            sendPending(&answers)
-        }
-        lock.unlock()
-        Self.deliver(answers)
     }
 
     /// Closes the connection. All reads fail with the error; callers may repeat them.
-    private func breakOff(_ error: any Error, wasConnecting: Bool = false) {
-        var answers: [Answer] = []
-        lock.lock()
-        if wasConnecting { isConnecting = false }
-        breakOff(error, &answers)
-        lock.unlock()
-        Self.deliver(answers)
-    }
-
     func breakOff(_ error: any Error, _ answers: inout [Answer]) {
         for slot in sent {
             if case .read(let read) = slot { answer(read, .failure(error), &answers) }
@@ -182,11 +167,10 @@ final class ReadLane: @unchecked Sendable {
 
     /// Closes the connection after the results of all sent reads have arrived.
     func close() {
-        let isDone = lock.withLock {
+        withAnswers { answers in
             isClosed = true
-            return sent.isEmpty
+            if sent.isEmpty { breakOff(PostgresFailure.closed, &answers) }
         }
-        if isDone { breakOff(PostgresFailure.closed) }
     }
 
     // MARK: Sending
@@ -260,35 +244,36 @@ final class ReadLane: @unchecked Sendable {
     }
 
     private func giveUpLateReads() {
-        var answers: [Answer] = []
-        lock.lock()
-        nextCheck = nil
-        let failure = PostgresFailure(.timedOut, "The server did not answer the read in time.")
-        var isLate = false
-        for slot in sent {
-            guard case .read(let read) = slot, read.deadline.hasPassed, read.continuation != nil else { continue }
-            answer(read, .failure(failure), &answers)
-            isLate = true
+        let isSilent = withAnswers { answers in
+            nextCheck = nil
+            let failure = PostgresFailure(.timedOut, "The server did not answer the read in time.")
+            var isLate = false
+            for slot in sent {
+                guard case .read(let read) = slot, read.deadline.hasPassed, read.continuation != nil else { continue }
+                answer(read, .failure(failure), &answers)
+                isLate = true
+            }
+            for read in pending where read.deadline.hasPassed { answer(read, .failure(failure), &answers) }
+            pending.removeAll { $0.continuation == nil }
+            let isSilent = isLate || seemsDead
+            if isSilent, let connection = line?.session.connection {
+                // The callers of the other reads repeat them on another connection.
+                ServerCancellation.send(for: connection)
+                let failure = PostgresFailure(.silent, "The connection received nothing before the deadline of a read.")
+                breakOff(failure, &answers)
+            }
+            let next = sent.lazy.compactMap { slot in
+                if case .read(let read) = slot, !read.nextDeadline.hasPassed { read.nextDeadline } else { nil }
+            }.min()
+            if let next = [next, pending.lazy.map(\.nextDeadline).min()].compactMap({ $0 }).min() {
+                watch(until: next)
+            }
+            return isSilent
         }
-        for read in pending where read.deadline.hasPassed { answer(read, .failure(failure), &answers) }
-        pending.removeAll { $0.continuation == nil }
-        let isSilent = isLate || seemsDead
-        if isSilent, let connection = line?.session.connection {
-            // The callers of the other reads repeat them on another connection.
-            ServerCancellation.send(for: connection)
-            breakOff(
-                PostgresFailure(.silent, "The connection received nothing before the deadline of a read."), &answers)
-        }
-        let next = sent.lazy.compactMap { slot in
-            if case .read(let read) = slot, !read.nextDeadline.hasPassed { read.nextDeadline } else { nil }
-        }.min()
-        if let next = [next, pending.lazy.map(\.nextDeadline).min()].compactMap({ $0 }).min() { watch(until: next) }
-        lock.unlock()
-        Self.deliver(answers)
         if isSilent { pool.suspectConnections() }
     }
 
-    /// Whether the connection has received nothing since it sent a read whose time for a sign of life is over.
+    /// Whether the connection has received nothing since a read was sent whose deadline for input has passed.
     private var seemsDead: Bool {
         guard let line else { return false }
         return sent.contains { slot in

@@ -45,6 +45,15 @@ final class SessionPool: Sendable {
         /// Called when connections may be dead.
         var suspicionHandlers: [@Sendable () -> Void] = []
         var isClosed = false
+
+        /// Takes an idle session, or the right to connect; `nil` if all sessions are in use.
+        mutating func takeTurn(limit: Int) throws -> Turn? {
+            if isClosed { throw PostgresFailure.closed }
+            if let session = idle.popLast() { return .use(session) }
+            guard count < limit else { return nil }
+            count += 1
+            return .connect
+        }
     }
 
     let target: ConnectionTarget
@@ -189,12 +198,7 @@ final class SessionPool: Sendable {
     /// - Returns: The turn, and whether the task had to wait for it.
     private func turn(until deadline: PostgresDeadline) async throws -> (turn: Turn, hasWaited: Bool) {
         let (turn, number): (Turn?, UInt64) = try state.withLock { state in
-            if state.isClosed { throw PostgresFailure.closed }
-            if let session = state.idle.popLast() { return (.use(session), 0) }
-            if state.count < limit {
-                state.count += 1
-                return (.connect, 0)
-            }
+            if let turn = try state.takeTurn(limit: limit) { return (turn, 0) }
             state.nextNumber += 1
             state.coming.insert(state.nextNumber)
             return (nil, state.nextNumber)
@@ -219,12 +223,11 @@ final class SessionPool: Sendable {
         let outcome: Result<Turn, any Error>? = state.withLock { state in
             state.coming.remove(number)
             if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
-            if state.isClosed { return .failure(PostgresFailure.closed) }
-            // A session may have become idle since.
-            if let session = state.idle.popLast() { return .success(.use(session)) }
-            if state.count < limit {
-                state.count += 1
-                return .success(.connect)
+            do {
+                // A session may have become idle since.
+                if let turn = try state.takeTurn(limit: limit) { return .success(turn) }
+            } catch {
+                return .failure(error)
             }
             // The watchdog may have fired before the task joined the queue.
             if deadline.hasPassed { return .failure(Self.isExhausted(limit)) }

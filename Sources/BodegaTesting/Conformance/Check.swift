@@ -2,13 +2,13 @@ import Bodega
 
 extension StorageEngineConformance {
 
-    /// One contract of engines, and how to find out whether an engine keeps it.
+    /// One contract of storage engines and a check of it.
     public struct Check: Sendable, Hashable, CaseIterable, Identifiable, CustomStringConvertible {
 
         /// The contract as a sentence.
         public let name: String
 
-        /// What an engine must promise for the check to apply.
+        /// The capabilities that an engine must promise for the check to apply.
         public let capabilities: Capabilities
 
         private(set) var needsRefusedOperation = false
@@ -27,7 +27,7 @@ extension StorageEngineConformance {
             self.body = body
         }
 
-        /// A check on one engine, open throughout.
+        /// A check on one engine that stays open.
         init(
             _ name: String,
             requires capabilities: Capabilities = [],

@@ -3,9 +3,9 @@ public import Foundation
 
 extension StorageEngineConformance {
 
-    /// What an engine promises beyond the members of the protocol.
+    /// The guarantees of an engine beyond the members of the protocol.
     ///
-    /// Every engine should promise all of it. An engine that can't says so here, and in its documentation.
+    /// Every engine should promise all of them. If an engine can't, omit the capability here and document it.
     public struct Capabilities: OptionSet, Sendable {
         /// The bits.
         public let rawValue: Int
@@ -23,37 +23,37 @@ extension StorageEngineConformance {
         /// A batch that fails changes nothing.
         public static let atomicBatches = Capabilities(rawValue: 1 << 2)
 
-        /// A reader that takes several items with one call never sees half of a batch.
+        /// A call that reads several items never sees part of a batch.
         public static let isolatedBatches = Capabilities(rawValue: 1 << 3)
 
-        /// The engine takes the time from ``StorageEngineConformance/Workspace/clock``. Only then can dates be checked
+        /// The engine reads the time from ``StorageEngineConformance/Workspace/clock``. Only then can dates be checked
         /// exactly.
         public static let injectedClock = Capabilities(rawValue: 1 << 4)
 
-        /// An engine made a second time in a workspace, after the first was dropped, has its items.
+        /// An engine that is made in a workspace after an earlier one was released has the earlier one's items.
         public static let persistent = Capabilities(rawValue: 1 << 5)
 
-        /// Engines made in one workspace at the same time have the same items, as those on one file have. Only the checks of
-        /// change feeds ask for it; it is not part of ``all``.
+        /// Engines that exist in one workspace at the same time share their items, such as engines on one file. Only
+        /// the checks of change feeds require it; it is not part of ``all``.
         public static let shared = Capabilities(rawValue: 1 << 6)
 
-        /// All of it, but for ``shared``.
+        /// All capabilities except ``shared``.
         public static let all: Capabilities = [
             .ordered, .exactKeys, .atomicBatches, .isolatedBatches, .injectedClock, .persistent,
         ]
     }
 
-    /// An engine and what it promises.
+    /// An engine and its capabilities.
     public struct Configuration: Sendable, CustomStringConvertible {
 
         /// The name of the engine, for reports.
         public var name: String
 
-        /// What the engine promises.
+        /// The capabilities that the engine promises.
         public var capabilities: Capabilities
 
-        /// Makes an engine: fresh and empty in a workspace that it has not seen; with the items that are there in one
-        /// that it has, if it is ``Capabilities/persistent``.
+        /// Makes an engine in a workspace. In a new workspace the engine is empty. In one that was used before, a
+        /// ``Capabilities/persistent`` engine has the existing items.
         public var makeEngine: @Sendable (Workspace) async throws -> any StorageEngine
 
         /// The largest value to write, in bytes; by default 64 MiB.
@@ -62,44 +62,50 @@ extension StorageEngineConformance {
         /// The number of items to write, read and remove with one call; by default 120,000.
         public var largestBatch = 120_000
 
-        /// How long to wait, at most, for what an engine should do soon, such as telling a change; by default ten minutes.
+        /// The maximum time to wait for a prompt action of the engine, such as reporting a change; by default ten
+        /// minutes.
         public var patience = Duration.seconds(600)
 
-        /// The texts of which the keys are made that the checks and the model test use; by default ``HostileTexts``.
+        /// The texts from which the checks and the model test make keys; by default ``HostileTexts``.
         ///
-        /// Any string can be a key, so an engine needs no others. One that can't hold some of them fails, and the report has
-        /// the key in it. An engine whose documentation excludes such texts can be given others here, of which no two are
-        /// equal, and so be checked for the rest; it can't promise ``Capabilities/exactKeys`` then.
+        /// Any string can be a key, so most engines need no other texts. An engine that can't store some of them fails,
+        /// and the report contains the key. For an engine whose documentation excludes such texts, set other texts
+        /// here, all different, to check the remaining contracts. Such an engine can't promise
+        /// ``Capabilities/exactKeys``.
         public var keyTexts = HostileTexts.all
 
-        /// Opens another collection of what an engine is a collection of, by its name.
+        /// Opens another collection of the engine's storage by name.
         ///
-        /// `nil`, the default, if there are none; then nobody checks that different names are different collections.
+        /// `nil`, the default, if there are none. The check that different names are different collections is skipped
+        /// then.
         ///
-        /// It may throw a ``Bodega/StorageError`` with ``Bodega/StorageError/Code/invalidArgument`` for a name that can't be
-        /// used. The engine has been made when this is called.
+        /// It may throw a ``Bodega/StorageError`` with ``Bodega/StorageError/Code/invalidArgument`` for a name that
+        /// can't be used. It is called after the engine was made.
         public var openCollection: (@Sendable (any StorageEngine, _ name: String) async throws -> any StorageEngine)?
 
-        /// Prepares a failure: makes the engine refuse an operation from then on, and returns that operation.
+        /// Prepares a failure: makes the engine refuse an operation from now on, and returns that operation.
         ///
-        /// `nil`, the default, if there is no way to; then nobody checks what a failed batch leaves behind.
+        /// `nil`, the default, if the engine can't be made to refuse one. The checks of failed batches are skipped
+        /// then.
         ///
-        /// The engine has been made when this is called. Other operations must go on working.
+        /// It is called after the engine was made. Other operations must still work.
         public var refuseOperation: (@Sendable (any StorageEngine, Workspace) async throws -> StorageOperation)?
 
-        /// Damages what the engine has stored, so that it can't be read any more.
+        /// Damages the engine's stored data so that it can't be read.
         ///
-        /// `nil`, the default, if there is no way to; then nobody checks that failures are told from absence.
+        /// `nil`, the default, if the data can't be damaged. The check that failures are distinguished from absence is
+        /// skipped then.
         public var breakStorage: (@Sendable (any StorageEngine, Workspace) async throws -> Void)?
 
-        /// Removes what the engine left behind other than in the workspace's directory, which is removed anyway.
+        /// Removes data that the engine left outside of the workspace's directory. The directory itself is removed in
+        /// any case.
         public var discard: (@Sendable (Workspace) async throws -> Void)?
 
         /// Describes an engine.
         ///
         /// - Parameters:
         ///   - name: The name of the engine, for reports.
-        ///   - capabilities: What the engine promises.
+        ///   - capabilities: The capabilities that the engine promises.
         ///   - makeEngine: Makes an engine in a workspace, see ``makeEngine``.
         public init(
             _ name: String,
@@ -122,19 +128,19 @@ extension StorageEngineConformance {
         }
     }
 
-    /// Where one check takes place.
+    /// The environment of one check.
     public struct Workspace: Sendable {
 
-        /// A name that no other workspace has, of lower-case letters and digits, beginning with a letter.
+        /// A unique name of lower-case letters and digits that begins with a letter.
         public let identifier: String
 
         /// A folder that doesn't exist yet. It is removed after the check.
         public let directory: FileManager.Directory
 
-        /// The clock of the check. It stands still unless the check moves it.
+        /// The clock of the check. It advances only when the check advances it.
         public let clock = ManualClock()
 
-        /// Creates a workspace that is used nowhere else.
+        /// Creates a workspace.
         public init() {
             identifier = "w" + UUID().uuidString.lowercased().filter { $0 != "-" }
             directory = .temporary(appendingPath: "bodega-conformance-\(identifier)")

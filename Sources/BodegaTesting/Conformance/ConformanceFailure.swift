@@ -1,24 +1,24 @@
-/// What an engine did other than its contracts say.
+/// An error that lists the contracts that an engine violates.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
 
-    /// One broken contract.
+    /// One violated contract.
     public struct Violation: Sendable, CustomStringConvertible {
         /// The contract: the name of the check.
         public var contract: String
-        /// What was looked at.
+        /// The subject that was compared.
         public var subject: String
-        /// What it should have been.
+        /// The expected value.
         public var expected: String
-        /// What it was.
+        /// The actual value.
         public var actual: String
 
         /// Creates a violation.
         ///
         /// - Parameters:
         ///   - contract: The contract.
-        ///   - subject: What was looked at.
-        ///   - expected: What it should have been.
-        ///   - actual: What it was.
+        ///   - subject: The subject that was compared.
+        ///   - expected: The expected value.
+        ///   - actual: The actual value.
         public init(contract: String, subject: String, expected: String, actual: String) {
             self.contract = contract
             self.subject = subject
@@ -26,7 +26,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
             self.actual = actual
         }
 
-        /// All of it in one line.
+        /// All of it on one line.
         public var description: String {
             "\(contract): \(subject): expected \(expected), got \(actual)"
         }
@@ -35,22 +35,22 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the engine.
     public var engine: String
 
-    /// The broken contracts. Of one check, at most the first twenty.
+    /// The violated contracts, at most the first twenty of each check.
     public var violations: [Violation]
 
     /// Creates a failure.
     ///
     /// - Parameters:
     ///   - engine: The name of the engine.
-    ///   - violations: The broken contracts.
+    ///   - violations: The violated contracts.
     public init(engine: String, violations: [Violation]) {
         self.engine = engine
         self.violations = violations
     }
 
-    /// The engine and its violations, one a line.
+    /// The engine and its violations, one on each line.
     public var description: String {
-        "\(engine) breaks the contracts of storage engines:"
+        "\(engine) violates the contracts of storage engines:"
             + violations.map { "\n- \($0)" }.joined()
     }
 }

@@ -11,7 +11,7 @@ extension Examination {
         if actual != expected { record(subject, expected: described(expected), actual: described(actual)) }
     }
 
-    /// Dates of storage count milliseconds, so nearer than half of one is equal.
+    /// Stored dates have millisecond precision, so dates that differ by less than half a millisecond are equal.
     func expectDate(_ actual: Date?, _ expected: Date?, _ subject: String) {
         switch (actual, expected) {
         case (nil, nil): return
@@ -22,13 +22,13 @@ extension Examination {
         record(subject, expected: described(expected as Any), actual: described(actual as Any))
     }
 
-    /// Compares keys as exactly as the engine promises.
+    /// Compares keys, exactly if the engine promises exact keys.
     func expectKeys(_ actual: [CacheKey], _ expected: [CacheKey], _ subject: String) {
         let (actual, expected) = (inComparableOrder(actual) { $0 }, inComparableOrder(expected) { $0 })
         expectEqualElements(actual, expected, subject, by: isSame)
     }
 
-    /// Compares items as exactly as the engine promises.
+    /// Compares items, with exact keys if the engine promises them.
     func expectItems(_ actual: [Item], _ expected: [Item], _ subject: String) {
         let (actual, expected) = (inComparableOrder(actual, key: \.key), inComparableOrder(expected, key: \.key))
         expectEqualElements(actual, expected, subject) { isSame($0.key, $1.key) && $0.data == $1.data }
@@ -48,8 +48,8 @@ extension Examination {
         promises(.exactKeys) ? left == right : left.value == right.value
     }
 
-    /// Leaves elements as they are if the engine promises an order, else sorts them by all that is compared of a key,
-    /// byte by byte, as equal strings can be made of different bytes.
+    /// Keeps the order of elements if the engine promises an order. Otherwise sorts them by the compared parts of their
+    /// keys, byte by byte, because equal strings can have different bytes.
     private func inComparableOrder<Element>(_ elements: [Element], key: (Element) -> CacheKey) -> [Element] {
         guard !promises(.ordered) else { return elements }
         return elements.map { element in
@@ -86,18 +86,19 @@ extension Examination {
     }
 }
 
-/// A text in a form that fits a line, with escapes for what doesn't show: two spellings of a text look different.
+/// A text in a form that fits on a line, with escapes for invisible characters, so that two spellings of a text look
+/// different.
 func described(text: String) -> String {
     func escaped(_ scalars: some Sequence<Unicode.Scalar>) -> String {
         scalars.map { $0.escaped(asASCII: true) }.joined()
     }
     let (scalars, limit) = (text.unicodeScalars, 60)
-    // Not counted: it is called for each item, and a key can be long.
+    // Avoid counting: this is called for each item, and a key can be long.
     guard scalars.dropFirst(limit * 2).first != nil else { return "\"\(escaped(scalars))\"" }
     return "\"\(escaped(scalars.prefix(limit)))…\(escaped(scalars.suffix(limit / 4)))\" (\(text.utf8.count) bytes)"
 }
 
-/// A value in a form that fits a line.
+/// A value in a form that fits on a line.
 func described(_ value: Any) -> String {
     switch value {
     case let data as Data:

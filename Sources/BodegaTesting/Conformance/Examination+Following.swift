@@ -3,10 +3,10 @@ import Foundation
 
 extension Examination {
 
-    /// Runs something that should end soon.
+    /// Runs a closure that should end promptly.
     ///
-    /// - Parameter subject: What should happen, for reports.
-    /// - Returns: `nil` if it did not end in time. It is cancelled then, and left to itself.
+    /// - Parameter subject: A description of the closure, for reports.
+    /// - Returns: `nil` if it did not end in time. It is cancelled then, but not awaited.
     func soon<Value: Sendable>(
         _ subject: String,
         _ work: @escaping @Sendable () async throws -> Value
@@ -23,7 +23,7 @@ extension Examination {
             do {
                 try await Task.sleep(for: patience)
             } catch {
-                // The work was faster.
+                // The work ended first.
                 return
             }
             continuation.yield(nil)
@@ -40,14 +40,14 @@ extension Examination {
         return nil
     }
 
-    /// The seed of a random check: that of the environment, else a new one. It is printed, so that it can be repeated.
+    /// The seed of a random check: the environment's or a new one. It is printed so that the check can be repeated.
     func printedSeed() -> UInt64 {
-        let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
+        let seed = SeededGenerator.seedFromEnvironment() ?? .random(in: 0...UInt64.max)
         print("\(configuration.name): EMPORIUM_SEED=\(seed)")
         return seed
     }
 
-    /// Opens an engine that is expected to have a change feed.
+    /// Opens an engine that must have a change feed.
     func observing(_ work: (any ObservableStorageEngine) async throws -> Void) async throws {
         try await session { engine in
             guard let engine = engine as? any ObservableStorageEngine else {
@@ -59,7 +59,7 @@ extension Examination {
 
     /// Reads all changes after a cursor.
     ///
-    /// - Returns: `nil` if the cursor is not known, which is reported.
+    /// - Returns: `nil` if the cursor is unknown, which is recorded as a violation.
     func allChanges(
         of engine: any ObservableStorageEngine,
         since cursor: StorageCursor,
@@ -82,20 +82,20 @@ extension Examination {
         return all
     }
 
-    /// Compares changes, but not who made them.
+    /// Compares changes, except for their origins.
     func expectChanges(_ actual: [StorageChange]?, _ expected: [StorageChange], _ subject: String) {
         guard let actual else { return }
         expectEqual(actual.map(line(of:)), expected.map(line(of:)), subject)
     }
 
     private func line(of change: StorageChange) -> ChangeLine {
-        // The bytes, because equal strings can be made of different ones.
+        // The bytes, because equal strings can have different bytes.
         let name = promises(.exactKeys) ? "\(change.key.kind.rawValue):\(change.key.rawValue)" : change.key.value
         return ChangeLine(kind: change.kind, name: Array(name.utf8), key: change.key)
     }
 }
 
-/// A change as far as it is compared.
+/// The compared parts of a change.
 private struct ChangeLine: Equatable, CustomStringConvertible {
     let kind: StorageChange.Kind
     let name: [UInt8]

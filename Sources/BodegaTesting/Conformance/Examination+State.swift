@@ -3,12 +3,12 @@ import Foundation
 
 extension Examination {
 
-    /// Compares everything that an engine tells about its items, in every form, with what it should hold.
+    /// Compares the results of all methods that read an engine's items with the expected items.
     ///
     /// - Parameters:
     ///   - engine: The engine.
     ///   - expected: The items in insertion order.
-    ///   - moment: When this is, for reports: "after overwriting".
+    ///   - moment: A description of the moment for reports, such as "after overwriting".
     func expectState(of engine: any StorageEngine, _ expected: [Item], _ moment: String) async throws {
         let keys = expected.map(\.key)
         expectItems(try await engine.fetchAll(), expected, "fetchAll() \(moment)")
@@ -23,7 +23,7 @@ extension Examination {
         for (key, data) in expected { try await expectItem(of: engine, key, data, moment) }
     }
 
-    /// Compares the answers of all forms that take several keys.
+    /// Compares the results of all methods that take several keys.
     func expectItems(
         of engine: any StorageEngine,
         keys: [CacheKey],
@@ -38,7 +38,7 @@ extension Examination {
         expectKeys(await engine.keysExist(keys), expected.map(\.key), "keysExist(_:) \(moment)")
     }
 
-    /// Compares the answers of all forms that take one key.
+    /// Compares the results of all methods that take one key.
     func expectItem(of engine: any StorageEngine, _ key: CacheKey, _ data: Data?, _ moment: String) async throws {
         let subject = "key: \(described(key))) \(moment)"
         expectEqual(try await engine.fetch(key: key), data, "fetch(\(subject)")

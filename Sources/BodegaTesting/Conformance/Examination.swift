@@ -1,10 +1,10 @@
 import Bodega
 import Foundation
 
-/// An item as engines pass it.
+/// An item in the form in which engines return it.
 typealias Item = (key: CacheKey, data: Data)
 
-/// One run of a check: opens engines in its workspace and collects what is wrong.
+/// One run of a check. It opens engines in its workspace and collects violations.
 final class Examination: Sendable {
 
     let configuration: StorageEngineConformance.Configuration
@@ -31,12 +31,11 @@ final class Examination: Sendable {
         configuration.capabilities.isSuperset(of: capabilities)
     }
 
-    /// Opens an engine, works with it, and drops it.
     func session<Result>(_ work: (any StorageEngine) async throws -> Result) async throws -> Result {
         try await work(try await configuration.makeEngine(workspace))
     }
 
-    /// What was found, if anything.
+    /// The violations as an error, if there are any.
     var failure: ConformanceFailure? {
         let violations = violations.withLock { $0 }
         return violations.isEmpty ? nil : ConformanceFailure(engine: configuration.name, violations: violations)
@@ -49,7 +48,7 @@ final class Examination: Sendable {
         }
     }
 
-    /// Removes what the check left behind.
+    /// Removes the data that the check left behind.
     func cleanUp() async {
         do {
             try await remove(workspace)
@@ -58,14 +57,13 @@ final class Examination: Sendable {
         }
     }
 
-    /// Removes what is in a workspace.
     func remove(_ workspace: StorageEngineConformance.Workspace) async throws {
         try await configuration.discard?(workspace)
         try removeDirectory(of: workspace)
     }
 
-    /// Removes a workspace's folder. A dropped engine may be closing on another thread and remove files of its own,
-    /// which makes a removal fail that goes by a listing of before, so this tries again.
+    /// Removes a workspace's folder. A released engine may still be closing on another thread and removing its files. A
+    /// removal that has listed those files before fails, so this retries.
     private func removeDirectory(of workspace: StorageEngineConformance.Workspace) throws {
         let path = workspace.directory.url.path
         var attempts = 0

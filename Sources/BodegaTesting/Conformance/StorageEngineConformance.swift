@@ -1,8 +1,8 @@
 import Bodega
 
-/// The contracts of ``StorageEngine`` as checks that any engine can be put through.
+/// The contracts of ``StorageEngine`` as checks that can run on any engine.
 ///
-/// The checks need no test framework. With Swift Testing, each is a test case of its own:
+/// The checks need no test framework. With Swift Testing, each check is a separate test case:
 ///
 /// ```swift
 /// @Test(arguments: StorageEngineConformance.checks(for: .init("MyEngine") { workspace in
@@ -13,27 +13,27 @@ import Bodega
 /// }
 /// ```
 ///
-/// In any other program, ``verify(_:)`` runs them all and throws what was violated.
+/// In any other program, ``verify(_:)`` runs them all and throws the violations.
 public enum StorageEngineConformance {
 
-    /// The checks that apply to an engine, each on a fresh engine of its own, so that they can run at once.
+    /// The checks that apply to an engine. Each uses its own fresh engine, so they can run concurrently.
     ///
-    /// - Parameter configuration: The engine and what it promises.
-    /// - Returns: The checks that its capabilities call for. The others are told by ``skippedChecks(for:)``.
+    /// - Parameter configuration: The engine and its capabilities.
+    /// - Returns: The checks that the engine's capabilities require. ``skippedChecks(for:)`` returns the others.
     public static func checks(for configuration: Configuration) -> [Case] {
         Check.allCases.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
     }
 
-    /// The checks that don't apply to an engine, because it doesn't promise what they check.
+    /// The checks that don't apply to an engine, because it lacks the capabilities.
     ///
-    /// - Parameter configuration: The engine and what it promises.
+    /// - Parameter configuration: The engine and its capabilities.
     public static func skippedChecks(for configuration: Configuration) -> [Check] {
         Check.allCases.filter { !configuration.allows($0) }
     }
 
-    /// Runs all checks that apply to an engine, one after the other.
+    /// Runs all checks that apply to an engine, one after another.
     ///
-    /// - Parameter configuration: The engine and what it promises.
+    /// - Parameter configuration: The engine and its capabilities.
     /// - Throws: A ``ConformanceFailure`` with the violations of all checks.
     public static func verify(_ configuration: Configuration) async throws {
         var violations: [ConformanceFailure.Violation] = []
@@ -49,20 +49,20 @@ public enum StorageEngineConformance {
         }
     }
 
-    /// A check together with the engine to put through it.
+    /// A check together with the engine to check.
     public struct Case: Sendable, Identifiable, CustomStringConvertible {
 
         /// The check.
         public let check: Check
 
-        /// The engine and what it promises.
+        /// The engine and its capabilities.
         public let configuration: Configuration
 
         /// Pairs a check with an engine.
         ///
         /// - Parameters:
         ///   - check: The check.
-        ///   - configuration: The engine and what it promises.
+        ///   - configuration: The engine and its capabilities.
         public init(check: Check, configuration: Configuration) {
             self.check = check
             self.configuration = configuration
@@ -76,7 +76,7 @@ public enum StorageEngineConformance {
 
         /// Runs the check on a fresh engine.
         ///
-        /// - Throws: A ``ConformanceFailure`` with everything that the check found, or `CancellationError`.
+        /// - Throws: A ``ConformanceFailure`` with all violations that the check found, or `CancellationError`.
         public func run() async throws {
             let examination = Examination(of: configuration, in: Workspace(), check: check.name)
             do {

@@ -1,7 +1,7 @@
 public import Bodega
 public import Foundation
 
-/// An engine that passes calls on to another and fails, tears or delays some of them by plan.
+/// An engine that forwards calls to another engine and fails, tears or delays some of them according to a plan.
 ///
 /// ```swift
 /// let engine = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [
@@ -10,12 +10,12 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// The `fetch…` forms throw the injected errors; the `read…` forms swallow them and return `nil` or nothing, as they
-/// do with a real failure. Copies share one plan. Several faults can concern one call: it waits at all their gates,
-/// then the first failure in the order of the plan decides.
+/// The `fetch…` methods throw the injected errors; the `read…` methods swallow them and return `nil` or nothing, as
+/// they do with a real failure. Copies share one plan. If several faults match one call, it waits at all their gates,
+/// and then the first failure in the order of the plan takes effect.
 public struct FaultInjectingStorageEngine<Base: StorageEngine>: ThrowingStorageEngine {
 
-    /// The engine that does the work. Calls made to it directly meet no faults.
+    /// The wrapped engine. Direct calls to it bypass the faults.
     public let base: Base
 
     private let plan = Locked(StorageFaultPlan())
@@ -23,31 +23,31 @@ public struct FaultInjectingStorageEngine<Base: StorageEngine>: ThrowingStorageE
     /// Creates an engine.
     ///
     /// - Parameters:
-    ///   - base: The engine that does the work.
-    ///   - faults: What to do to which calls.
+    ///   - base: The wrapped engine.
+    ///   - faults: The faults of the plan.
     public init(_ base: Base, faults: [StorageFault] = []) {
         self.base = base
         for fault in faults { inject(fault) }
     }
 
-    /// Adds a fault to the plan. It counts the calls from now on.
+    /// Adds a fault to the plan. The fault counts calls from now on.
     ///
-    /// - Parameter fault: What to do to which calls.
+    /// - Parameter fault: The fault.
     public func inject(_ fault: StorageFault) {
         plan.withLock { $0.add(fault) }
     }
 
-    /// Removes all faults from the plan. Calls that wait at a gate go on waiting.
+    /// Removes all faults from the plan. Calls that wait at a gate keep waiting.
     public func clearFaults() {
         plan.withLock { $0.removeAll() }
     }
 
-    /// Does a call as the plan has it.
+    /// Performs a call according to the plan.
     ///
     /// - Parameters:
     ///   - operation: The call.
-    ///   - part: Does the first so many operations of the call.
-    ///   - work: Does the call.
+    ///   - part: Performs the given number of operations of the call.
+    ///   - work: Performs the call.
     private func faulted<Value>(
         _ operation: StorageEngineCall.Operation,
         part: (Int) async throws -> Void = { _ in },

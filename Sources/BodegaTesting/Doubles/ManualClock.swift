@@ -1,7 +1,7 @@
 import Bodega
 public import Foundation
 
-/// A clock that moves only when it is told to.
+/// A clock that advances only when told to.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -16,27 +16,27 @@ public final class ManualClock: Sendable {
 
     /// Creates a clock.
     ///
-    /// - Parameter start: The time that it shows first; by default 2024-02-29 12:34:56.789 UTC.
+    /// - Parameter start: The initial time; by default 2024-02-29 12:34:56.789 UTC.
     public init(startingAt start: Date = Date(timeIntervalSince1970: 1_709_210_096.789)) {
         date = Locked(start)
     }
 
-    /// The time that the clock shows.
+    /// The current time of the clock.
     public var current: Date { date.withLock { $0 } }
 
-    /// Tells the time, in the form in which engines take a clock.
+    /// A function that returns the current time, as engines take it.
     public var now: @Sendable () -> Date { { self.current } }
 
-    /// Moves the clock.
+    /// Advances the clock.
     ///
-    /// - Parameter seconds: How far; negative to turn it back.
+    /// - Parameter seconds: The number of seconds; negative to set the clock back.
     public func advance(by seconds: TimeInterval) {
         date.withLock { $0 += seconds }
     }
 
     /// Sets the clock.
     ///
-    /// - Parameter date: The time to show.
+    /// - Parameter date: The new time.
     public func set(to date: Date) {
         self.date.withLock { $0 = date }
     }

@@ -1,7 +1,7 @@
 public import Bodega
 public import Foundation
 
-/// An engine that passes every call on to another and writes it down.
+/// An engine that forwards every call to another engine and records it.
 ///
 /// ```swift
 /// let engine = RecordingStorageEngine(MemoryStorageEngine())
@@ -12,19 +12,19 @@ public import Foundation
 /// Copies share one record.
 public struct RecordingStorageEngine<Base: StorageEngine>: ThrowingStorageEngine {
 
-    /// The engine that does the work.
+    /// The wrapped engine.
     public let base: Base
 
     private let record = Locked<[StorageEngineCall]>([])
 
     /// Creates an engine with an empty record.
     ///
-    /// - Parameter base: The engine that does the work.
+    /// - Parameter base: The wrapped engine.
     public init(_ base: Base) {
         self.base = base
     }
 
-    /// The calls so far, in the order in which they came back.
+    /// The calls so far, in the order in which they returned.
     public var calls: [StorageEngineCall] { record.withLock { $0 } }
 
     /// Empties the record.

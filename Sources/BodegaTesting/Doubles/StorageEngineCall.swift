@@ -1,12 +1,12 @@
 public import Bodega
 public import Foundation
 
-/// One call that an engine received, as ``RecordingStorageEngine`` writes it down.
+/// One call that ``RecordingStorageEngine`` has recorded.
 public struct StorageEngineCall: Sendable {
 
     /// The member of the engine that was called.
     ///
-    /// The `read…` forms and their like appear as the `fetch…` forms that they stand on: `read(key:)` as ``fetch``,
+    /// The `read…` methods and similar ones appear as the `fetch…` methods that they call: `read(key:)` as ``fetch``,
     /// `keyExists(_:)` as ``fetchKeysAmong``, `createdAt(key:)` as ``fetchDates``.
     public enum Operation: String, Sendable, CaseIterable {
         /// `write(_:key:)`
@@ -39,7 +39,7 @@ public struct StorageEngineCall: Sendable {
         case fetchDates
     }
 
-    /// What a call came back with.
+    /// The outcome of a call.
     public enum Outcome: Sendable {
         /// The call has nothing to return.
         case done
@@ -62,18 +62,18 @@ public struct StorageEngineCall: Sendable {
     /// The member that was called.
     public var operation: Operation
 
-    /// The keys that the call named, in its order; for `apply(_:)` those of its writes and removals.
+    /// The keys in the call, in its order; for `apply(_:)` the keys of its writes and removals.
     public var keys: [CacheKey]
 
-    /// What the call came back with.
+    /// The outcome of the call.
     public var outcome: Outcome
 
     /// Creates a call.
     ///
     /// - Parameters:
     ///   - operation: The member that was called.
-    ///   - keys: The keys that the call named.
-    ///   - outcome: What it came back with.
+    ///   - keys: The keys in the call.
+    ///   - outcome: The outcome.
     public init(_ operation: Operation, keys: [CacheKey] = [], outcome: Outcome = .done) {
         self.operation = operation
         self.keys = keys
@@ -87,13 +87,13 @@ public struct StorageEngineCall: Sendable {
 }
 
 extension Set<StorageEngineCall.Operation> {
-    /// The calls that change something.
+    /// The calls that write or remove items.
     public static var writes: Self { [.write, .writeItems, .remove, .removeKeys, .removeAll, .apply] }
 
     /// The calls that only read.
     public static var reads: Self { all.subtracting(writes) }
 
-    /// The calls that take several operations at once and can be torn.
+    /// The calls that take several operations and can be torn.
     public static var batches: Self { [.writeItems, .removeKeys, .apply] }
 
     /// All calls.
@@ -101,7 +101,7 @@ extension Set<StorageEngineCall.Operation> {
 }
 
 extension StorageOperation {
-    /// The key that the operation concerns; `nil` for the removal of everything.
+    /// The operation's key; `nil` for the removal of all items.
     var key: CacheKey? {
         switch self {
         case .write(let key, _), .remove(let key): key

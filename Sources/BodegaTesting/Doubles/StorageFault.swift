@@ -1,12 +1,12 @@
 import Bodega
 
-/// What ``FaultInjectingStorageEngine`` does to which calls.
+/// A fault that ``FaultInjectingStorageEngine`` injects into some calls.
 ///
-/// A fault counts the calls of its operations from one, separately from other faults, and is told by its
-/// ``Occurrence`` which of them it concerns.
+/// A fault counts the calls of its operations from one, separately from other faults. Its ``Occurrence`` says which of
+/// them it affects.
 public struct StorageFault: Sendable {
 
-    /// Which of the matching calls a fault concerns.
+    /// The matching calls that a fault affects.
     public enum Occurrence: Sendable, Hashable {
         /// Each.
         case every
@@ -24,7 +24,6 @@ public struct StorageFault: Sendable {
         }
     }
 
-    /// What happens to a call.
     enum Effect: Sendable {
         case fail(any Error)
         case tear(applied: Int, any Error)
@@ -36,16 +35,16 @@ public struct StorageFault: Sendable {
     let occurrence: Occurrence
     let effect: Effect
 
-    /// The error that faults throw unless told otherwise.
+    /// The default error of faults.
     public static var defaultError: any Error {
         StorageError(.inputOutput, "This failure was injected by a test.")
     }
 
-    /// Fails calls before they do anything.
+    /// Fails calls before they have any effect.
     ///
     /// - Parameters:
-    ///   - operations: The calls that count.
-    ///   - occurrence: Which of them fail.
+    ///   - operations: The calls that the fault counts.
+    ///   - occurrence: The calls that fail.
     ///   - error: The error to throw.
     public static func fail(
         _ operations: Set<StorageEngineCall.Operation>,
@@ -57,13 +56,12 @@ public struct StorageFault: Sendable {
 
     /// Tears batches: applies the first part of one, then fails, as an engine without atomic batches may.
     ///
-    /// Of the other calls, single writes and removals count as batches of one, and those that have no parts fail before
-    /// they do anything.
+    /// Single writes and removals count as batches of one. Calls without parts fail before they have any effect.
     ///
     /// - Parameters:
-    ///   - operations: The calls that count.
-    ///   - applied: How many of the batch's operations are applied; all if it has fewer.
-    ///   - occurrence: Which of the calls are torn.
+    ///   - operations: The calls that the fault counts.
+    ///   - applied: The number of the batch's operations that are applied; all if it has fewer.
+    ///   - occurrence: The calls that are torn.
     ///   - error: The error to throw.
     public static func tear(
         _ operations: Set<StorageEngineCall.Operation> = .batches,
@@ -74,11 +72,11 @@ public struct StorageFault: Sendable {
         StorageFault(operations: operations, occurrence: occurrence, effect: .tear(applied: applied, error))
     }
 
-    /// Fails calls after they did everything, as when the answer of a server is lost.
+    /// Fails calls after they have taken effect, as when a server's response is lost.
     ///
     /// - Parameters:
-    ///   - operations: The calls that count.
-    ///   - occurrence: Which of them fail.
+    ///   - operations: The calls that the fault counts.
+    ///   - occurrence: The calls that fail.
     ///   - error: The error to throw.
     public static func failAfterwards(
         _ operations: Set<StorageEngineCall.Operation>,
@@ -88,12 +86,12 @@ public struct StorageFault: Sendable {
         StorageFault(operations: operations, occurrence: occurrence, effect: .failAfterwards(error))
     }
 
-    /// Delays calls: they wait at a gate before they do anything.
+    /// Delays calls: they wait at a gate before they have any effect.
     ///
     /// - Parameters:
-    ///   - operations: The calls that count.
-    ///   - occurrence: Which of them wait.
-    ///   - gate: Where they wait.
+    ///   - operations: The calls that the fault counts.
+    ///   - occurrence: The calls that wait.
+    ///   - gate: The gate at which they wait.
     public static func hold(
         _ operations: Set<StorageEngineCall.Operation>,
         _ occurrence: Occurrence = .every,
@@ -103,13 +101,13 @@ public struct StorageFault: Sendable {
     }
 }
 
-/// Faults and how many calls each has counted.
+/// The faults and the number of calls that each has counted.
 struct StorageFaultPlan: Sendable {
 
-    /// What is in store for one call.
+    /// The effects of the plan on one call.
     struct Fate: Sendable {
         var gates: [StorageGate] = []
-        /// The first failing fault in the order of the plan; faults behind it count the call all the same.
+        /// The first failing fault in the order of the plan. Later faults still count the call.
         var failure: StorageFault.Effect?
     }
 

@@ -1,6 +1,6 @@
 import Bodega
 
-/// A gate that calls wait at until the test opens it: a delay without a clock.
+/// A gate at which calls wait until the test opens it: a delay without a clock.
 ///
 /// ```swift
 /// let gate = StorageGate()
@@ -25,12 +25,12 @@ public final class StorageGate: Sendable {
 
     /// Creates a gate.
     ///
-    /// - Parameter isOpen: Whether calls pass at once; by default they wait.
+    /// - Parameter isOpen: Whether calls pass immediately; by default they wait.
     public init(isOpen: Bool = false) {
         state = Locked(State(isOpen: isOpen))
     }
 
-    /// How many calls have reached the gate so far, those that it let pass included.
+    /// The number of calls that have reached the gate so far, including those that have passed it.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
     /// Closes the gate: calls that reach it from now on wait.
@@ -38,7 +38,7 @@ public final class StorageGate: Sendable {
         state.withLock { $0.isOpen = false }
     }
 
-    /// Opens the gate: the waiting calls and those to come pass.
+    /// Opens the gate: waiting and future calls pass.
     public func release() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -48,7 +48,7 @@ public final class StorageGate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until a number of calls have reached the gate, counted since it was made.
+    /// Waits until a number of calls have reached the gate since its creation.
     ///
     /// - Parameter count: The number of calls.
     public func waitForArrivals(_ count: Int) async {
@@ -75,7 +75,7 @@ public final class StorageGate: Sendable {
             try await withCheckedThrowingContinuation { continuation in arrive(ticket, continuation) }
         } onCancel: {
             let waiting = state.withLock { state in
-                // The cancellation may come before the arrival, which then finds it here.
+                // A cancellation before the call's arrival is noticed here.
                 state.cancelled.insert(ticket)
                 return state.waiting.removeValue(forKey: ticket)
             }

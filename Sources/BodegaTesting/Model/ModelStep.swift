@@ -1,7 +1,6 @@
 import Bodega
 import Foundation
 
-/// One step of a model test.
 enum ModelStep: Sendable {
     case write(CacheKey, Data)
     case writeItems([Item])
@@ -15,7 +14,7 @@ enum ModelStep: Sendable {
     case readDates(CacheKey)
     case reopen
 
-    /// What the step changes.
+    /// The changes that the step makes.
     var operations: [StorageOperation] {
         switch self {
         case .write(let key, let data): [.write(key: key, data: data)]
@@ -57,7 +56,7 @@ extension ModelStep: CustomStringConvertible {
     }
 }
 
-/// Makes up steps. They follow from the seed alone, not from what the engine answers.
+/// Generates steps. They depend only on the seed, not on the engine's results.
 struct ModelStepGenerator {
 
     private var generator: SeededGenerator
@@ -67,7 +66,7 @@ struct ModelStepGenerator {
     init(seed: UInt64, _ configuration: StorageEngineConformance.Configuration) {
         generator = SeededGenerator(seed: seed)
         canReopen = configuration.capabilities.contains(.persistent)
-        // Few keys, so that steps meet on them, and neighbours among the texts, because they are alike.
+        // Few keys, so that several steps use the same one, and adjacent texts, because they are similar.
         let texts = configuration.keyTexts
         var hashed: [CacheKey] = []
         for number in 0..<8 {

@@ -1,7 +1,6 @@
 import Bodega
 import Foundation
 
-/// What an engine should hold, kept in the plainest way, so that it can't be wrong as an engine can.
 struct StorageEngineModel {
 
     struct Entry {

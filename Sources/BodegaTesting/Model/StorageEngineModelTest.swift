@@ -1,10 +1,10 @@
 import Bodega
 import Foundation
 
-/// Does thousands of random operations to an engine and compares all that it answers with a plain model.
+/// A test that performs thousands of random operations on an engine and compares all its results with a plain model.
 ///
-/// Everything that happens follows from a seed. On the first difference the test ends with a ``Failure`` that names the
-/// seed, the step and the operation; the same seed finds it again.
+/// All operations depend only on a seed. At the first difference the test throws a ``Failure`` with the seed, the step
+/// and the operation; the same seed reproduces it.
 ///
 /// ```swift
 /// let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0 ... .max)
@@ -13,10 +13,10 @@ import Foundation
 /// ```
 public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
 
-    /// The engine and what it promises.
+    /// The engine and its capabilities.
     public let configuration: StorageEngineConformance.Configuration
 
-    /// What the operations follow from.
+    /// The seed of the operations.
     public let seed: UInt64
 
     /// The number of operations.
@@ -25,8 +25,9 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
     /// Describes a test.
     ///
     /// - Parameters:
-    ///   - configuration: The engine and what it promises. If it is persistent, it is opened again now and then.
-    ///   - seed: What the operations follow from.
+    ///   - configuration: The engine and its capabilities. If the engine is persistent, the test reopens it from time
+    ///     to time.
+    ///   - seed: The seed of the operations.
     ///   - steps: The number of operations.
     public init(_ configuration: StorageEngineConformance.Configuration, seed: UInt64, steps: Int = 2_000) {
         self.configuration = configuration
@@ -34,12 +35,12 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
         self.steps = steps
     }
 
-    /// The seed that the environment asks for.
+    /// The seed in the environment.
     ///
     /// - Parameter name: The environment variable that holds it, in decimal digits.
     /// - Returns: The seed, or `nil` if the variable is not set or holds something else.
     public static func seedFromEnvironment(_ name: String = "EMPORIUM_SEED") -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+        SeededGenerator.seedFromEnvironment(name)
     }
 
     /// The engine, the seed and the number of steps.
@@ -74,7 +75,7 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
     public struct Failure: Error, Sendable, CustomStringConvertible {
         /// The name of the engine.
         public var engine: String
-        /// The seed that the operations followed from.
+        /// The seed of the operations.
         public var seed: UInt64
         /// The number of the operation, counted from 1.
         public var step: Int
@@ -83,7 +84,7 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
         /// The differences.
         public var violations: [ConformanceFailure.Violation]
 
-        /// All of it, one difference a line.
+        /// All of it, one difference on each line.
         public var description: String {
             "\(engine) differs from the model (seed \(seed), step \(step): \(operation)):"
                 + violations.map { "\n- \($0)" }.joined()
@@ -91,7 +92,6 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
     }
 }
 
-/// A model test under way.
 private struct Run {
 
     let test: StorageEngineModelTest
@@ -111,7 +111,7 @@ private struct Run {
         while number < test.steps, examination.failure == nil { try await stepsOfOneSession() }
     }
 
-    /// Opens the engine and does steps until it is to be opened again.
+    /// Opens the engine and performs steps until it has to be reopened.
     private mutating func stepsOfOneSession() async throws {
         let engine = try await test.configuration.makeEngine(examination.workspace)
         if number > 0 { try await compareAll(engine) }
@@ -123,7 +123,7 @@ private struct Run {
             if case .reopen = step { return }
             try await perform(engine)
         }
-        // A change in the last steps that nothing has read yet.
+        // Changes in the last steps may not have been read yet.
         if examination.failure == nil { try await compareAll(engine) }
     }
 

@@ -75,4 +75,4 @@ public struct ItemMigration<Item: StorableItem>: Sendable {
 
 /// The former name of ``ItemMigration``.
 @available(*, deprecated, renamed: "ItemMigration")
-public typealias ItemHistory = ItemMigration
+public typealias ItemMigration = ItemMigration

@@ -8,7 +8,7 @@ struct HexadecimalWord {
         bits = ByteWord(at: text).bits
     }
 
-    /// Reads four bytes here and four there.
+    /// Reads four bytes at each of two addresses.
     @inline(__always)
     init(_ first: UnsafePointer<UInt8>, _ second: UnsafePointer<UInt8>) {
         let low = UInt32(littleEndian: UnsafeRawPointer(first).loadUnaligned(as: UInt32.self))
@@ -20,15 +20,15 @@ struct HexadecimalWord {
     @inline(__always)
     var value: UInt32? {
         let lower = bits | ByteWord.repeating(0x20)
-        // Where all bytes are below 0x80, adding and subtracting does not carry from one to the next.
+        // If all bytes are below 0x80, additions and subtractions don't carry from one byte to the next.
         let digits = isInside(bits, UInt8(ascii: "0"), UInt8(ascii: "9"))
         let letters = isInside(lower, UInt8(ascii: "a"), UInt8(ascii: "f"))
         guard bits & ByteWord.highBits == 0, (digits | letters) & ByteWord.highBits == ByteWord.highBits else {
             return nil
         }
-        // A letter's lowest bits count from one, and only a letter has the bit 6.
+        // A letter's lowest four bits count from one, and only letters have bit 6 set.
         var value = (bits & ByteWord.repeating(0x0F)) &+ (bits >> 6 & ByteWord.repeating(1)) &* 9
-        // Pairs of digits, then of bytes, then of 16 bits, of which the first one counts more.
+        // Combine pairs of digits, then of bytes, then of 16 bits; the first of each pair is the more significant one.
         value = (value &<< 4 | value >> 8) & 0x00FF_00FF_00FF_00FF
         value = (value &<< 8 | value >> 16) & 0x0000_FFFF_0000_FFFF
         return UInt32(truncatingIfNeeded: value &<< 16 | value >> 32)

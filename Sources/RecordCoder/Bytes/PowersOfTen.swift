@@ -1,7 +1,7 @@
-/// A power of ten from 0 to 22, which are exact as `Double`.
+/// A power of ten with an exponent from 0 to 22. These powers are exact as `Double`.
 @inline(__always)
 func powerOfTen(_ exponent: Int) -> Double {
-    // From 0 to 22, which is what is in the table.
+    // In bounds: the table has the exponents 0 to 22.
     powersOfTen[exponent]
 }
 

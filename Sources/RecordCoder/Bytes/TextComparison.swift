@@ -1,4 +1,4 @@
-/// Whether two texts of the same length are equal. All reads are of bytes from 0 to `count`.
+/// Whether two texts of the same length are equal. Only the first `count` bytes of each are read.
 @inline(__always)
 func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
     let left = UnsafeRawPointer(left)
@@ -9,7 +9,7 @@ func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count
             if load8(left + index) != load8(right + index) { return false }
             index &+= 8
         }
-        // The last eight bytes, of which some may have been compared already.
+        // The last eight bytes, which may overlap those already compared.
         return load8(left + (count &- 8)) == load8(right + (count &- 8))
     }
     if count >= 4 {

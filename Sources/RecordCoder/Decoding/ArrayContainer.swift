@@ -1,14 +1,12 @@
-/// The elements of an array, one after the other. It is no larger than what fits into an existential without an allocation.
+/// Decodes the elements of an array in order. It is small enough to be stored in an existential without an allocation.
 struct ArrayContainer {
     let state: DecodingState
     /// The array's token.
     private let array: UInt32
-    /// The token of the next element, or the one behind the array.
+    /// The token of the next element, or the token after the array.
     private var next: UInt32
-    /// How many elements have been decoded.
     private(set) var currentIndex = 0
 
-    /// Starts at the first element.
     init(state: DecodingState, array: Int) {
         self.state = state
         self.array = UInt32(truncatingIfNeeded: array)
@@ -17,7 +15,7 @@ struct ArrayContainer {
 
     private var token: Token { state.fields.pointee.tape[Int(array)] }
 
-    /// Decodes the next element with a closure. If that throws, the element stays the next one.
+    /// Decodes the next element with a closure. If the closure throws, the container does not advance.
     @inline(__always)
     private mutating func decodeNext<Value>(
         _ type: Any.Type,
@@ -32,11 +30,11 @@ struct ArrayContainer {
         return value
     }
 
-    /// The next element, as it would be decoded if it isn't null.
+    /// Decodes the next element with a closure unless it is null.
     @inline(__always)
     private mutating func decodeNextIfPresent<Value>(_ body: (_ index: Int) throws -> Value) throws -> Value? {
         guard !isAtEnd else {
-            // Foundation counts, all the same.
+            // Foundation increments the index here, too.
             currentIndex += 1
             return nil
         }

@@ -1,15 +1,16 @@
 extension DecimalText {
 
-    /// The nearest `Double`, if it can be told from the significand and 128 bits of the power of five.
+    /// The nearest `Double`, if the significand and 128 bits of the power of five determine it.
     ///
-    /// The algorithm of Eisel and Lemire (Lemire, "Number Parsing at a Gigabyte per Second", 2021), for the exponents from
-    /// -27 to 27, for which the powers are exact or, with negative exponents, precise enough that it never has to give up.
+    /// The algorithm of Eisel and Lemire (Lemire, "Number Parsing at a Gigabyte per Second", 2021), for exponents from
+    /// -27 to 27. In this range the powers are exact or, for negative exponents, precise enough that the algorithm
+    /// always succeeds.
     @inline(never)
     var roundedDouble: Double? {
         guard isExact, significand != 0, exponent >= -27, exponent <= 27 else { return nil }
         let shift = significand.leadingZeroBitCount
         let normalized = significand << UInt64(shift)
-        // From 0 to 54, which is what is in the table.
+        // In bounds: the table has the indices 0 to 54.
         let power = powersOfFive[exponent + 27]
         var (high, low) = normalized.multipliedFullWidth(by: power.high)
         if high & 0x1FF == 0x1FF {
@@ -19,9 +20,9 @@ extension DecimalText {
         }
         let upper = Int(high >> 63)
         var mantissa = high >> UInt64(upper + 9)
-        // The position of the highest bit of 10^exponent is that of 5^exponent, moved by the exponent.
+        // The position of the highest bit of 10^exponent is that of 5^exponent, shifted by the exponent.
         var binaryExponent = ((217_706 * exponent) >> 16) + 63 + upper - shift + 1_023
-        // Halfway between two numbers, and nothing was cut off: to the even one.
+        // Exactly halfway between two numbers: round to even.
         if low <= 1, exponent >= -4, exponent <= 23, mantissa & 3 == 1, mantissa << UInt64(upper + 9) == high {
             mantissa &= ~1
         }
@@ -30,25 +31,25 @@ extension DecimalText {
             mantissa = 1 << 52
             binaryExponent += 1
         }
-        // With these exponents, it is neither subnormal nor infinite.
+        // With these exponents, the result is neither subnormal nor infinite.
         let bits = mantissa & ~(1 << 52) | UInt64(binaryExponent) << 52 | (isNegative ? 1 << 63 : 0)
         return Double(bitPattern: bits)
     }
 }
 
-/// The highest 128 bits of a power of five, the highest of them being 1.
+/// The highest 128 bits of a power of five, normalized so that the highest bit is 1.
 private struct PowerOfFive {
     var high: UInt64
     var low: UInt64
 
-    /// 5 to a power from 0 to 27, which fits into 64 bits.
+    /// Computes 5 to a power from 0 to 27, which fits in 64 bits.
     init(exponent: Int) {
         let power = Self.power(exponent)
         high = power << UInt64(power.leadingZeroBitCount)
         low = 0
     }
 
-    /// The reciprocal of 5 to a power from 1 to 27, rounded up.
+    /// Computes the reciprocal of 5 to a power from 1 to 27, rounded up.
     init(reciprocalOf exponent: Int) {
         let power = Self.power(exponent)
         // 2^(127 + width) / power, digit by digit in base 2^64.

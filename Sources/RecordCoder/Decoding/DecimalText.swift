@@ -1,16 +1,16 @@
-/// A number in decimal digits: `significand × 10^exponent`, with its sign.
+/// A decimal number: `significand × 10^exponent`, with a sign.
 struct DecimalText {
     private(set) var significand: UInt64 = 0
     private(set) var exponent = 0
     let isNegative: Bool
-    /// Whether all digits that count are in the significand.
+    /// Whether the significand holds all significant digits.
     private(set) var isExact = true
 
     /// Reads a number as RFC 8259 defines it.
     ///
     /// - Parameters:
-    ///   - text: The number. Nothing outside of its `count` bytes is read.
-    ///   - count: How many bytes it has, at least one.
+    ///   - text: The number. Only its `count` bytes are read.
+    ///   - count: The number of bytes, at least one.
     @inline(__always)
     init(_ text: UnsafePointer<UInt8>, count: Int) {
         var place = text
@@ -32,7 +32,7 @@ struct DecimalText {
         while place < end {
             let digit = place.pointee &- UInt8(ascii: "0")
             if digit > 9 { return }
-            // With room for one digit more.
+            // Leave room for one more digit.
             if significand > 999_999_999_999_999_999 { isExact = false }
             significand = significand &* 10 &+ UInt64(digit)
             place += 1
@@ -46,7 +46,7 @@ struct DecimalText {
         if isNegative || place.pointee == UInt8(ascii: "+") { place += 1 }
         var value = 0
         while place < end {
-            // More would not make a difference any more.
+            // Larger exponents don't change the result.
             if value > 100_000 { isExact = false }
             value = Swift.min(value, 100_000) &* 10 &+ Int(place.pointee &- UInt8(ascii: "0"))
             place += 1
@@ -54,7 +54,7 @@ struct DecimalText {
         exponent &+= isNegative ? -value : value
     }
 
-    /// The nearest `Double`, if it is found by one exact operation: if the significand and the power of ten are both exact
+    /// The nearest `Double`, if a single operation computes it. If the significand and the power of ten are both exact
     /// as `Double`, IEEE 754 rounds their product or quotient correctly (Clinger, "How to Read Floating Point Numbers
     /// Accurately", 1990).
     @inline(__always)
@@ -72,12 +72,12 @@ struct DecimalText {
 
 extension FixedWidthInteger {
 
-    /// Reads an integer of digits, perhaps after a minus.
+    /// Parses an integer: digits with an optional minus sign.
     ///
     /// - Parameters:
-    ///   - text: The number. Nothing outside of its `count` bytes is read.
-    ///   - count: How many bytes it has, at least one.
-    /// - Returns: `nil` if it doesn't fit, or has more than 20 digits.
+    ///   - text: The number. Only its `count` bytes are read.
+    ///   - count: The number of bytes, at least one.
+    /// - Returns: `nil` if the number doesn't fit, or has more than 20 digits.
     @inline(__always)
     init?(digits text: UnsafePointer<UInt8>, count: Int) {
         var place = text
@@ -85,7 +85,7 @@ extension FixedWidthInteger {
         let isNegative = place.pointee == UInt8(ascii: "-")
         if isNegative { place += 1 }
         guard end - place <= 20 else { return nil }
-        // All digits but a twentieth can't overflow.
+        // The first 19 digits can't overflow.
         let last = end - place == 20 ? end - 1 : end
         var magnitude: UInt64 = 0
         while place < last {

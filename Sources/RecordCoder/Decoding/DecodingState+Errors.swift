@@ -1,28 +1,29 @@
 import Foundation
 
-/// A value of one kind where a type needs another.
+/// A type, and the kind of a JSON value from which it can't be decoded.
 struct MismatchKind: Hashable {
     let type: ObjectIdentifier
     let kind: Token.Kind
 }
 
-/// Stands for an error that nobody sees, because the value is given to Foundation.
+/// A placeholder that no caller sees, because Foundation decodes the value again.
 private struct GivenToFoundation: Error {}
 
-/// What needs an array.
+/// A value that is decoded from an array.
 struct ArrayProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.unkeyedContainer() }
 }
 
-/// What needs an object.
+/// A value that is decoded from an object.
 struct ObjectProbe: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: PathKey.self) }
 }
 
-/// Foundation's decoder with its default strategies, which is never changed.
+/// Foundation's decoder with its default strategies. It is never mutated.
 private let foundationsDecoder = JSONDecoder()
 
-/// What becomes of a value: the error that the value's container sees, which `JSONDecoder` may replace before its caller does.
+/// The result of decoding a value as the value's container sees it. `JSONDecoder` may replace an error before its
+/// caller sees it.
 private struct Outcome<Value: Decodable>: Decodable {
     let result: Result<Value, any Error>
 
@@ -31,7 +32,7 @@ private struct Outcome<Value: Decodable>: Decodable {
         result = Result { try container.decode(Value.self) }
     }
 
-    /// Lets Foundation decode a text.
+    /// Decodes a text with Foundation.
     static func decode(_ text: Data) throws -> Value {
         try foundationsDecoder.decode(Self.self, from: text).result.get()
     }
@@ -41,7 +42,8 @@ extension DecodingState {
 
     /// Foundation's error for a value of the wrong kind.
     ///
-    /// Types may catch it and go on, so it must be the same; the way to make sure is to let Foundation decode such a value.
+    /// A type may catch the error and continue, so it must equal Foundation's. Therefore Foundation decodes an example
+    /// of such a value.
     @inline(never)
     func mismatch<Value: Decodable>(_ type: Value.Type, at index: Int) -> any Error {
         let kind = fields.pointee.tape[index].kind
@@ -55,16 +57,16 @@ extension DecodingState {
         } catch {
             return error
         }
-        // Foundation sees nothing wrong.
+        // Foundation throws no error.
         fields.pointee.isForFoundation = true
         return GivenToFoundation()
     }
 
-    /// Lets Foundation decode one scalar.
+    /// Decodes one scalar with Foundation.
     @inline(never)
     func askFoundation<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
         let token = fields.pointee.tape[index]
-        // With the quotation marks of a string, which stand before and behind its text.
+        // Include a string's quotation marks, which surround its text.
         let marks = token.kind == .string ? 1 : 0
         let text = Data(bytes: text(of: token) - marks, count: Int(token.count) + 2 * marks)
         do {
@@ -74,14 +76,14 @@ extension DecodingState {
         }
     }
 
-    /// An error in a member, with the very key that was asked for at the end of its path.
+    /// An error in a member, with the requested key itself at the end of its path.
     @inline(never)
     func error(_ error: any Error, in object: Int, at key: any CodingKey) -> any Error {
         guard let error = error as? DecodingError else { return error }
         return error.moved(to: path(to: object) + [key])
     }
 
-    /// Foundation's error for a member that is not there.
+    /// Foundation's error for a missing member.
     @inline(never)
     func absence(of key: any CodingKey, in object: Int) -> any Error {
         DecodingError.keyNotFound(
@@ -93,7 +95,7 @@ extension DecodingState {
         )
     }
 
-    /// Foundation's error for reading behind the end of an array.
+    /// Foundation's error for reading past the end of an array.
     @inline(never)
     func end(of array: Int, expecting type: Any.Type, count: Int, isSuper: Bool) -> any Error {
         DecodingError.valueNotFound(
@@ -108,7 +110,7 @@ extension DecodingState {
 }
 
 extension Token.Kind {
-    /// A value of this kind.
+    /// An example of a value of this kind.
     fileprivate var example: String {
         switch self {
         case .null: "null"
@@ -123,7 +125,7 @@ extension Token.Kind {
 }
 
 extension DecodingError {
-    /// The same error at another place.
+    /// The same error with another coding path.
     fileprivate func moved(to path: [any CodingKey]) -> DecodingError {
         switch self {
         case .typeMismatch(let type, let context): .typeMismatch(type, context.moved(to: path))

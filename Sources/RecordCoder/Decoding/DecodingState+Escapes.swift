@@ -1,17 +1,17 @@
 extension DecodingState {
 
-    /// The text of a string's token that has escapes, which the scanner has found to be valid.
+    /// The text of a string with escapes, which the scanner has validated.
     @inline(never)
     func unescapedString(_ token: Token) -> String {
         var place = text(of: token)
         let end = place + Int(token.count)
-        // No escape is shorter than the UTF-8 that it stands for, so `output` never gets ahead of `place`, and `count`
-        // bytes suffice.
+        // No escape is shorter than the UTF-8 that it encodes, so `output` never overtakes `place`, and `count` bytes
+        // suffice.
         return String(unsafeUninitializedCapacity: Int(token.count)) { buffer in
             guard let start = buffer.baseAddress else { return 0 }
             var output = start
             while place < end {
-                // Eight bytes at once, as long as all of them are of the text, and so have room in the output.
+                // Copy eight bytes at a time while all of them belong to the text, so that they fit in the output.
                 while place + 8 <= end {
                     let word = ByteWord(at: place)
                     UnsafeMutableRawPointer(output).storeBytes(of: word.bits.littleEndian, as: UInt64.self)
@@ -35,7 +35,7 @@ extension DecodingState {
 
 extension UnsafePointer<UInt8> {
 
-    /// Writes what an escape stands for. The escape is valid, so that it is followed by all that belongs to it.
+    /// Writes the character of an escape. The scanner has validated the escape, so it is complete.
     fileprivate mutating func readEscape(into output: inout UnsafeMutablePointer<UInt8>) {
         let kind = self[1]
         if kind == UInt8(ascii: "u") {
@@ -61,7 +61,7 @@ extension UnsafePointer<UInt8> {
     private mutating func readUnicodeEscape() -> Unicode.Scalar {
         let high = UInt32((self + 2).hexadecimalUnit ?? 0)
         self += 6
-        // Neither can fail, because the scanner takes surrogates only in pairs.
+        // Neither can fail, because the scanner accepts surrogates only in pairs.
         if high & 0xF800 != 0xD800 { return Unicode.Scalar(high) ?? "\u{FFFD}" }
         let low = UInt32((self + 2).hexadecimalUnit ?? 0)
         self += 6

@@ -1,29 +1,29 @@
 extension Token {
-    /// Whether it is the name of an object's member.
+    /// Whether the token is the name of an object's member.
     @inline(__always)
     fileprivate func isName(in object: Int) -> Bool { kind == .name && Int(next) == object }
 }
 
 extension DecodingState {
 
-    /// Finds the value of an object's member. Of several with the same name, it is the first one's.
+    /// Finds the value of an object's member. If several members have the same name, the first one counts.
     ///
-    /// Members are mostly asked for in the order in which they were written, so the name behind the one that was found last
-    /// is looked at first.
+    /// Types usually decode members in the order in which they were written, so the search starts at the name after the
+    /// last one found.
     ///
     /// - Parameters:
     ///   - name: The member's name.
     ///   - object: The object's token.
-    ///   - advances: Whether the next member is expected to be asked for next, instead of this one.
-    /// - Returns: The value's token, or `nil`.
+    ///   - advances: Whether the next search starts after this member instead of at it.
+    /// - Returns: The value's token, or `nil` if there is no such member.
     @inline(__always)
     func member(_ name: String, of object: Int, advances: Bool) -> Int? {
         let token = fields.pointee.tape[object]
         if token.isIrregular { return irregularMember(name, of: object) }
         var name = name
         let found: Int? = name.withUTF8 { name in
-            // The object's names begin behind its token, each is followed by its value, and before `next` ends the last
-            // value. The expected name is one of them or the end.
+            // In bounds: the object's names follow its token, each followed by its value, and the last value ends
+            // before `next`. The expected name is one of them or the end.
             let expected = Int(token.start)
             if expected < Int(token.next), isName(expected, name) { return expected }
             if let found = hashedName(name, of: object, end: Int(token.next)) { return found }
@@ -34,11 +34,11 @@ extension DecodingState {
         return found + 1
     }
 
-    /// The token of a name, if it can be found by its hash.
+    /// The token of a name, if the table of hashes has it.
     @inline(__always)
     private func hashedName(_ name: UnsafeBufferPointer<UInt8>, of object: Int, end: Int) -> Int? {
         guard let address = name.baseAddress else { return nil }
-        // In bounds: so many places there are. What is found there can be from a text before.
+        // In bounds: the table has that many slots. A slot may hold a token of an earlier text.
         let found = Int(fields.pointee.tape.names[NameHash(address, name.count).place(in: object)])
         guard found > object, found < end, fields.pointee.tape[found].isName(in: object), isName(found, name) else {
             return nil
@@ -74,7 +74,7 @@ extension DecodingState {
         members(of: object)[name]
     }
 
-    /// The values of an object's members by name; of several with the same name, the first one's.
+    /// The values of an object's members by name. If several members have the same name, the first one counts.
     private func members(of object: Int) -> [String: Int] {
         if let known = fields.pointee.members[object] { return known }
         var members: [String: Int] = [:]
@@ -87,7 +87,7 @@ extension DecodingState {
         return members
     }
 
-    /// The names of an object's members, each once, in the order of the text.
+    /// The names of an object's members without duplicates, in the order of the text.
     func names(of object: Int) -> [String] {
         var names: [String] = []
         let isIrregular = fields.pointee.tape[object].isIrregular

@@ -1,10 +1,9 @@
-/// Where a token is.
+/// The position of a token in the tree of values.
 struct TokenPlace {
-    /// The array or object that it is in; 0 if it is in none.
+    /// The enclosing array or object; 0 at the top level.
     var container: UInt32 = 0
-    /// Which element of the array it is.
     var element: UInt32 = 0
-    /// The name of the member of which it is the value.
+    /// The token of the member's name in the enclosing object.
     var name: UInt32 = 0
 }
 
@@ -12,7 +11,7 @@ extension DecodingState {
 
     /// The coding path of a value.
     ///
-    /// Decoding doesn't keep track of it; it is found when it is asked for, in time that depends on the depth.
+    /// Decoding doesn't track paths. A path is computed on demand, in time proportional to the depth.
     @inline(never)
     func path(to index: Int) -> [any CodingKey] {
         if fields.pointee.places.isEmpty { findPlaces() }
@@ -28,7 +27,7 @@ extension DecodingState {
                 path.append(PathKey(index: Int(place.element)))
             } else {
                 let key = PathKey(stringValue: string(of: fields.pointee.tape[Int(place.name)]))
-                // Many values below may ask for it, and it may be long.
+                // Many nested values may request it, and it may be long.
                 fields.pointee.keys[index] = key
                 path.append(key)
             }
@@ -37,7 +36,7 @@ extension DecodingState {
         return path.reversed()
     }
 
-    /// Finds the places of all values, so that asking for many paths takes no longer than it must.
+    /// Finds the positions of all values once, so that each further path is cheap.
     private func findPlaces() {
         let tape = fields.pointee.tape
         var places = [TokenPlace](repeating: TokenPlace(), count: tape.tokenCount)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Token {
-    /// Whether it is a number of any form.
+    /// Whether the token is a number.
     @inline(__always)
     var isNumber: Bool { kind == .integer || kind == .number }
 }
@@ -23,7 +23,7 @@ extension DecodingState {
     @inline(__always)
     func string(at index: Int) throws -> String { try string(at: index, as: String.self) }
 
-    /// Decodes a string that a value of some type is made of.
+    /// Decodes the string from which a value of some type is made.
     @inline(__always)
     func string<Value: Decodable>(at index: Int, as type: Value.Type) throws -> String {
         let token = fields.pointee.tape[index]
@@ -31,11 +31,11 @@ extension DecodingState {
         return string(of: token)
     }
 
-    /// The text of a scalar's or name's token, of a string without escapes.
+    /// The text of a token: a scalar or name without escapes.
     @inline(__always)
     func string(of token: Token) -> String {
         if token.isIrregular { return unescapedString(token) }
-        // The scanner has found that it is valid UTF-8.
+        // The scanner has validated the UTF-8.
         return String(decoding: UnsafeBufferPointer(start: text(of: token), count: Int(token.count)), as: UTF8.self)
     }
 
@@ -46,14 +46,14 @@ extension DecodingState {
             return integer
         }
         guard token.isNumber else { throw mismatch(type, at: index) }
-        // It has a fraction or an exponent, or is large.
+        // The number has a fraction or an exponent, or is large.
         return try askFoundation(type, at: index)
     }
 
     @inline(__always)
     func double(at index: Int) throws -> Double { try double(at: index, as: Double.self) }
 
-    /// Decodes a number that a value of some type is made of.
+    /// Decodes the number from which a value of some type is made.
     @inline(__always)
     func double<Value: Decodable>(at index: Int, as type: Value.Type) throws -> Double {
         let token = fields.pointee.tape[index]
@@ -65,7 +65,7 @@ extension DecodingState {
 
     @inline(never)
     private func inexactDouble(at index: Int) throws -> Double {
-        // Foundation decides about numbers that are too large or too small.
+        // Foundation decides how to treat overflow and underflow.
         if let value = Double(string(of: fields.pointee.tape[index])), value.isNormal { return value }
         return try askFoundation(Double.self, at: index)
     }
@@ -80,7 +80,7 @@ extension DecodingState {
         return try askFoundation(Float.self, at: index)
     }
 
-    /// The token of an array that a value of some type is made of.
+    /// The token of the array from which a value of some type is made.
     @inline(__always)
     func array<Value: Decodable>(at index: Int, as type: Value.Type) throws -> Token {
         let token = fields.pointee.tape[index]
@@ -88,7 +88,7 @@ extension DecodingState {
         return token
     }
 
-    /// The token of an object that a value of some type is made of.
+    /// The token of the object from which a value of some type is made.
     @inline(__always)
     func object<Value: Decodable>(at index: Int, as type: Value.Type) throws -> Token {
         let token = fields.pointee.tape[index]

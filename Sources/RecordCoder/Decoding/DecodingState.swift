@@ -1,33 +1,31 @@
 import Foundation
 
-/// Everything that the decoders and containers of one value share.
+/// The state that the decoders and containers of one value share.
 ///
-/// Used for one value after the other. What changes is behind one pointer, because each access to a variable of a class is
-/// checked for exclusivity while the program runs.
+/// A state is reused for one value after another. Its mutable fields are behind one pointer, because Swift checks each
+/// access to a class's variable for exclusivity at run time.
 final class DecodingState {
 
     struct Fields {
-        /// The text and its tokens.
         var tape = Tape()
-        /// How types are decoded without their `init(from:)`.
+        /// The types that are decoded without their `init(from:)`.
         let types = TypeCache<(any TapeDecodable.Type)?>()
         /// An ``ObjectContainerMaker`` for each type of keys.
         let makers = TypeCache<AnyObject>()
-        /// The caller's context.
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-        /// Whether something was met that only Foundation knows how to treat, so that the result doesn't count.
+        /// Whether decoding met a case that only Foundation handles, so that the result is discarded.
         var isForFoundation = false
-        /// The members of objects whose names can't be compared byte by byte, by the object's token.
+        /// The members of objects whose names can't be compared byte by byte, keyed by the object's token.
         var members: [Int: [String: Int]] = [:]
-        /// The keys by which members were decoded, by the members' values, where the names don't tell all.
+        /// The keys that decoded members, keyed by the members' values, where the name alone doesn't determine the key.
         var keys: [Int: any CodingKey] = [:]
-        /// Where each token stands, if anybody has asked.
+        /// The position of each token; empty until a path is requested.
         var places: [TokenPlace] = []
-        /// How Foundation describes a value of the wrong kind.
+        /// Foundation's errors for values of the wrong kind.
         var mismatches: [MismatchKind: DecodingError] = [:]
     }
 
-    /// Initialised as long as the state exists.
+    /// Initialized for the lifetime of the state.
     let fields: UnsafeMutablePointer<Fields>
 
     init() {
@@ -43,7 +41,6 @@ final class DecodingState {
         fields.deallocate()
     }
 
-    /// States that nobody uses.
     private static let pool = Pool<DecodingState>(capacity: 16)
 
     /// Runs a closure with a state of its own.
@@ -64,7 +61,8 @@ final class DecodingState {
         return result
     }
 
-    /// Puts a state back into the pool, unless a decoder or container that has escaped keeps it, or it takes much memory.
+    /// Returns a state to the pool, unless an escaped decoder or container still refers to it, or its buffers are
+    /// large.
     private static func recycle(_ state: consuming DecodingState) {
         guard isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge else { return }
         if !state.fields.pointee.userInfo.isEmpty { state.fields.pointee.userInfo = [:] }
@@ -72,8 +70,8 @@ final class DecodingState {
         pool.put(consume state)
     }
 
-    /// Replaces a state by a new one if a decoder or container that has escaped from its call still needs it, or if it takes
-    /// much memory.
+    /// Replaces a state with a new one if an escaped decoder or container still refers to it, or if its buffers are
+    /// large.
     @inline(__always)
     static func renewIfShared(_ state: inout DecodingState) {
         if isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge { return }
@@ -82,7 +80,7 @@ final class DecodingState {
         state = renewed
     }
 
-    /// Forgets what it knows about the text before.
+    /// Discards the facts about the previous text.
     @inline(__always)
     private func forget() {
         fields.pointee.isForFoundation = false
@@ -91,9 +89,9 @@ final class DecodingState {
         if !fields.pointee.places.isEmpty { fields.pointee.places = [] }
     }
 
-    /// Takes a text over and finds its tokens.
+    /// Copies a text and scans it.
     ///
-    /// - Returns: Whether it is one that can be decoded without Foundation.
+    /// - Returns: Whether the text can be decoded without Foundation.
     @inline(__always)
     func load(_ data: Data) -> Bool {
         forget()
@@ -104,10 +102,10 @@ final class DecodingState {
         }
     }
 
-    /// The first byte of a scalar's text, of a string behind its quotation mark.
+    /// The first byte of a scalar's text; for a string, the byte after the quotation mark.
     @inline(__always)
     func text(of token: Token) -> UnsafePointer<UInt8> {
-        // The tape has found the token in its text, so what it spans is in the text.
+        // In bounds: the token was scanned in this text.
         UnsafePointer(fields.pointee.tape.bytes + Int(token.start))
     }
 }

@@ -1,31 +1,31 @@
-/// A hash of a member's name: of its length and its last eight bytes, in which names differ most.
+/// A hash of a member's name. It covers the length and the last eight bytes, in which names differ most.
 struct NameHash {
     private let bits: UInt64
 
     @inline(__always)
     private init(_ bytes: UInt64, _ count: Int) {
-        // The multiplier is that of a mixing function of Degski's; the highest bits of the product depend on all others.
+        // The multiplier comes from a mixing function by Degski. The highest bits of the product depend on all input
+        // bits.
         bits = (bytes &+ UInt64(truncatingIfNeeded: count)) &* 0xD6E8_FEB8_6659_FD93
     }
 
-    /// Hashes a name in a tape's text, behind which eight bytes can be read.
+    /// Hashes a name in a tape's text, after which eight more bytes are readable.
     @inline(__always)
     init(inTape name: UnsafePointer<UInt8>, _ count: Int) {
         if count >= 8 {
             self.init(ByteWord(at: name + (count &- 8)).bits, count)
         } else {
-            // What stands behind the name is shifted out.
+            // The bytes after the name are shifted out.
             self.init(ByteWord(at: name).bits << UInt64(truncatingIfNeeded: 64 &- 8 &* count), count)
         }
     }
 
-    /// Hashes a name anywhere.
     @inline(__always)
     init(_ name: UnsafePointer<UInt8>, _ count: Int) {
         if count >= 8 {
             self.init(ByteWord(at: name + (count &- 8)).bits, count)
         } else if count >= 4 {
-            // Four bytes at the beginning and four at the end, some of which may be the same.
+            // The first four and the last four bytes, which may overlap.
             let head = UInt64(UInt32(littleEndian: UnsafeRawPointer(name).loadUnaligned(as: UInt32.self)))
             let end = UnsafeRawPointer(name + (count &- 4))
             let tail = UInt64(UInt32(littleEndian: end.loadUnaligned(as: UInt32.self)))
@@ -43,7 +43,7 @@ struct NameHash {
     @inline(__always)
     var bit: UInt64 { 1 &<< (bits >> 58) }
 
-    /// A place in a table of ``Tape/nameCapacity`` places, a different one for each object that has such a name.
+    /// A slot in a table of ``Tape/nameCapacity`` slots. Different objects with the same name use different slots.
     @inline(__always)
     func place(in object: Int) -> Int {
         Int(truncatingIfNeeded: (bits >> 48) &+ UInt64(truncatingIfNeeded: object) &* 13) & (Tape.nameCapacity &- 1)

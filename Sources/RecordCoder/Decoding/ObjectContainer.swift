@@ -1,4 +1,4 @@
-/// The members of an object.
+/// Decodes the members of an object.
 struct ObjectContainer<Key: CodingKey> {
     let state: DecodingState
     /// The object's token.
@@ -13,26 +13,25 @@ struct ObjectContainer<Key: CodingKey> {
         throw state.absence(of: key, in: object)
     }
 
-    /// The value of a member that is there and isn't null.
+    /// The value of a member, or `nil` if it is missing or null.
     @inline(__always)
     private func presentMember(_ key: Key) -> Int? {
         guard let index = state.member(key.stringValue, of: object, advances: true) else { return nil }
         return state.isNull(at: index) ? nil : index
     }
 
-    /// Remembers a key that the coding paths of what is in a member could not tell from its name.
+    /// Remembers a member's key if coding paths can't derive it from the member's name.
     @inline(__always)
     private func note(_ key: some CodingKey, at index: Int) {
-        // It has a number, or is perhaps spelled in another way.
+        // The key has a number, or its spelling may differ from the name's.
         if key.intValue != nil || state.fields.pointee.tape[object].isIrregular {
             state.fields.pointee.keys[index] = key
         } else if !state.fields.pointee.keys.isEmpty {
-            // Another key was perhaps used before.
+            // Another key may have been used before.
             state.fields.pointee.keys[index] = nil
         }
     }
 
-    /// Decodes a scalar.
     @inline(__always)
     private func scalar<Value>(_ key: Key, _ decode: (Int) throws -> Value) throws -> Value {
         let index = try member(key)
@@ -43,7 +42,7 @@ struct ObjectContainer<Key: CodingKey> {
         }
     }
 
-    /// Decodes a scalar if it is there and isn't null.
+    /// Decodes a scalar unless it is missing or null.
     @inline(__always)
     private func scalarIfPresent<Value>(_ key: Key, _ decode: (Int) throws -> Value) throws -> Value? {
         guard let index = presentMember(key) else { return nil }
@@ -98,7 +97,7 @@ extension ObjectContainer: KeyedDecodingContainerProtocol {
             note(key, at: index)
             return ValueDecoder(state: state, index: index)
         }
-        // Of a null that is nowhere, only Foundation knows the coding path.
+        // Only Foundation knows the coding path of a null that is not in the text.
         state.fields.pointee.isForFoundation = true
         return ValueDecoder(state: state, index: 0)
     }

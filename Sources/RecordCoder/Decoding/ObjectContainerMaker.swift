@@ -1,7 +1,7 @@
 /// Makes the containers for one type of keys.
 ///
-/// To look up the metadata and the conformance of the generic type of such containers takes as long as to decode two or three
-/// members, so they are looked up once, by making an object whose own metadata holds them.
+/// Looking up the metadata and the conformance of the generic container type takes as long as decoding two or three
+/// members. An object whose own metadata holds both is therefore made once for each type.
 class ObjectContainerMaker<Key: CodingKey> {
     /// Makes the container of an object.
     func container(state: DecodingState, object: Int) -> KeyedDecodingContainer<Key> {
@@ -9,7 +9,7 @@ class ObjectContainerMaker<Key: CodingKey> {
     }
 }
 
-/// A type of containers that can be made without being known.
+/// A container type that generic code can make.
 private protocol MakeableObjectContainer: KeyedDecodingContainerProtocol {
     /// Makes the container of an object.
     init(state: DecodingState, object: Int)
@@ -17,7 +17,7 @@ private protocol MakeableObjectContainer: KeyedDecodingContainerProtocol {
 
 extension ObjectContainer: MakeableObjectContainer {}
 
-/// Makes containers of a type that is known from this object's own metadata.
+/// Makes containers of the type in this object's own metadata.
 private final class ReadyObjectContainerMaker<Key, Container: MakeableObjectContainer>: ObjectContainerMaker<Key>
 where Container.Key == Key {
     override func container(state: DecodingState, object: Int) -> KeyedDecodingContainer<Key> {
@@ -26,11 +26,11 @@ where Container.Key == Key {
 }
 
 extension DecodingState {
-    /// What makes containers for a type of keys.
+    /// The object that makes containers for a type of keys.
     @inline(__always)
     func maker<Key: CodingKey>(for type: Key.Type) -> ObjectContainerMaker<Key> {
         let maker = fields.pointee.makers.fact(about: type) { ReadyObjectContainerMaker<Key, ObjectContainer<Key>>() }
-        // The one that was made for this type.
+        // The cached object was made for this type.
         return unsafeDowncast(maker, to: ObjectContainerMaker<Key>.self)
     }
 }

@@ -1,26 +1,23 @@
-/// An array or object of which the scanner has not yet seen the end.
+/// An array or object whose end the scanner has not reached.
 struct OpenContainer {
-    /// Its token.
     let token: Int
-    /// Whether it is an object.
     let isObject: Bool
-    /// How many elements or members have ended.
+    /// The number of complete elements or members.
     var count: UInt32 = 0
-    /// A Bloom filter of an object's names, one bit each.
+    /// A Bloom filter of an object's names, with one bit for each name.
     var seen: UInt64 = 0
-    /// Whether some names are escaped, not ASCII or equal, or there are very many.
+    /// Whether some names are escaped, not ASCII or duplicates, or there are too many.
     var isIrregular = false
 
-    /// What it ends with.
     @inline(__always)
     var closing: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 }
 
 extension TapeScanner {
-    /// Up to so many names are compared with each other; with more, that would take too long.
+    /// The number of names up to which they are compared with each other. Comparing more would take too long.
     private static var comparableNames: UInt32 { 64 }
 
-    /// Scans the name of an object's next member, and the colon behind it.
+    /// Scans the name of an object's next member and the colon after it.
     @inline(__always)
     mutating func scanName(of object: inout OpenContainer) -> Bool {
         let index = tokenCount
@@ -32,7 +29,7 @@ extension TapeScanner {
             object.isIrregular = Self.isRepeated(index, since: object.token + 1, tokens, text(of: name))
         }
         object.seen |= hash.bit
-        // In bounds: so many places there are.
+        // In bounds: the table has that many slots.
         names[hash.place(in: object.token)] = UInt32(truncatingIfNeeded: index)
         skipWhiteSpace()
         guard place.pointee == UInt8(ascii: ":") else { return false }
@@ -40,7 +37,7 @@ extension TapeScanner {
         return true
     }
 
-    /// Whether an object has had a name before.
+    /// Whether a name occurred earlier in an object.
     ///
     /// - Parameters:
     ///   - name: The name's token.
@@ -56,7 +53,7 @@ extension TapeScanner {
     ) -> Bool {
         let token = tokens[name]
         var earlier = first
-        // In bounds: the names before this one, each behind the value of the one before it.
+        // In bounds: these are the names before this one, each after the previous one's value.
         while earlier < name {
             let candidate = tokens[earlier]
             let distance = Int(candidate.start) - Int(token.start)

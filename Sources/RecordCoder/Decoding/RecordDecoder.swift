@@ -6,19 +6,19 @@ public import Foundation
 /// let quote = try RecordDecoder().decode(Quote.self, from: data)
 /// ```
 ///
-/// It takes any JSON that `JSONDecoder` takes with its default strategies, and throws the same errors. What it can't decode
-/// by itself, it gives to `JSONDecoder`: when it meets an error, or JSON that is out of the ordinary, the whole value is
-/// decoded a second time. An `init(from:)` with side effects may therefore run twice.
+/// The decoder accepts any JSON that `JSONDecoder` accepts with its default strategies, and throws the same errors. On
+/// an error, or when the JSON is unusual, it falls back to `JSONDecoder`, which decodes the whole value again. An
+/// `init(from:)` with side effects may therefore run twice.
 ///
-/// A decoder is a value without state, which can be used on many threads at once and from within an `init(from:)`.
+/// A decoder is a stateless value. It can be used concurrently on many threads, and within an `init(from:)`.
 public struct RecordDecoder: Sendable {
 
-    /// What `init(from:)` finds in `Decoder.userInfo`.
+    /// The contextual information in `Decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Creates a decoder.
     ///
-    /// - Parameter userInfo: What `init(from:)` finds in `Decoder.userInfo`.
+    /// - Parameter userInfo: The contextual information in `Decoder.userInfo`.
     public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.userInfo = userInfo
     }
@@ -27,18 +27,19 @@ public struct RecordDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - type: The value's type.
-    ///   - data: JSON in UTF-8, or in another encoding that `JSONDecoder` takes. Nested deeper than 512, it is rejected.
-    /// - Throws: What `JSONDecoder` would throw: a `DecodingError`, or what the type's `init(from:)` throws.
+    ///   - data: JSON in UTF-8, or in another encoding that `JSONDecoder` takes. JSON with more than 512 levels of
+    ///     nesting is rejected.
+    /// - Throws: The error that `JSONDecoder` would throw: a `DecodingError`, or an error of the type's `init(from:)`.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try DecodingState.withState(userInfo: userInfo) { state in try decode(type, from: data, with: state) }
     }
 
-    /// Decodes many values, one from each record. This takes less time than decoding them one by one.
+    /// Decodes many values, one from each record. This is faster than decoding them one by one.
     ///
     /// - Parameters:
     ///   - type: The values' type.
-    ///   - records: The records, each as of ``decode(_:from:)``.
-    /// - Returns: For each record in its place, the value, or what ``decode(_:from:)`` would throw.
+    ///   - records: The records, each as for ``decode(_:from:)``.
+    /// - Returns: For each record, in the same order, the value, or the error that ``decode(_:from:)`` would throw.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         fromEach records: some Sequence<Data>
@@ -53,14 +54,14 @@ public struct RecordDecoder: Sendable {
         return values
     }
 
-    /// Decodes many values and hands them over one by one, which spares the memory for all of them.
+    /// Decodes many values and passes them to a closure one by one, so that they need not all be in memory.
     ///
     /// - Parameters:
     ///   - type: The values' type.
-    ///   - records: The records, each as of ``decode(_:from:)``.
-    ///   - receive: For each record in order, either this is called with the value,
-    ///   - failure: or this with what ``decode(_:from:)`` would throw.
-    /// - Throws: What `receive` or `failure` throws; the records behind are not decoded then.
+    ///   - records: The records, each as for ``decode(_:from:)``.
+    ///   - receive: Called with the value of each record that can be decoded, in order.
+    ///   - failure: Called for each other record, with the error that ``decode(_:from:)`` would throw.
+    /// - Throws: Any error that `receive` or `failure` throws. The remaining records are not decoded then.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         fromEach records: some Sequence<Data>,
@@ -92,7 +93,7 @@ public struct RecordDecoder: Sendable {
                 let value = try state.decode(type, at: Tape.root)
                 if !state.fields.pointee.isForFoundation { return value }
             } catch {
-                // Foundation's error is the one to throw.
+                // The fallback below throws Foundation's error.
             }
         }
         let decoder = JSONDecoder()
@@ -100,10 +101,10 @@ public struct RecordDecoder: Sendable {
         return try decoder.decode(type, from: Self.withoutBracketAtTheEnd(data))
     }
 
-    /// A text that does not end with an opening bracket: when that is nested too deeply, `JSONDecoder` reads behind the
-    /// end of the text and ends the program.
+    /// Returns a text that does not end with an opening bracket. If such a bracket is nested too deeply, `JSONDecoder`
+    /// reads past the end of the text and crashes.
     private static func withoutBracketAtTheEnd(_ text: Data) -> Data {
-        // In UTF-16 and UTF-32, zeros stand before or behind the bracket, and before or behind the space that is added.
+        // In UTF-16 and UTF-32, zeros precede or follow the bracket, and must do the same with the added space.
         let behind = text.suffix(4).reversed().prefix { $0 == 0 }
         let rest = text.dropLast(behind.count)
         guard let last = rest.last, last == UInt8(ascii: "[") || last == UInt8(ascii: "{") else { return text }

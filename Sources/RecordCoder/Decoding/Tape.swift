@@ -1,35 +1,34 @@
-/// A text of JSON and the tokens in it.
+/// A JSON text and its tokens.
 ///
-/// It owns a copy of the text, because a decoder may outlive the call that it was made for, and because that copy can be
-/// followed by zeros: no text of JSON contains one outside of a string, and none inside, so whatever reads on until it
-/// finds something else than it expects stops at the first zero at the latest, and reading ``padding`` bytes from any byte
-/// of the text stays in the allocation.
+/// The tape owns a copy of the text, because a decoder may outlive the call for which it was made, and because zeros
+/// can follow the copy. Valid JSON contains no zero, so every scanning loop stops at the first zero at the latest, and
+/// reading ``padding`` bytes from any byte of the text stays within the allocation.
 struct Tape {
-    /// How many zeros follow the text.
+    /// The number of zeros after the text.
     static let padding = 16
-    /// How long a text may be, so that offsets fit into a token: 4 GiB less ``padding``, or what an `Int` can count.
+    /// The maximum length of a text, so that offsets fit in a token: 4 GiB less ``padding``, or the maximum of `Int`.
     static let maximumCount = Int(clamping: UInt32.max) - padding
-    /// How deep arrays and objects may be nested, as with Foundation.
+    /// The maximum nesting depth of arrays and objects, the same as Foundation's.
     static let maximumDepth = 512
 
-    /// The text: `count` bytes and then ``padding`` zeros, in an allocation of `byteCapacity`.
+    /// The text: `count` bytes followed by ``padding`` zeros, in an allocation of `byteCapacity` bytes.
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private var byteCapacity: Int
-    /// How many bytes the text has.
+    /// The number of bytes in the text.
     private(set) var count = 0
 
-    /// The tokens, `tokenCount` of `tokenCapacity` being initialised. The first is a null that is nowhere in the text; the
-    /// second is the whole value.
+    /// The tokens, of which `tokenCount` of `tokenCapacity` are initialized. The first one is a null that is not in the
+    /// text; the second one is the whole value.
     var tokens: UnsafeMutablePointer<Token>
     var tokenCapacity: Int
     var tokenCount = 0
-    /// Memory for the containers around the one that is scanned: ``maximumDepth`` of them, not initialised.
+    /// Uninitialized memory for the ``maximumDepth`` containers around the one being scanned.
     let containers: UnsafeMutablePointer<OpenContainer>
 
-    /// How many names can be found by their hash: a power of two.
+    /// The number of slots in the table of names, a power of two.
     static let nameCapacity = 256
-    /// The tokens of names by ``NameHash``, as far as they haven't had to leave their places to others, and what is left of
-    /// the texts before: ``nameCapacity`` of them, initialised.
+    /// A table of ``nameCapacity`` initialized slots, which maps a ``NameHash`` to a name's token. A later name can
+    /// overwrite an earlier one's slot, and slots may hold tokens of previous texts.
     let names: UnsafeMutablePointer<UInt32>
 
     /// The token of the whole value.
@@ -45,7 +44,7 @@ struct Tape {
         names.initialize(repeating: 0, count: Self.nameCapacity)
     }
 
-    /// Frees the memory. The tape must not be used any more.
+    /// Frees the memory. The tape must not be used afterwards.
     func deallocate() {
         bytes.deallocate()
         tokens.deallocate()
@@ -53,10 +52,10 @@ struct Tape {
         names.deallocate()
     }
 
-    /// Whether it takes so much memory that it isn't worth keeping.
+    /// Whether the tape is too large to be kept for reuse.
     var isLarge: Bool { byteCapacity > 1 << 18 || tokenCapacity > 1 << 14 }
 
-    /// Takes a text over, replacing the one before.
+    /// Copies a text, which replaces the previous one.
     ///
     /// - Parameter text: At most ``maximumCount`` bytes.
     mutating func load(_ text: UnsafeRawBufferPointer) {
@@ -66,7 +65,7 @@ struct Tape {
             byteCapacity = Swift.max(text.count + Self.padding, 2 * byteCapacity)
             bytes = .allocate(capacity: byteCapacity)
         }
-        // The capacity has just been made to suffice for the text and the zeros.
+        // In bounds: the capacity now suffices for the text and the zeros.
         if let address = text.baseAddress {
             UnsafeMutableRawPointer(bytes).copyMemory(from: address, byteCount: text.count)
         }
@@ -75,7 +74,8 @@ struct Tape {
         tokenCount = 0
     }
 
-    /// A token. Its index is one that the tape gave out: a container's own index, one behind it and before its `next`.
+    /// Accesses a token. The index must come from the tape: a container's own index, or one after it and before its
+    /// `next`.
     @inline(__always)
     subscript(index: Int) -> Token {
         get {

@@ -48,7 +48,7 @@ extension UUID: TapeDecodable {
     private init?(text: UnsafePointer<UInt8>) {
         let hyphen = UInt8(ascii: "-")
         guard text[8] == hyphen, text[13] == hyphen, text[18] == hyphen, text[23] == hyphen,
-            // Eight bytes each, from 0 to 8, 9 to 13 and 14 to 18, 19 to 23 and 24 to 28, and 28 to 36.
+            // In bounds: eight bytes each, at 0..<8, 9..<13 and 14..<18, 19..<23 and 24..<28, and 28..<36.
             let first = HexadecimalWord(text).value,
             let second = HexadecimalWord(text + 9, text + 14).value,
             let third = HexadecimalWord(text + 19, text + 24).value,
@@ -57,7 +57,7 @@ extension UUID: TapeDecodable {
         let high = UInt64(first) << 32 | UInt64(second)
         let low = UInt64(third) << 32 | UInt64(fourth)
         let bigEndian = (high.bigEndian, low.bigEndian)
-        // Sixteen bytes both of them.
+        // Both have sixteen bytes.
         self.init(uuid: unsafeBitCast(bigEndian, to: uuid_t.self))
     }
 }

@@ -1,23 +1,24 @@
-/// A type that is decoded without its `init(from:)`: because Foundation treats it in its own way, or because the detour over
-/// generic containers costs more than the value.
+/// A type that is decoded without its `init(from:)`, because Foundation treats it specially, or because generic
+/// containers would cost more than decoding the value.
 protocol TapeDecodable {
     /// Decodes a value.
     ///
     /// - Parameters:
     ///   - index: The value's token.
-    ///   - state: Where the token is.
+    ///   - state: The state that holds the token.
     static func decode(at index: Int, from state: DecodingState) throws -> Self
 
     /// Decodes the elements of an array.
     ///
-    /// It has the default implementation everywhere. It is a requirement so that each type has code of its own for it.
+    /// No type overrides the default implementation. It is a requirement so that the compiler specializes it for each
+    /// type.
     ///
     /// - Parameters:
     ///   - array: The array's token.
-    ///   - state: Where the token is.
+    ///   - state: The state that holds the token.
     static func decodeElements(of array: Int, from state: DecodingState) throws -> [Self]
 
-    /// Decodes the members of an object, as ``decodeElements(of:from:)``.
+    /// Decodes the members of an object. See ``decodeElements(of:from:)``.
     static func decodeMembers(of object: Int, from state: DecodingState) throws -> [String: Self]
 }
 
@@ -36,14 +37,13 @@ extension TapeDecodable {
 
 extension DecodingState {
 
-    /// The type as what is decoded without its `init(from:)`, if it is that.
+    /// The type as a ``TapeDecodable`` type, or `nil` if it is decoded by its `init(from:)`.
     @inline(__always)
     func decodable<Value>(_ type: Value.Type) -> (any TapeDecodable.Type)? {
-        // A cast that has to look at conditional conformances is slow.
+        // A cast that checks conditional conformances is slow.
         fields.pointee.types.fact(about: type) { type as? any TapeDecodable.Type }
     }
 
-    /// Decodes a value of any type.
     func decode<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
         guard let decodable = decodable(type) else {
             return try Value(from: ValueDecoder(state: self, index: index))
@@ -51,7 +51,7 @@ extension DecodingState {
         return try decode(decodable, as: type, at: index)
     }
 
-    /// Decodes a value of a type that is known twice, as what it conforms to and as what the caller calls it.
+    /// Decodes a value of a type that is given twice: as a ``TapeDecodable`` type and as the caller's type.
     @inline(__always)
     private func decode<Known: TapeDecodable, Value>(
         _: Known.Type,
@@ -62,7 +62,7 @@ extension DecodingState {
         unsafeBitCast(try Known.decode(at: index, from: self), to: type)
     }
 
-    /// Decodes the elements of an array whose type is known twice.
+    /// Decodes the elements of an array whose type is given twice.
     func decodeElements<Known: TapeDecodable, Element>(
         _: Known.Type,
         as type: Element.Type,
@@ -72,7 +72,7 @@ extension DecodingState {
         unsafeBitCast(try Known.decodeElements(of: array, from: self), to: [Element].self)
     }
 
-    /// Decodes the members of an object whose type is known twice.
+    /// Decodes the members of an object whose type is given twice.
     func decodeMembers<Known: TapeDecodable, Value>(
         _: Known.Type,
         as type: Value.Type,
@@ -90,7 +90,7 @@ extension DecodingState {
         members.reserveCapacity(Int(token.count))
         try forEachMember(of: object) { name, value in
             let name = string(of: fields.pointee.tape[name])
-            // Of several with the same name the first one counts, and the others aren't even looked at.
+            // If several members have the same name, only the first one is decoded.
             if token.isIrregular, members.index(forKey: name) != nil { return }
             members.updateValue(try decode(value), forKey: name)
         }

@@ -1,10 +1,11 @@
 extension TapeScanner {
 
-    /// Scans a number: one as RFC 8259 defines it, but without an exponent if it begins with a zero, because Foundation
-    /// doesn't take some of those.
+    /// Scans a number as RFC 8259 defines it, except that a number with a leading zero may not have an exponent,
+    /// because Foundation rejects some of those.
     @inline(__always)
     mutating func scanNumber() -> Bool {
-        // Nothing is read behind a byte that isn't a part of the number, so nothing behind the first zero.
+        // Reading stops at the first byte that is not part of the number, at the latest at the first zero after the
+        // text.
         let start = place
         var kind = Token.Kind.integer
         if place.pointee == UInt8(ascii: "-") { place += 1 }
@@ -32,7 +33,7 @@ extension TapeScanner {
 
     /// Skips digits.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was at least one.
     @inline(__always)
     private mutating func skipDigits() -> Bool {
         guard place.pointee.isDigit else { return false }
@@ -42,7 +43,7 @@ extension TapeScanner {
 }
 
 extension UInt8 {
-    /// Whether it is one of the digits 0 to 9.
+    /// Whether the byte is a digit from 0 to 9.
     @inline(__always)
     var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 }

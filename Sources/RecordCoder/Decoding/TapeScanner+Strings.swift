@@ -3,7 +3,7 @@ extension TapeScanner {
     /// Scans a string or a member's name: valid UTF-8 with valid escapes.
     ///
     /// - Parameters:
-    ///   - kind: Which of the two it is.
+    ///   - kind: The kind of the token.
     ///   - next: The token's `next`.
     @inline(__always)
     mutating func scanString(_ kind: Token.Kind, next: Int) -> Bool {
@@ -12,7 +12,7 @@ extension TapeScanner {
         var isEscaped = false
         var isASCII = true
         while true {
-            // Eight bytes from one at or before the first zero behind the text.
+            // In bounds: eight bytes, starting at or before the first zero after the text.
             let word = ByteWord(at: end)
             let special = word.needingEscape | word.nonASCII
             if special == 0 {
@@ -51,10 +51,10 @@ extension TapeScanner {
 
 extension UnsafePointer<UInt8> {
 
-    /// The place behind an escape, or behind two that form a surrogate pair; `nil` if it isn't valid.
+    /// The place after an escape, or after a surrogate pair of two escapes; `nil` if it is invalid.
     @inline(__always)
     fileprivate var behindEscape: UnsafePointer<UInt8>? {
-        // Each byte is only read if the one before was not the zero behind the text.
+        // Each byte is read only if the previous one was not the zero after the text.
         switch self[1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -70,22 +70,23 @@ extension UnsafePointer<UInt8> {
         }
     }
 
-    /// The number that four hexadecimal digits are, or `nil`.
+    /// The value of four hexadecimal digits, or `nil`.
     @inline(never)
     var hexadecimalUnit: UInt16? {
         var unit: UInt16 = 0
         for index in 0..<4 {
-            // Stops at the first byte that isn't a digit, so at the zero behind the text.
+            // Stops at the first byte that isn't a digit, at the latest at the zero after the text.
             guard let digit = self[index].hexadecimalDigit else { return nil }
             unit = unit << 4 | UInt16(digit)
         }
         return unit
     }
 
-    /// The place behind characters that are not ASCII; `nil` if they are not well-formed as Unicode's table 3-7 defines it.
+    /// The place after a run of non-ASCII characters; `nil` if they are not well-formed by table 3-7 of the Unicode
+    /// standard.
     @inline(never)
     fileprivate var behindMultibyteCharacters: UnsafePointer<UInt8>? {
-        // Each byte is only read if the one before was not the zero behind the text.
+        // Each byte is read only if the previous one was not the zero after the text.
         var place = self
         while place.pointee >= 0x80 {
             let length: Int

@@ -1,29 +1,29 @@
-/// Finds the tokens of a text.
+/// Scans a text into tokens.
 ///
-/// It accepts what RFC 8259 defines, nested to ``Tape/maximumDepth``, and nothing else; what it rejects may be something that
-/// Foundation accepts all the same.
+/// The scanner accepts exactly the JSON of RFC 8259, nested up to ``Tape/maximumDepth``. Foundation may accept a text
+/// that the scanner rejects.
 ///
-/// It is one function at last, so that its variables are in registers; what is called by address would force them out.
+/// After inlining, the scanner is one function, so that its variables stay in registers. A call by address would force
+/// them into memory.
 struct TapeScanner {
-    /// The text, followed by ``Tape/padding`` zeros. Every read is at or before the first of them or, where several bytes are
-    /// read at once, begins there: a zero is nothing that anything here continues behind.
+    /// The text, followed by ``Tape/padding`` zeros. Every read starts at or before the first of them, because no
+    /// scanning loop continues past a zero.
     private let text: UnsafePointer<UInt8>
-    /// What is looked at.
     var place: UnsafePointer<UInt8>
-    /// The tokens, `tokenCount` of `tokenCapacity` being initialised.
+    /// The tokens, of which `tokenCount` of `tokenCapacity` are initialized.
     private(set) var tokens: UnsafeMutablePointer<Token>
     private(set) var tokenCapacity: Int
     private(set) var tokenCount = 0
-    /// The tape's names by their hash.
+    /// The tape's table of names.
     let names: UnsafeMutablePointer<UInt32>
 
     /// Starts at the beginning of a text.
     ///
     /// - Parameters:
     ///   - text: The text, followed by zeros.
-    ///   - tokens: Memory for tokens, which the scanner may replace by more.
-    ///   - tokenCapacity: How many there is memory for, at least one.
-    ///   - names: The tape's names by their hash.
+    ///   - tokens: Memory for tokens. The scanner may replace it with a larger allocation.
+    ///   - tokenCapacity: The capacity of that memory, at least one.
+    ///   - names: The tape's table of names.
     init(
         _ text: UnsafePointer<UInt8>,
         tokens: UnsafeMutablePointer<Token>,
@@ -40,7 +40,7 @@ struct TapeScanner {
     /// Scans the text.
     ///
     /// - Parameters:
-    ///   - count: How many bytes the text has.
+    ///   - count: The number of bytes in the text.
     ///   - outer: Memory for ``Tape/maximumDepth`` containers.
     /// - Returns: Whether the text is one value.
     @inline(__always)
@@ -48,7 +48,7 @@ struct TapeScanner {
         append(.null, at: place, count: 0)
         // A byte-order mark.
         if count >= 3, place[0] == 0xEF, place[1] == 0xBB, place[2] == 0xBF { place += 3 }
-        // The innermost container; `outer` has the ones around it, the outermost place is never looked at.
+        // The innermost container. `outer` holds the ones around it; its first slot is never read.
         var container = OpenContainer(token: 0, isObject: false)
         var depth = 0
 
@@ -79,7 +79,7 @@ struct TapeScanner {
             } else {
                 guard scanNumberOrLiteral(byte) else { return false }
             }
-            // Behind a value.
+            // After a value.
             while true {
                 skipWhiteSpace()
                 if depth == 0 { return place == text + count }
@@ -91,14 +91,14 @@ struct TapeScanner {
                 guard place.pointee == container.closing else { return false }
                 place += 1
                 close(container)
-                // In bounds: 0 <= depth < maximumDepth, and it was initialised when the container was opened.
+                // In bounds: 0 <= depth < maximumDepth, and the slot was initialized when the container was opened.
                 depth &-= 1
                 container = outer[depth]
             }
         }
     }
 
-    /// Completes the token of a container behind whose end the scanner is.
+    /// Completes the token of a container that has just ended.
     @inline(__always)
     private func close(_ container: OpenContainer) {
         // In bounds: the container's token has been added.
@@ -136,7 +136,7 @@ struct TapeScanner {
         }
     }
 
-    /// Adds the token of a value; behind it stands the next one, unless that is changed later.
+    /// Adds the token of a value. Its `next` is the following token until it is changed.
     @inline(__always)
     mutating func append(_ kind: Token.Kind, at start: UnsafePointer<UInt8>, count: Int) {
         append(
@@ -149,14 +149,13 @@ struct TapeScanner {
         )
     }
 
-    /// Adds a token.
     @inline(__always)
     mutating func append(_ token: Token) {
         if tokenCount == tokenCapacity {
             tokens = Self.doubled(tokens, count: tokenCount)
             tokenCapacity = 2 &* tokenCount
         }
-        // There is room for one more, or there has just been made.
+        // In bounds: there is room for at least one more.
         (tokens + tokenCount).initialize(to: token)
         tokenCount &+= 1
     }
@@ -184,9 +183,9 @@ struct TapeScanner {
 
 extension Tape {
 
-    /// Finds the tokens of the text, once after it was loaded.
+    /// Scans the text. Called once after loading it.
     ///
-    /// - Returns: Whether the text is one value as RFC 8259 defines it, not nested deeper than ``maximumDepth``.
+    /// - Returns: Whether the text is one JSON value as RFC 8259 defines it, nested no deeper than ``maximumDepth``.
     mutating func scan() -> Bool {
         var scanner = TapeScanner(UnsafePointer(bytes), tokens: tokens, tokenCapacity: tokenCapacity, names: names)
         let isValue = scanner.scan(count: count, outer: containers)

@@ -1,35 +1,32 @@
-/// A value or a member's name in a text of JSON, as the scanner has found it.
+/// A value or a member's name in a JSON text.
 ///
-/// A container's token is followed by those of its elements; an object's elements are its members' names, each followed by
-/// its value.
+/// The tokens of a container's elements follow the container's token. An object's elements are its members' names, each
+/// followed by the member's value.
 struct Token {
-    /// What stands in the text.
+    /// The kind of a token.
     enum Kind: UInt8 {
         case null, `false`, `true`
-        /// Digits alone, perhaps after a minus.
+        /// A number of digits alone, with an optional minus sign.
         case integer
-        /// Any other number.
         case number
         case string
-        /// The name of an object's member.
         case name
         case array
         case object
     }
 
-    /// Where the text of a scalar begins, of a string behind its quotation mark. Of an object: the name that is expected
-    /// to be asked for next.
+    /// For a scalar: the offset of its text, for a string without the quotation mark. For an object: the token of the
+    /// name at which the next search starts.
     var start: UInt32
-    /// How many bytes the text of a scalar has, of a string without its quotation marks; how many elements an array has, how
-    /// many members an object.
+    /// For a scalar: the number of bytes in its text, for a string without the quotation marks. For an array or object:
+    /// the number of elements or members.
     var count: UInt32
-    /// The token behind this value and all its elements. Of a member's name: the object.
+    /// The token after this value and all its elements. For a member's name: the object's token.
     var next: UInt32
-    /// What it is.
     let kind: Kind
-    /// Of a string or name: it has escapes. Of an object: its names can't be compared byte by byte, because some are escaped, not
-    /// ASCII or there twice, or because there are very many.
+    /// For a string or name: whether it has escapes. For an object: whether its names can't be compared byte by byte,
+    /// because some are escaped, not ASCII or duplicates, or because there are too many.
     var isIrregular = false
-    /// Of a string or name: it is all ASCII.
+    /// For a string or name: whether it is all ASCII.
     var isASCII = true
 }

@@ -1,4 +1,4 @@
-/// Decodes one value of a tape. It is no larger than what fits into an existential without an allocation.
+/// Decodes one value of a tape. It is small enough to be stored in an existential without an allocation.
 struct ValueDecoder: Decoder {
     let state: DecodingState
     /// The value's token.

@@ -2,23 +2,24 @@ public import Foundation
 
 /// Encodes `Codable` values as JSON, several times as fast as Foundation's `JSONEncoder`.
 ///
-/// The JSON is what a `JSONEncoder` without any settings would write, except for the order of keys, which is the one in
-/// which a value encodes its members, and for the spelling of some strings and numbers: slashes are not escaped. Dates are
-/// seconds since the reference date, data is Base64, numbers that are not finite are an error.
+/// The JSON is equivalent to that of a `JSONEncoder` with its default settings. Two details differ: keys come in the
+/// order in which a value encodes its members, and some strings and numbers are spelled differently, for example
+/// slashes are not escaped. Dates are seconds since the reference date, data is Base64, and numbers that are not finite
+/// are an error.
 ///
-/// Foundation has the last word: where a value does something out of the ordinary, such as to encode a key twice or to
-/// write to several containers in turns, and wherever there is an error, its `encode(to:)` is called once more with
-/// Foundation's encoder, whose result or error the caller gets. What happened before has no effect, so an `encode(to:)`
-/// that has side effects must expect them twice.
+/// On an error, or when a value does something unusual, such as encoding a key twice or writing alternately to several
+/// containers, the encoder falls back to Foundation: it discards its output, calls the value's `encode(to:)` again with
+/// a `JSONEncoder`, and returns that result or throws that error. An `encode(to:)` with side effects may therefore run
+/// twice.
 ///
-/// One encoder can be used by any number of threads at once, also by a value that is being encoded.
+/// One encoder can be used concurrently on many threads, and within an `encode(to:)`.
 public struct RecordEncoder: Sendable {
-    /// What a value finds in its encoder's `userInfo`.
+    /// The contextual information in `Encoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Makes an encoder.
     ///
-    /// - Parameter userInfo: What a value finds in its encoder's `userInfo`.
+    /// - Parameter userInfo: The contextual information in `Encoder.userInfo`.
     public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.userInfo = userInfo
     }
@@ -27,7 +28,8 @@ public struct RecordEncoder: Sendable {
     ///
     /// - Parameter value: Any value; the top level need not be an object or array.
     /// - Returns: Its JSON in UTF-8.
-    /// - Throws: What `JSONEncoder` throws: an `EncodingError`, or whatever error a value's `encode(to:)` has.
+    /// - Throws: The error that `JSONEncoder` would throw: an `EncodingError`, or an error of the value's
+    ///   `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         var state = EncodingState.take(userInfo: userInfo)
         let data = state.record(value)
@@ -37,9 +39,9 @@ public struct RecordEncoder: Sendable {
         return try data ?? encodeWithFoundation(value)
     }
 
-    /// Encodes many values, which takes less time than to encode one after the other.
+    /// Encodes many values. This is faster than encoding them one by one.
     ///
-    /// A value that cannot be encoded doesn't concern the others.
+    /// A value that cannot be encoded doesn't affect the others.
     ///
     /// - Parameter values: The values.
     /// - Returns: For each value, in the same order, its JSON in UTF-8, or the error that ``encode(_:)`` would throw.
@@ -69,9 +71,9 @@ public struct RecordEncoder: Sendable {
 }
 
 extension EncodingState {
-    /// Encodes a value as a record of its own.
+    /// Encodes a value as a record.
     ///
-    /// - Returns: Its JSON; `nil` if Foundation has to encode it.
+    /// - Returns: The JSON, or `nil` if Foundation has to encode the value.
     fileprivate func record<Value: Encodable>(_ value: Value) -> Data? {
         storage.pointee.begin()
         do {
@@ -86,7 +88,7 @@ extension EncodingState {
         let data = Data(
             buffer: UnsafeRawBufferPointer(start: storage.pointee.output.base, count: storage.pointee.output.count)
                 .bindMemory(to: UInt8.self))
-        // For containers that somebody keeps: they write nothing any more.
+        // Escaped containers must not write to the buffer.
         storage.pointee.giveUp()
         return data
     }

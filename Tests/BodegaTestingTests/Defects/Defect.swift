@@ -1,20 +1,20 @@
 import BodegaTesting
 
-/// A way for an engine to be wrong.
+/// A defect of an engine.
 enum Defect: String, CaseIterable, Sendable {
     case startsWithAnItem, throwsForAbsentItems, forgetsEmptyValues, removesAllForNoKeys, reportsAbsenceForFailure
     case keepsTheTailOfLongerValues, firstDuplicateWins, removesTheNeighbour, throwsWhenRemovingAbsent
     case removeAllKeepsTheLast
     case sortsByKey, overwritingMovesToTheEnd, remembersThePlace, readsInStoredOrder, answersDuplicatesOnce
     case removesBeforeWriting, removesAllFirst, tearsBatches, limitsTheKeysOfACall
-    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, cutsKeysAtNul, cutsNamesAtNul,
+    case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, truncatesKeysAtNul, truncatesNamesAtNul,
         composesNames
-    case cutsLargeValues, keepsWholeBufferOfSlices
+    case truncatesLargeValues, keepsWholeBufferOfSlices
     case hasDatesOfItsOwn, resetsCreatedAt, batchesResetCreatedAt, remembersCreatedAt
     case losesConcurrentWrites, writesInHalves, showsHalfBatches
     case forgetsAtReopening, losesKindsAtReopening, roundsDatesAtReopening, sortsAtReopening
 
-    /// The check that is there to find it.
+    /// The check that must find it.
     var check: StorageEngineConformance.Check {
         switch self {
         case .startsWithAnItem: .aFreshEngineIsEmpty
@@ -39,9 +39,9 @@ enum Defect: String, CaseIterable, Sendable {
         case .losesKinds: .keysComeBackEqual
         case .takesRawValuesForKeys, .takesValuesForKeys: .kindsLiveBesideEachOther
         case .ignoresCase: .similarKeysDiffer
-        case .cutsKeysAtNul: .extremeKeysWork
-        case .cutsNamesAtNul, .composesNames: .collectionsDiffer
-        case .cutsLargeValues: .valuesOfAllSizesComeBack
+        case .truncatesKeysAtNul: .extremeKeysWork
+        case .truncatesNamesAtNul, .composesNames: .collectionsDiffer
+        case .truncatesLargeValues: .valuesOfAllSizesComeBack
         case .keepsWholeBufferOfSlices: .allBytesComeBack
         case .hasDatesOfItsOwn: .datesAreTheItemsOwn
         case .resetsCreatedAt: .createdAtSurvivesOverwriting

@@ -2,56 +2,56 @@ import Bodega
 import BodegaTesting
 import Foundation
 
-/// A way for a change feed to be wrong.
+/// A defect of a change feed.
 enum FeedDefect: String, CaseIterable, Sendable {
-    case reversesChanges, tellsTheLastChangeAgain, tellsFailedBatches, neverLeavesOut, knowsAnyCursor
-    case forgetsItsHistoryAtReopening, beginsWithoutItems, takesCursorsTooLate, signalsOnlyOnce, hearsOnlyItself
+    case reversesChanges, repeatsTheLastChange, reportsFailedBatches, ignoresExclusions, knowsAnyCursor
+    case losesItsLogAtReopening, beginsWithoutItems, readsCursorsTooLate, signalsOnlyOnce, ignoresOtherEngines
     case readsItemsTooLate, waitsForReaders, waitsForChanges
 
-    /// The check that is there to find it.
+    /// The check that must find it.
     var check: StorageEngineConformance.Check {
         switch self {
         case .reversesChanges: .changesComeInOrder
-        case .tellsTheLastChangeAgain: .changesComeOnce
-        case .tellsFailedBatches: .failedBatchesTellNothing
-        case .neverLeavesOut: .ownChangesCanBeLeftOut
+        case .repeatsTheLastChange: .changesComeOnce
+        case .reportsFailedBatches: .failedBatchesTellNothing
+        case .ignoresExclusions: .ownChangesCanBeLeftOut
         case .knowsAnyCursor: .unknownCursorsAreUnknown
-        case .forgetsItsHistoryAtReopening: .cursorsSurviveReopening
+        case .losesItsLogAtReopening: .cursorsSurviveReopening
         case .beginsWithoutItems: .feedsBeginWithASnapshot
-        case .takesCursorsTooLate: .snapshotsFitTheirCursors
+        case .readsCursorsTooLate: .snapshotsFitTheirCursors
         case .readsItemsTooLate: .changedItemsFitTheirChanges
         case .signalsOnlyOnce: .signalsComeForEachChange
-        case .hearsOnlyItself: .changesOfOthersAreTold
+        case .ignoresOtherEngines: .changesOfOthersAreTold
         case .waitsForReaders: .slowReadersHoldNobodyUp
         case .waitsForChanges: .cancelledFeedsEnd
         }
     }
 }
 
-/// An engine whose change feed has one defect; without one, it keeps every contract.
+/// An engine whose change feed has one defect. Without a defect, it fulfills every contract.
 struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
 
     /// The operation that fails.
     static let refused = StorageOperation.write(key: CacheKey("refused"), data: Data())
 
-    let medium: MemoryStorageEngine
+    let storage: MemoryStorageEngine
     let defect: FeedDefect?
     private let written = Locked(0)
     private let own = ChangeSignals()
 
-    init(_ medium: MemoryStorageEngine, defect: FeedDefect?) {
-        self.medium = medium
+    init(_ storage: MemoryStorageEngine, defect: FeedDefect?) {
+        self.storage = storage
         self.defect = defect
     }
 
-    func fetch(key: CacheKey) async throws -> Data? { try await medium.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await medium.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await medium.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await medium.fetchDates(key: key) }
+    func fetch(key: CacheKey) async throws -> Data? { try await storage.fetch(key: key) }
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await storage.fetchAll() }
+    func fetchKeys() async throws -> [CacheKey] { try await storage.fetchKeys() }
+    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await storage.fetchDates(key: key) }
 
     func apply(_ operations: [StorageOperation]) async throws {
         if operations.contains(Self.refused) {
-            if defect == .tellsFailedBatches { try await medium.apply([.write(key: CacheKey("a"), data: Data())]) }
+            if defect == .reportsFailedBatches { try await storage.apply([.write(key: CacheKey("a"), data: Data())]) }
             throw StorageError(.inputOutput, "The test refuses it.")
         }
         let written = written.withLock { written in
@@ -59,34 +59,34 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
             return written
         }
         if defect == .waitsForReaders, written > 100 { await forever() }
-        try await medium.apply(operations)
+        try await storage.apply(operations)
         own.send()
     }
 
-    func fetchCursor() async throws -> StorageCursor { try await medium.fetchCursor() }
+    func fetchCursor() async throws -> StorageCursor { try await storage.fetchCursor() }
 
     func fetchSnapshot() async throws -> StorageSnapshot {
-        var snapshot = try await medium.fetchSnapshot()
+        var snapshot = try await storage.fetchSnapshot()
         if defect == .beginsWithoutItems { snapshot.items = [] }
-        if defect == .takesCursorsTooLate {
-            // Until somebody has written in between.
-            while await medium.keyCount() > 0, try await medium.fetchCursor() == snapshot.cursor,
-                await !medium.keyExists(CacheKey("end"))
+        if defect == .readsCursorsTooLate {
+            // Retry until a write happens in between.
+            while await storage.keyCount() > 0, try await storage.fetchCursor() == snapshot.cursor,
+                await !storage.keyExists(CacheKey("end"))
             { await Task.yield() }
-            snapshot.cursor = try await medium.fetchCursor()
+            snapshot.cursor = try await storage.fetchCursor()
         }
         return snapshot
     }
 
     func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        let origin = defect == .neverLeavesOut ? nil : origin
-        guard var delta = try await medium.fetchChanges(since: cursor, excluding: origin) else {
+        let origin = defect == .ignoresExclusions ? nil : origin
+        guard var delta = try await storage.fetchChanges(since: cursor, excluding: origin) else {
             guard defect == .knowsAnyCursor else { return nil }
-            return StorageDelta(changes: [], cursor: try await medium.fetchCursor(), isComplete: true)
+            return StorageDelta(changes: [], cursor: try await storage.fetchCursor(), isComplete: true)
         }
         switch defect {
         case .reversesChanges: delta.changes.reverse()
-        case .tellsTheLastChangeAgain: delta.changes += delta.changes.suffix(1)
+        case .repeatsTheLastChange: delta.changes += delta.changes.suffix(1)
         case .waitsForChanges where delta.changes.isEmpty: await forever()
         default: break
         }
@@ -97,13 +97,13 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageChangedItems? {
         guard defect == .readsItemsTooLate else {
-            return try await medium.fetchChangedItems(since: cursor, excluding: origin)
+            return try await storage.fetchChangedItems(since: cursor, excluding: origin)
         }
         guard let delta = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
-        // Until somebody has changed one of them in between.
+        // Retry until one of them changes in between.
         let keys = Set(delta.changes.map(\.key))
-        while !keys.isEmpty, await !medium.keyExists(CacheKey("end")),
-            let next = try await medium.fetchChanges(since: delta.cursor, excluding: nil),
+        while !keys.isEmpty, await !storage.keyExists(CacheKey("end")),
+            let next = try await storage.fetchChanges(since: delta.cursor, excluding: nil),
             !next.changes.contains(where: { keys.contains($0.key) })
         { await Task.yield() }
         let items = try await fetch(keys: delta.changes.map(\.key))
@@ -113,21 +113,21 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
     func changeSignals() -> AsyncStream<Void> {
         switch defect {
         case .signalsOnlyOnce: ChangeSignals.once()
-        case .hearsOnlyItself: own.stream()
-        default: medium.changeSignals()
+        case .ignoresOtherEngines: own.stream()
+        default: storage.changeSignals()
         }
     }
 
     private func forever() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        // Not ended by the task's cancellation either.
+        // The task's cancellation doesn't end the stream either.
         await Task { for await _ in stream {} }.value
         continuation.finish()
     }
 }
 
 extension ChangeSignals {
-    /// A stream that tells nothing after the signal at once.
+    /// A stream with no signals after the first one.
     fileprivate static func once() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         continuation.yield()
@@ -135,6 +135,6 @@ extension ChangeSignals {
         return stream
     }
 
-    /// Kept, as a stream without anybody to signal ends.
+    /// Keep the continuation, because the stream ends without it.
     private static let silent = Locked<[AsyncStream<Void>.Continuation]>([])
 }

@@ -4,12 +4,13 @@ import Foundation
 
 extension DefectiveStorageEngine {
 
-    /// Reads, or fails if the medium is broken, which a defect hides; then lets a writer go on that waits for a reader.
+    /// Reads, or fails if the storage is damaged, unless a defect hides that. Then resumes a writer that waits for a
+    /// reader.
     private func reading<Result>(orElse nothing: Result, _ read: () async throws -> Result) async throws -> Result {
-        let (isBroken, halfDone) = medium.state.withLock { ($0.isBroken, $0.meetings.halfDone) }
+        let (isBroken, halfDone) = storage.state.withLock { ($0.isBroken, $0.meetings.halfDone) }
         if isBroken {
             if defect == .reportsAbsenceForFailure { return nothing }
-            throw StorageError(.damaged, "The test has damaged the medium.")
+            throw StorageError(.damaged, "The test has damaged the storage.")
         }
         defer { halfDone?.release() }
         return try await read()
@@ -19,7 +20,7 @@ extension DefectiveStorageEngine {
         try await reading(orElse: nil) {
             let data = await items.read(key: name(key))
             if data == nil, defect == .throwsForAbsentItems {
-                throw StorageError(.inputOutput, "There is no such item.")
+                throw StorageError(.inputOutput, "The item does not exist.")
             }
             return data?.isEmpty == true && defect == .forgetsEmptyValues ? nil : data
         }
@@ -43,7 +44,7 @@ extension DefectiveStorageEngine {
 
     func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
         let all = try await reading(orElse: []) { await items.readAllDataAndKeys() }
-        let places = medium.state.withLock { $0.places }
+        let places = storage.state.withLock { $0.places }
         switch defect {
         case .sortsByKey: return all.sorted { $0.key.value < $1.key.value }
         case .sortsAtReopening where session > 1: return all.sorted { $0.key.value < $1.key.value }
@@ -63,7 +64,7 @@ extension DefectiveStorageEngine {
         guard var dates = try await reading(orElse: nil, { try await items.fetchDates(key: name(key)) }) else {
             return nil
         }
-        if let created = medium.state.withLock({ $0.created[key] }) { dates.createdAt = created }
+        if let created = storage.state.withLock({ $0.created[key] }) { dates.createdAt = created }
         if defect == .hasDatesOfItsOwn { return StorageDates(createdAt: .distantPast, updatedAt: .distantPast) }
         if defect == .roundsDatesAtReopening, session > 1 {
             dates.createdAt = Date(timeIntervalSince1970: dates.createdAt.timeIntervalSince1970.rounded(.down))

@@ -3,20 +3,21 @@ import BodegaTesting
 
 extension DefectiveStorageEngine {
 
-    /// Where the tasks that a concurrent defect needs wait for each other, so that no scheduler can keep them apart.
+    /// Points at which the tasks that trigger a concurrency defect wait for each other, so that the defect doesn't
+    /// depend on scheduling.
     struct Meetings {
-        /// Where the first writer waits for a second, once there is one.
+        /// The gate at which the first writer waits for a second one.
         var firstWriter: StorageGate?
-        /// Opens when the writer that came last is done.
+        /// Opens when the last writer has ended.
         var lastWriter: StorageGate?
-        /// Where a writer waits, its work half done, for a reader.
+        /// The gate at which a writer waits for a reader in the middle of its work.
         var halfDone: StorageGate?
     }
 }
 
-extension DefectiveStorageEngine.Medium {
+extension DefectiveStorageEngine.Storage {
 
-    /// The first writer waits here until there is a second; all others pass.
+    /// The first writer waits here until there is a second one; all others pass.
     func meetAnotherWriter() async throws {
         let gate = StorageGate()
         let first = state.withLock { state in
@@ -26,7 +27,7 @@ extension DefectiveStorageEngine.Medium {
         if let first { first.release() } else { try await gate.pass() }
     }
 
-    /// Runs a closure when those of all writers that came earlier have ended.
+    /// Runs a closure after those of all earlier writers have ended.
     func afterOtherWriters(_ body: () async throws -> Void) async throws {
         let ended = StorageGate()
         defer { ended.release() }
@@ -38,7 +39,7 @@ extension DefectiveStorageEngine.Medium {
         try await body()
     }
 
-    /// Waits until a reader has begun to read and has ended.
+    /// Waits until a reader has begun and ended a read.
     func meetReader() async throws {
         let gate = StorageGate()
         state.withLock { $0.meetings.halfDone = gate }

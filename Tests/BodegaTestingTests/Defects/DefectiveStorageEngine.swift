@@ -2,20 +2,20 @@ import Bodega
 import BodegaTesting
 import Foundation
 
-/// An engine with one defect; without one, an engine that keeps every contract.
+/// An engine with one defect. Without a defect, it fulfills every contract.
 ///
-/// Its medium outlives it, so that it can be opened again.
+/// Its storage outlives it, so that it can be opened again.
 struct DefectiveStorageEngine: ThrowingStorageEngine {
 
-    /// What stays when the engine is dropped.
-    final class Medium: Sendable {
+    /// The storage that remains when the engine is released.
+    final class Storage: Sendable {
         struct State {
             var sessions = 0
             var isBroken = false
             var meetings = Meetings()
             var created: [CacheKey: Date] = [:]
             var places: [CacheKey] = []
-            var collections: [CacheKey: Medium] = [:]
+            var collections: [CacheKey: Storage] = [:]
         }
         let items: MemoryStorageEngine
         let clock: ManualClock
@@ -26,12 +26,12 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
             items = MemoryStorageEngine(now: clock.now)
         }
 
-        /// The medium of another collection.
-        func collection(_ name: CacheKey) -> Medium {
+        /// The storage of another collection.
+        func collection(_ name: CacheKey) -> Storage {
             state.withLock { state in
-                let medium = state.collections[name] ?? Medium(clock: clock)
-                state.collections[name] = medium
-                return medium
+                let storage = state.collections[name] ?? Storage(clock: clock)
+                state.collections[name] = storage
+                return storage
             }
         }
     }
@@ -39,15 +39,15 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
     /// The operation that fails.
     static let refused = StorageOperation.write(key: CacheKey("refused"), data: Data())
 
-    let medium: Medium
+    let storage: Storage
     let defect: Defect?
     let session: Int
-    var items: MemoryStorageEngine { medium.items }
+    var items: MemoryStorageEngine { storage.items }
 
-    init(_ medium: Medium, defect: Defect?) async throws {
-        self.medium = medium
+    init(_ storage: Storage, defect: Defect?) async throws {
+        self.storage = storage
         self.defect = defect
-        session = medium.state.withLock { state in
+        session = storage.state.withLock { state in
             state.sessions += 1
             return state.sessions
         }
@@ -61,7 +61,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         case .takesRawValuesForKeys: CacheKey(key.rawValue)
         case .takesValuesForKeys: CacheKey(verbatim: key.value)
         case .ignoresCase: CacheKey(rawValue: key.rawValue.lowercased(), kind: key.kind)
-        case .cutsKeysAtNul: CacheKey(rawValue: String(key.rawValue.prefix { $0 != "\0" }), kind: key.kind)
+        case .truncatesKeysAtNul: CacheKey(rawValue: String(key.rawValue.prefix { $0 != "\0" }), kind: key.kind)
         default: key
         }
     }
@@ -69,7 +69,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
     /// The name that the engine uses for a collection.
     func name(ofCollection name: String) -> CacheKey {
         switch defect {
-        case .cutsNamesAtNul: CacheKey(String(name.prefix { $0 != "\0" }))
+        case .truncatesNamesAtNul: CacheKey(String(name.prefix { $0 != "\0" }))
         case .composesNames: CacheKey(name.precomposedStringWithCanonicalMapping)
         default: CacheKey(name)
         }
@@ -79,8 +79,8 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
     private func stored(_ data: Data, over old: Data?) -> Data {
         switch defect {
         case .keepsTheTailOfLongerValues: data + (old ?? Data()).dropFirst(data.count)
-        case .cutsLargeValues: data.prefix(1 << 16)
-        // The bytes from the index 0 on, which a slice doesn't begin at.
+        case .truncatesLargeValues: data.prefix(1 << 16)
+        // The bytes from index 0, at which a slice doesn't begin.
         case .keepsWholeBufferOfSlices where data.startIndex > 0: Data(count: data.startIndex) + data
         default: data
         }
@@ -90,21 +90,21 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         switch defect {
         case .losesConcurrentWrites:
             let all = try await items.fetchAll()
-            try await medium.meetAnotherWriter()
+            try await storage.meetAnotherWriter()
             try await items.apply(
                 [.removeAll] + (all + [(key, data)]).map { .write(key: $0.key, data: $0.data) }
             )
         case .writesInHalves:
-            try await medium.afterOtherWriters {
-                // The first value is written whole, because nobody reads yet.
+            try await storage.afterOtherWriters {
+                // The first value is written completely, because there is no reader yet.
                 if let old = await items.read(key: key) {
                     try await items.write(data.prefix(data.count / 2) + old.dropFirst(data.count / 2), key: key)
-                    try await medium.meetReader()
+                    try await storage.meetReader()
                 }
                 try await items.write(data, key: key)
             }
         case .resetsCreatedAt:
-            medium.state.withLock { $0.created[key] = medium.clock.current }
+            storage.state.withLock { $0.created[key] = storage.clock.current }
             fallthrough
         default:
             try await apply([.write(key: key, data: data)])
@@ -118,8 +118,8 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
             var seen: Set<CacheKey> = []
             written = written.filter { seen.insert($0.key).inserted }
         case .batchesResetCreatedAt:
-            medium.state.withLock { state in
-                for item in written { state.created[item.key] = medium.clock.current }
+            storage.state.withLock { state in
+                for item in written { state.created[item.key] = storage.clock.current }
             }
         default: break
         }
@@ -128,7 +128,7 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
 
     func remove(key: CacheKey) async throws {
         if defect == .throwsWhenRemovingAbsent, await !items.keyExists(key) {
-            throw StorageError(.invalidArgument, "There is no such item.")
+            throw StorageError(.invalidArgument, "The item does not exist.")
         }
         try await apply([.remove(key: key)])
     }
@@ -173,22 +173,22 @@ struct DefectiveStorageEngine: ThrowingStorageEngine {
         }
         note(translated)
         guard defect == .showsHalfBatches else { return try await items.apply(translated) }
-        try await medium.afterOtherWriters {
-            // The first batch is applied whole, because nobody reads yet.
+        try await storage.afterOtherWriters {
+            // The first batch is applied completely, because there is no reader yet.
             guard await items.keyCount() > 0 else { return try await items.apply(translated) }
             try await items.apply(Array(translated.prefix(1)))
-            try await medium.meetReader()
+            try await storage.meetReader()
             try await items.apply(Array(translated.dropFirst()))
         }
     }
 
-    /// Remembers the places and dates of items longer than the items.
+    /// Keeps the positions and dates of items after their removal.
     private func note(_ operations: [StorageOperation]) {
-        medium.state.withLock { state in
+        storage.state.withLock { state in
             for case .write(let key, _) in operations where !state.places.contains(key) {
                 guard defect == .remembersThePlace || defect == .remembersCreatedAt else { return }
                 state.places.append(key)
-                if defect == .remembersCreatedAt { state.created[key] = medium.clock.current }
+                if defect == .remembersCreatedAt { state.created[key] = storage.clock.current }
             }
         }
     }

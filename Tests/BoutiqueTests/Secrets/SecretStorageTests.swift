@@ -1,5 +1,5 @@
-import Boutique
 import BodegaTesting
+import Boutique
 import Foundation
 import TestSupport
 import Testing

@@ -2,8 +2,6 @@ import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
-import SharedStores
-import TestFaults
 import TestSupport
 import Testing
 

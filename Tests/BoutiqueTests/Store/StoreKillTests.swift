@@ -2,7 +2,6 @@ import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
-import TestProcesses
 import TestSupport
 import Testing
 

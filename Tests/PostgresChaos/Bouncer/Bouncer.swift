@@ -1,10 +1,10 @@
 #if Postgres
 import Foundation
-import PostgresTesting
+import TestSupport
 
 /// A PgBouncer in front of a server.
 struct Bouncer {
-    /// When a connection to the server goes back to the pool.
+    /// The moment at which a connection to the server returns to the pool.
     enum Mode: String, CaseIterable {
         case session
         case transaction
@@ -13,7 +13,7 @@ struct Bouncer {
     let url: @Sendable (String) -> String
     private let daemon: Daemon
 
-    /// Starts one and waits until it answers.
+    /// Starts a pooler and waits until it responds.
     init(_ mode: Mode, to server: PostgresServer, keeper: Keeper) async throws {
         let port = try freePort()
         let users = keeper.folder.appendingPathComponent("users")
@@ -41,8 +41,8 @@ struct Bouncer {
             server.url(database: database).replacingOccurrences(of: ":\(server.port)/", with: ":\(port)/")
         }
         let url = url
-        try await waitUntil("pgbouncer answered") {
-            guard daemon.isRunning else { throw PostgresServerError("pgbouncer does not run. \(daemon.lastWords)") }
+        try await waitUntil("pgbouncer responded") {
+            guard daemon.isRunning else { throw PostgresServerError("pgbouncer is not running. \(daemon.lastWords)") }
             do {
                 return try await server.sql("SELECT 1", connecting: url(PostgresServer.user)) == "1"
             } catch {

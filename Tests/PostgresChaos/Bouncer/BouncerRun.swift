@@ -3,16 +3,16 @@ import Bodega
 import BodegaPostgres
 import BodegaTesting
 import Foundation
-import PostgresTesting
+import TestSupport
 
-/// Examines the engine behind a pooler: what holds without one holds in its session mode. In its transaction mode it holds,
-/// too, or the engine refuses to work with an error that names the pooler.
+/// Checks the engine behind a pooler. In session mode, all contracts hold. In transaction mode, they hold or the engine
+/// throws an error that names the pooler.
 struct BouncerRun {
     let keeper: Keeper
 
     /// Runs all checks.
     ///
-    /// - Returns: What is wrong.
+    /// - Returns: The violations.
     func run() async throws -> [String] {
         let server = try await PostgresServer.launch(settings: ["max_connections": "200"])
         var problems: [String] = []
@@ -53,7 +53,7 @@ struct BouncerRun {
     }
 }
 
-/// Runs something that is cancelled if it takes too long, and not waited for then.
+/// Runs a closure. If it takes too long, it is cancelled and not awaited.
 private func within(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await body() }
     let isOver = Locked(false)
@@ -70,7 +70,7 @@ private func within(_ limit: Duration, _ body: @escaping @Sendable () async thro
     try await waiting.value
 }
 
-/// A database for each name.
+/// One database for each name.
 private actor Databases {
     private let server: PostgresServer
     private var names: [String: String] = [:]

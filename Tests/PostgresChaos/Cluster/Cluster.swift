@@ -1,13 +1,12 @@
 #if Postgres
 import Foundation
-import PostgresTesting
-import TestFaults
+import TestSupport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// Three servers that Patroni runs, with synchronous replication, and the etcd that they agree in.
+/// Three servers with synchronous replication, which Patroni manages, and their etcd.
 final class Cluster: Sendable {
     let members: [Member]
     let programs: PostgresPrograms
@@ -42,7 +41,7 @@ final class Cluster: Sendable {
         try await waitUntilComplete()
     }
 
-    /// The member that has the lease and accepts writes, as the members say.
+    /// The member that has the lease and accepts writes, according to the members.
     func leader() async throws -> Member? {
         for member in members {
             guard let view = await view(from: member) else { continue }
@@ -52,7 +51,7 @@ final class Cluster: Sendable {
         return nil
     }
 
-    /// How often another server has begun to lead.
+    /// The number of changes of the leader.
     func timeline() async throws -> Int {
         try await settled {
             Int(try await $0.sql("SELECT timeline_id FROM pg_control_checkpoint()", programs: programs))
@@ -72,10 +71,10 @@ final class Cluster: Sendable {
         var nextRepair = ContinuousClock.now + .seconds(60)
         do {
             try await waitUntil("all servers followed the leader", within: .seconds(240)) {
-                // Patroni notes later than the server knows which standby may take over.
+                // Patroni records later than the server which standby may take over.
                 guard let leader = try await leader() else { return false }
                 do {
-                    // A standby that others follow has no synchronous one.
+                    // A standby that others follow has no synchronous standby.
                     let isComplete = try await leader.sql(states, programs: programs) == "2|1"
                     if isComplete { return try await synchronousStandbys().count == 1 }
                     guard ContinuousClock.now > nextRepair else { return false }
@@ -93,25 +92,25 @@ final class Cluster: Sendable {
         }
     }
 
-    /// Lets those standbys begin again with a copy of the leader that can't follow it, as an operator would.
+    /// Recreates standbys that can't follow the leader from a copy of it, as an operator would.
     private func copyAgain(from leader: Member) async throws {
         let answer = try await leader.sql(
             "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'", programs: programs)
         let following = answer.split(separator: "\n").map(String.init)
         for member in members where member.name != leader.name && !following.contains(member.name) {
-            report("    \(member.name) can't follow, and is copied again")
+            report("    \(member.name) can't follow, and is recreated")
             _ = try await request("reinitialize", of: member, body: Data("{\"force\": true}".utf8), limit: 30)
         }
     }
 
-    /// Asks for an orderly change of the leader.
+    /// Requests a switchover.
     func switchOver(from leader: Member, to candidate: Member) async throws {
         let body = try JSONEncoder().encode(["leader": leader.name, "candidate": candidate.name])
         let answer = try await request("switchover", of: leader, body: body, limit: 60)
         if answer.status != 200 { throw PostgresServerError("The switchover was refused: \(answer.text)") }
     }
 
-    /// The names of the standbys that a commit waits for.
+    /// The names of the standbys for which a commit waits.
     func synchronousStandbys() async throws -> [Member] {
         for member in members {
             guard let view = await view(from: member) else { continue }
@@ -137,7 +136,7 @@ final class Cluster: Sendable {
             let answer = try await request("cluster", of: member, limit: 3)
             return try JSONDecoder().decode(View.self, from: Data(answer.text.utf8))
         } catch {
-            // It is stopped, or starts.
+            // The member is stopped or starting.
             return nil
         }
     }
@@ -158,7 +157,7 @@ final class Cluster: Sendable {
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
     }
 
-    /// Asks the leader, again while that changes.
+    /// Queries the leader, and retries while the leader changes.
     private func settled<Value>(_ body: (Member) async throws -> Value?) async throws -> Value {
         var value: Value?
         try await waitUntil("the leader answered", within: .seconds(120)) {

@@ -1,11 +1,9 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
-import TestFaults
-import TestProcesses
+import TestSupport
 
-/// What goes wrong with a cluster or its clients.
+/// A fault of a cluster or its clients.
 enum ClusterFault: String, CaseIterable, Sendable {
     case switchover = "switchover"
     case killedServer = "primary killed"
@@ -20,7 +18,7 @@ enum ClusterFault: String, CaseIterable, Sendable {
     case cutClients = "connections of clients reset"
     case pausedClient = "a process with stores stopped"
 
-    /// The order of some rounds: of 17, ten change the leader, and each fault happens.
+    /// The order of some rounds. Of 17 rounds, ten change the leader, and each fault happens.
     static func order(_ rounds: Int, using random: inout some RandomNumberGenerator) -> [ClusterFault] {
         let failovers: [ClusterFault] = [.switchover, .killedServer, .lostMachine, .partition, .pause]
         var order: [ClusterFault] = []
@@ -31,10 +29,10 @@ enum ClusterFault: String, CaseIterable, Sendable {
         return Array(order.prefix(rounds))
     }
 
-    /// Lets it happen, and sets it right.
+    /// Injects the fault, and removes it.
     ///
     /// - Parameters:
-    ///   - length: How long it lasts if that is not for the cluster to decide.
+    ///   - length: The duration, unless the cluster determines it.
     ///   - clients: The processes with stores.
     func happen(to cluster: Cluster, length: Duration, clients: [Int32]) async throws {
         guard let leader = try await cluster.leader() else { throw PostgresServerError("The cluster has no leader.") }
@@ -44,7 +42,7 @@ enum ClusterFault: String, CaseIterable, Sendable {
             let candidate = try await cluster.synchronousStandbys().first ?? cluster.members[0]
             try await cluster.switchOver(from: leader, to: candidate)
         case .killedServer:
-            // Patroni lets a standby lead, or starts the server again.
+            // Patroni promotes a standby or restarts the server.
             try leader.killServer()
         case .lostMachine:
             try await leader.kill()
@@ -62,7 +60,7 @@ enum ClusterFault: String, CaseIterable, Sendable {
             }
         case .pausedServer:
             try await Fault.stopped(rawValue) {
-                // Not the main process and not those that keep the log going.
+                // Neither the main process nor those that write the log.
                 try leader.serverProcesses().dropFirst().filter { $0.isMultiple(of: 2) }
             }.during { try await Task.sleep(for: length) }
         case .pausedStandby:
@@ -87,7 +85,7 @@ enum ClusterFault: String, CaseIterable, Sendable {
 
     private func awaitOther(than leader: Member, in cluster: Cluster) async throws {
         try await waitUntil("another server led", within: .seconds(120)) {
-            // What is partitioned or stopped may still take itself for the leader.
+            // A partitioned or stopped server may still consider itself the leader.
             for member in cluster.members where member.name != leader.name {
                 do {
                     if try await member.sql("SELECT pg_is_in_recovery()", programs: cluster.programs) == "f" {

@@ -1,14 +1,12 @@
 #if Postgres
 import Foundation
-import PostgresTesting
-import TestFaults
-import TestProcesses
+import TestSupport
 
-/// A server of a cluster with the Patroni that runs it, and the proxies that all its connections with others go through.
+/// A server of a cluster with its Patroni, and the proxies for all its connections with others.
 actor Member {
     nonisolated let name: String
     nonisolated let ports: Ports
-    /// What leads to this server, and what this server reaches etcd through.
+    /// The proxies to this server, and the proxy from this server to etcd.
     nonisolated let proxies: Proxies
     private nonisolated let keeper: Keeper
     private nonisolated let folder: URL
@@ -64,15 +62,15 @@ actor Member {
         return try [main] + ProcessTable.children(of: main)
     }
 
-    /// Kills the server's processes, which Patroni notices.
+    /// Kills the server's processes. Patroni notices that.
     nonisolated func killServer() throws {
         let processes = try serverProcesses()
-        // Stopped first, so that none is added while they are killed.
+        // Stop them first, so that none is added while they are killed.
         if let main = processes.first { ProcessSignal.stop.send(to: main) }
         for process in try serverProcesses() { ProcessSignal.kill.send(to: process) }
     }
 
-    /// Kills everything, as if the machine were lost.
+    /// Kills all processes, as if the machine had failed.
     func kill() async throws {
         try await patroni?.kill()
         patroni = nil
@@ -87,7 +85,7 @@ actor Member {
 
     var lastWords: String { patroni?.lastWords ?? "It was killed." }
 
-    /// Executes SQL on this server, past all proxies.
+    /// Executes SQL on this server, bypassing all proxies.
     nonisolated func sql(_ text: String, programs: PostgresPrograms) async throws -> String {
         let options = [
             "5", programs.program("psql").path, "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--host",
@@ -119,9 +117,9 @@ actor Member {
             "restapi": [
                 "listen": "127.0.0.1:\(ports.api)", "connect_address": "127.0.0.1:\(proxies.api.port)",
             ],
-            // By version 2 of etcd's interface: by version 3, Patroni 3.0 writes its name over that of the new leader when it
-            // goes on after a stop, and what the new leader had acknowledged is lost. The proxies are for what etcd would
-            // say of itself: where it is, past the proxy.
+            // Uses version 2 of etcd's API. With version 3, Patroni 3.0 overwrites the name of the new leader when it
+            // resumes after a stop, and acknowledged writes of the new leader are lost. The proxies replace the
+            // addresses that etcd itself would report, which bypass the proxy.
             "etcd": ["hosts": ["127.0.0.1:\(proxies.etcd.port)"], "use_proxies": true],
             "bootstrap": [
                 "dcs": everyone,
@@ -136,7 +134,7 @@ actor Member {
                 "data_dir": data.path, "bin_dir": programs.folder.path,
                 "pgpass": folder.appendingPathComponent("pgpass").path,
                 "use_unix_socket": true,
-                // Otherwise the copy waits for a checkpoint that the primary spreads over minutes.
+                // Without this, the copy waits for a checkpoint that the primary spreads over minutes.
                 "basebackup": ["checkpoint": "fast"],
                 "parameters": ["unix_socket_directories": folder.path],
                 "authentication": ["superuser": user, "replication": user, "rewind": user],

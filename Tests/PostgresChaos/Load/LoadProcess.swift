@@ -1,10 +1,9 @@
 #if Postgres
 import Bodega
 import Foundation
-import PostgresTesting
-import TestProcesses
+import TestSupport
 
-/// A process with stores, see ``LoadTask``, as seen from the one that started it.
+/// A child process with stores, see ``LoadTask``.
 final class LoadProcess: Sendable {
     let name: String
     let identifier: Int32
@@ -25,7 +24,7 @@ final class LoadProcess: Sendable {
         lines = Lines(output.fileHandleForReading)
     }
 
-    /// Ends it, as the end of this process would.
+    /// Ends the process, as the end of this process would.
     func end() throws {
         try input.fileHandleForWriting.close()
     }
@@ -35,17 +34,17 @@ final class LoadProcess: Sendable {
         try input.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
     }
 
-    /// Waits for an answer.
+    /// Waits for a response.
     ///
-    /// - Parameter isMeant: Whether a line is the answer.
-    /// - Returns: The answer, and the lines before it.
+    /// - Parameter isMeant: Whether a line is the response.
+    /// - Returns: The response, and the lines before it.
     func answer(where isMeant: (String) -> Bool) async throws -> (answer: String, before: [String]) {
         var before: [String] = []
         while let line = await lines.next() {
             if isMeant(line) { return (line, before) }
             before.append(line)
         }
-        throw PostgresServerError("Process \(name) ended. Before that it said: \(before.joined(separator: "\n"))")
+        throw PostgresServerError("Process \(name) ended. Its last output: \(before.joined(separator: "\n"))")
     }
 }
 

@@ -4,15 +4,13 @@ import BodegaPostgres
 import BodegaTesting
 import Boutique
 import Foundation
-import PostgresTesting
-import SharedStores
-import TestFaults
+import TestSupport
 
-/// What a process with stores does: it changes them without pause, and says on request whether they show what the database
-/// holds, and whether that can be what was written.
+/// The work of a process with stores: it changes them continuously, and on request reports whether they agree with the
+/// database, and whether the database's contents are consistent with the writes.
 ///
-/// Its input has commands, a line each, which it answers with a line: `pause` ends all operations, `check` compares, `resume`
-/// goes on. It ends with its input.
+/// It reads commands, one on each line, and responds with a line: `pause` ends all operations, `check` compares,
+/// `resume` continues. It ends when its input ends.
 @MainActor
 final class LoadTask {
     private let name: String
@@ -32,7 +30,7 @@ final class LoadTask {
     }
 
     func run() async throws {
-        // One store with the usual times, one that gives up early, and one that has few connections.
+        // One store with the default timeouts, one with short ones, and one with few connections.
         let options = [
             PostgresDatabase.Options(), PostgresDatabase.Options(connectTimeout: 2, timeout: 3),
             PostgresDatabase.Options(maximumConnections: 2, connectTimeout: 5, timeout: 15),
@@ -79,7 +77,7 @@ final class LoadTask {
         for writer in writers { await writer.value }
     }
 
-    /// Does a random operation. Keys begin with the process's name, so that its history has all that happens to them.
+    /// Performs a random operation. Keys begin with the process's name, so that its history has all their changes.
     private func write(to place: Int) async {
         let store = stores[place]
         numbers += 1
@@ -96,16 +94,16 @@ final class LoadTask {
                 try await store.insert(visits)
             }
         default:
-            // An item that is written once, ever.
+            // An item that is written only once.
             let id = "\(name)-once-\(numbers)"
             await write([id: version], place) { try await store.insert(Visit(id: id, version: version)) }
         }
-        // A load that leaves a small machine time for the servers.
+        // Limit the load, so that a small machine has time for the servers.
         do { try await Task.sleep(for: .milliseconds(Int.random(in: 5...40, using: &random))) } catch {}
     }
 
     private func write(_ values: [String: String?], _ place: Int, _ body: () async throws -> Void) async {
-        // The engine settles an outcome that it does not know before it writes again.
+        // The engine settles an unknown outcome before it writes again.
         await history.write(
             values, by: place,
             mayComeLate: { ($0 as? StorageError)?.message.contains("is not known yet") == true }, body)
@@ -113,13 +111,13 @@ final class LoadTask {
 
     // MARK: Checking
 
-    /// Compares the stores with the database until they agree, and what the database holds with what was written.
+    /// Compares the stores with the database until they agree, and the database's contents with the writes.
     private func check() async {
         let began = ContinuousClock.now
         var stored: [Visit] = []
         var outcome = "agreed"
         do {
-            // Another engine: not one of those whose state is in question.
+            // A separate engine, not one of those under test.
             let engine = try await PostgresStorageEngine(
                 connecting: url, collection: "visits", options: .init(connectTimeout: 30, timeout: 60))
             defer { engine.close() }
@@ -127,7 +125,8 @@ final class LoadTask {
             do {
                 try await waitUntil("the stores agreed", within: .seconds(60)) {
                     stored = try await objects.fetchAllObjects().objects
-                    // The server orders by numbers that transactions take, which can commit in another order.
+                    // The server orders items by numbers that transactions take. Transactions can commit in another
+                    // order.
                     let sorted = stored.sorted { $0.id < $1.id }
                     return stores.allSatisfy { store in store.items.sorted { $0.id < $1.id } == sorted }
                 }

@@ -1,6 +1,6 @@
 import Foundation
 import RecordCoder
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
 @Suite struct BatchDecodingTests {
@@ -9,7 +9,7 @@ import Testing
         json.map { Data($0.utf8) }
     }
 
-    @Test("A batch gives each record's outcome in its place")
+    @Test("A batch returns each record's result in order")
     func order() throws {
         let records = (0..<1_000).map { $0 % 7 == 3 ? "[\($0)" : $0 % 11 == 5 ? "{}" : "[\($0),\($0 + 1)]" }
         let outcomes = RecordDecoder().decode([Int].self, fromEach: data(records))
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("A batch may be empty, or a sequence that is made as it is read")
+    @Test("A batch may be empty or a lazy sequence")
     func sequences() throws {
         #expect(RecordDecoder().decode(Int.self, fromEach: []).isEmpty)
         let lazily = (0..<5).lazy.map { Data("\($0)".utf8) }
@@ -29,7 +29,7 @@ import Testing
         #expect(try RecordDecoder().decode(Int.self, fromEach: once).map { try $0.get() } == [1, 2])
     }
 
-    @Test("A long record before short ones, and records of other members, leave nothing behind")
+    @Test("Longer records and records with other members don't affect later ones")
     func traces() throws {
         let long = "{\((0..<5_000).map { "\"m\($0)\":\($0)" }.joined(separator: ","))}"
         let records = [
@@ -42,9 +42,9 @@ import Testing
         }
     }
 
-    /// Says what it was told on the side.
-    struct Told: Decodable, Equatable {
-        static let key = CodingUserInfoKey(rawValue: "told").unsafelyUnwrapped
+    /// Records the user info.
+    struct UserInfoProbe: Decodable, Equatable {
+        static let key = CodingUserInfoKey(rawValue: "probe").unsafelyUnwrapped
         var text: String?
 
         init(from decoder: any Decoder) throws {
@@ -52,14 +52,16 @@ import Testing
         }
     }
 
-    @Test("Each record of a batch sees the user's information, and no other call's")
+    @Test("Each record of a batch sees the user info of its own call")
     func userInfo() throws {
-        var decoder = RecordDecoder(userInfo: [Told.key: "first"])
+        var decoder = RecordDecoder(userInfo: [UserInfoProbe.key: "first"])
         let records = data(["1", "[]", "{}"])
         #expect(
-            try decoder.decode(Told.self, fromEach: records).map { try $0.get().text } == ["first", "first", "first"])
-        decoder.userInfo = [Told.key: "second"]
-        #expect(try decoder.decode(Told.self, from: records[0]).text == "second")
-        #expect(try RecordDecoder().decode(Told.self, from: records[0]).text == nil)
+            try decoder.decode(UserInfoProbe.self, fromEach: records).map { try $0.get().text } == [
+                "first", "first", "first",
+            ])
+        decoder.userInfo = [UserInfoProbe.key: "second"]
+        #expect(try decoder.decode(UserInfoProbe.self, from: records[0]).text == "second")
+        #expect(try RecordDecoder().decode(UserInfoProbe.self, from: records[0]).text == nil)
     }
 }

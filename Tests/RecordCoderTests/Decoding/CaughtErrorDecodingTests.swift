@@ -1,15 +1,15 @@
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
 @Suite struct CaughtErrorDecodingTests {
 
-    /// Keeps the good elements of an array, and what was wrong with the others.
+    /// Keeps the valid elements of an array, and the errors of the others.
     struct Lenient<Element: Decodable>: Decodable {
         var elements: [Element] = []
         var errors: [String] = []
 
-        /// Takes any object.
+        /// Accepts any object.
         private struct Skipped: Decodable {}
 
         init(from decoder: any Decoder) throws {
@@ -20,7 +20,7 @@ import Testing
                 } catch {
                     errors.append(
                         "at \(container.currentIndex): \(exactDescription(ofError: error, withKeyTypes: false))")
-                    // A skip that itself fails ends the loop, as it would without it forever.
+                    // A skip that fails ends the loop, which would otherwise never end.
                     do {
                         _ = try container.decode(Skipped.self)
                     } catch {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Keeps what it can of each member.
+    /// Keeps the decodable part of each member.
     struct Patient: Decodable {
         var notes: [String] = []
 
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Errors that a type catches are Foundation's, and it goes on",
+        "Errors that a type catches are Foundation's, and the type can continue",
         arguments: [
             #"{"id":"E621E1F8-C36C-495A-93FC-0C247A3E6E5F","name":"n","link":"http://a.b","when":1,"inner":{"x":1},"list":[1,2]}"#,
             #"{"id":"x","name":1,"link":"","when":"now","inner":{"x":"y"},"list":[1,300]}"#,
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "Bad elements are left out",
+        "Invalid elements are skipped",
         arguments: [
             "[]", "[1,2,3]", #"[1,"two",3,null,[4],5.5,{"x":6},300,-1,true]"#, #"[{"x":1},{"x":"1"},{"x":2,"y":3}]"#,
             "[[1],[2,\"3\"],[]]",
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(
-        "One type after the other is tried",
+        "Types are tried one after another",
         arguments: [
             "1", "1.5", #""a""#, #"{"x":1}"#, #"{"y":1}"#, #"[1,"a",{"x":2},[3,[]]]"#, "[1,null]", "[[[[[1.5]]]]]",
             "true", "[]",
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("Errors that types throw themselves arrive as they are", arguments: ["1", "-1", "[-1]", "x"])
+    @Test("Errors that types throw are passed on unchanged", arguments: ["1", "-1", "[-1]", "x"])
     func ownErrors(json: String) {
         expectSameAsFoundation(Refusing.self, json)
         expectSameAsFoundation([Refusing].self, "[1,\(json)]")

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// Keeps its own members beside its superclass's, and reads them first.
+    /// Keeps its own members in the same object as its superclass's, and reads them first.
     final class Dog: Animal {
         var tricks: [String]
 
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "A subclass beside, below or among its superclass's members",
+        "A subclass shares, nests or follows its superclass's members",
         arguments: [
             #"{"name":"n","legs":4,"tricks":["sit"]}"#, #"{"tricks":["sit"],"name":"n"}"#,
             #"{"lives":9,"super":{"name":"n","legs":4}}"#, #"{"super":{"legs":null,"name":"n"},"lives":9}"#,

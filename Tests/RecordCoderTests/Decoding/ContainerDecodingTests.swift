@@ -1,11 +1,11 @@
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
-/// Names any member.
+/// A key for any member.
 private typealias Name = KeyDecodingTests.Name
 
-/// Decodes by a closure that notes what it sees, so that a test is one function.
+/// Decodes with a closure that records its observations, so that a test is one function.
 ///
 /// A closure cannot be sent with `userInfo`, so the function is a static member of a type.
 protocol Procedure {
@@ -21,7 +21,7 @@ struct Notes<Steps: Procedure>: Decodable {
 }
 
 extension [String] {
-    /// Notes what came of an attempt, error included.
+    /// Records the result of an attempt, including errors.
     mutating func note<Value>(_ attempt: () throws -> Value) {
         append(exactDescription(of: Result { try attempt() }, withKeyTypes: false))
     }
@@ -40,7 +40,7 @@ extension [String] {
         }
     }
 
-    @Test("Members can be asked for in any order and again, through several containers")
+    @Test("Members can be decoded in any order and repeatedly, through several containers")
     func order() {
         #expect(expectSameAsFoundation(Notes<OtherOrder>.self, #"{"a":1,"b":2,"c":3,"d":4}"#) != nil)
         #expect(
@@ -68,7 +68,7 @@ extension [String] {
     }
 
     @Test(
-        "Asking whether a member is there or null changes nothing",
+        "Checking whether a member is present or null has no side effect",
         arguments: [#"{"a":1,"b":null,"c":[1]}"#, #"{"c":"x","b":false}"#, "{}", #"{"a":null}"#])
     func presence(json: String) {
         #expect(expectSameAsFoundation(Notes<Presence>.self, json) != nil)
@@ -109,7 +109,7 @@ extension [String] {
     }
 
     @Test(
-        "An unkeyed container counts, stays where it is after an error, and ends",
+        "An unkeyed container counts, keeps its position after an error, and ends",
         arguments: [
             "[]", "[1]", "[null]", #"[1,"two",null,true,[1,2],{"a":1},2.5]"#, #"[{},[],[[]],"",0]"#, "{}", "1", "null",
         ])
@@ -149,7 +149,7 @@ extension [String] {
     }
 
     @Test(
-        "Nested containers can be read in turn",
+        "Nested containers can be read alternately",
         arguments: [
             #"{"a":{"x0":1,"x1":2,"x2":3,"inner":{"y0":"a","y1":"b","y2":"c"}},"b":[1,2,3,[4,5],{"z":6}],"c":7}"#,
             #"{"c":7,"b":[1,2,3,[4,{"q":1}],{"z":6},8],"a":{"inner":{"y2":"c","y1":"b","y0":"a"},"x2":3,"x1":2,"x0":1}}"#,
@@ -181,7 +181,7 @@ extension [String] {
     }
 
     @Test(
-        "All kinds of containers of one decoder, of which only some fit",
+        "All kinds of containers of one decoder, of which only some match",
         arguments: ["{}", "[]", "1", "null", #""text""#, "true", "1.5", #"{"a":[1]}"#, "[1,2]"])
     func wrongKinds(json: String) {
         #expect(expectSameAsFoundation(Notes<WrongKinds>.self, json) != nil)
@@ -207,7 +207,7 @@ extension [String] {
     }
 
     @Test(
-        "Nested containers that are not there or of another kind",
+        "Nested containers that are missing or of another kind",
         arguments: [#"{"a":{"x":1},"b":[1]}"#, #"{"a":null,"b":1,"super":{"y":2}}"#, #"{"super":null}"#, "{}"])
     func nestedErrors(json: String) {
         #expect(expectSameAsFoundation(Notes<NestedErrors>.self, json) != nil)

@@ -11,7 +11,7 @@ import Testing
         var parts: [String]
     }
 
-    /// A key that is spelled in a way of its own.
+    /// A key with a custom string.
     struct Version: Hashable, Decodable, CodingKeyRepresentable {
         var major: Int
         var minor: Int

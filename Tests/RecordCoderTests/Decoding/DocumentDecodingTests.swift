@@ -1,5 +1,5 @@
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
 /// The encodings that RFC 4627 knows, without and with a byte-order mark.
@@ -17,7 +17,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
         var a: [Int]?
     }
 
-    /// Expects types that look at all of a document, at a part of it and at nothing of it to make the same of it.
+    /// Compares types that decode all of a document, a part of it and nothing of it.
     private func expectSame(_ json: Data, sourceLocation: SourceLocation = #_sourceLocation) {
         func expectSame<Value: Decodable>(_ type: Value.Type) {
             expectSameAsFoundation(type, json, sourceLocation: sourceLocation)
@@ -51,7 +51,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
         }
     }
 
-    @Test("Nothing is no document", arguments: ["", " ", "\n\n", "\u{0}", "\u{FEFF}", "//", "\t \r"])
+    @Test("An empty document is rejected", arguments: ["", " ", "\n\n", "\u{0}", "\u{FEFF}", "//", "\t \r"])
     func empty(json: String) {
         expectSame(json)
     }
@@ -73,7 +73,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
     }
 
     @Test(
-        "Whatever stands behind a value is rejected",
+        "Anything after a value is rejected",
         arguments: [
             "[1]x", "[1] x", "[1][2]", "{}{}", "{} []", "1 2", "null null", "nullnull", "truefalse", #""a" "b""#,
             "[1]\u{0}", "{}\u{0}\u{0}", "[1]//", "{}/**/", "[1]\\", "[1]\u{FEFF}", "\"a\"1",
@@ -83,7 +83,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
     }
 
     @Test(
-        "Words that are nearly true, false or null",
+        "Words similar to true, false or null",
         arguments: [
             "t", "tr", "tru", "truE", "True", "TRUE", "truee", "true1", "f", "fals", "falsE", "falsy", "n", "nul",
             "nulL", "nil", "Null", "NULL", "none", "nulls", "undefined", "yes",
@@ -95,7 +95,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
     }
 
     @Test(
-        "Comments and what else JSON5 adds are rejected",
+        "Comments and other additions of JSON5 are rejected",
         arguments: [
             "// note\n[1]", "/* note */[1]", "[1/* note */]", "[1]// note", "[1, // one\n2]", "# note\n[1]", "{a:[1]}",
             "{'a':[1]}", "['a']", "'a'", "[0x10]", "[+1]", "[.5]", "[5.]", "[Infinity]", "[-Infinity]", "[NaN]",
@@ -106,7 +106,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
     }
 
     @Test(
-        "Malformed text in a part that nobody asks for",
+        "Malformed text in an ignored part",
         arguments: [
             "[01]", "[1.]", "[-]", "[1e]", "[+1]", "[tru]", #"["\x"]"#, #"["\ud800"]"#, #"{"\ud800":1}"#, #"{"c"}"#,
             "[1 2]", "[", "{", #"""#, "[1,]", #"{"c":1,}"#, "[\u{1}]", "\"\u{1}\"", "[[[[01]]]]", "1e400", "-", "1..2",
@@ -130,7 +130,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
     }
 
     @Test(
-        "Bytes that look a little like a byte-order mark",
+        "Bytes similar to a byte-order mark",
         arguments: [
             [0xEF], [0xEF, 0xBB], [0xEF, 0xBB, 0xBF], [0xFE], [0xFF], [0xFE, 0xFF], [0xFF, 0xFE], [0, 0], [0, 0, 0],
             [0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0], [0x31, 0], [0, 0x31], [0x31, 0, 0, 0], [0, 0, 0, 0x31],
@@ -154,7 +154,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
         }
     }
 
-    @Test("Every beginning of a document is rejected as Foundation rejects it")
+    @Test("Every prefix of a document is rejected as Foundation rejects it")
     func beginnings() {
         let document = Data(
             #" {"a": [1, -2.5e3, "té\u00e9\n", {"b": null}], "c": {"d": [true, false]}, "é": ""} "#.utf8)

@@ -1,15 +1,15 @@
 import Foundation
 import RecordCoder
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
-/// Names any member.
+/// A key for any member.
 private typealias Name = KeyDecodingTests.Name
 
-/// What decoders give to types works longer than the call in which they gave it.
+/// Decoders and containers work after the call that made them.
 @Suite struct EscapedDecoderTests {
 
-    /// Keeps a container of each kind, and reads from them only when it is looked at.
+    /// Keeps a container of each kind, and reads from them only on demand.
     struct Keeper: Decodable, CustomReflectable {
         private let keyed: Result<KeyedDecodingContainer<Name>, any Error>
         private let unkeyed: Result<any UnkeyedDecodingContainer, any Error>
@@ -24,7 +24,7 @@ private typealias Name = KeyDecodingTests.Name
             base = Result { try keyed.get().superDecoder() }
         }
 
-        /// Reads from all that was kept.
+        /// Reads from all kept containers.
         func read() -> [String] {
             var notes: [String] = []
             notes.note { try keyed.get().allKeys.map(\.stringValue).sorted() }
@@ -58,10 +58,10 @@ private typealias Name = KeyDecodingTests.Name
         #expect(expectSameAsFoundation([String: Keeper].self, "{\"k\":\(json)}") != nil)
     }
 
-    /// Keeps its decoder and does not look at its value.
+    /// Keeps its decoder without decoding a value.
     ///
-    /// Foundation's decoder for a nested value is one object with that for the whole document, so when it is read later it
-    /// reads the latter. Ours goes on to read its value.
+    /// Foundation's decoder for a nested value is the same object as that for the whole document, so a later read
+    /// decodes the document. Ours still decodes the nested value.
     struct LateReader: Decodable {
         private let decoder: any Decoder
 
@@ -76,7 +76,7 @@ private typealias Name = KeyDecodingTests.Name
     }
 
     @Test(
-        "A decoder reads its own value, also in a batch in which others follow",
+        "A decoder reads its own value, even in a batch in which others follow",
         arguments: ["1", "[1,[2]]", #"{"a":"é\n"}"#])
     func ownValue(json: String) throws {
         let expected = exactDescription(of: try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)))
@@ -88,10 +88,10 @@ private typealias Name = KeyDecodingTests.Name
         #expect(single.read() == ["[]", expected, expected])
     }
 
-    @Test("What is read later doesn't depend on the bytes that were decoded")
+    @Test("A later read doesn't depend on the decoded bytes")
     func withoutBytes() throws {
         func decode(_ number: Int) throws -> Keeper {
-            // The bytes are gone when this returns.
+            // The bytes are deallocated when this returns.
             let json = #"{"a":{"x":\#(number)},"b":"text that is longer than a small string \#(number)"}"#
             return try RecordDecoder().decode(Keeper.self, from: Data(json.utf8))
         }
@@ -103,9 +103,9 @@ private typealias Name = KeyDecodingTests.Name
         }
     }
 
-    /// Keeps its decoder for others, even if it then fails.
+    /// Stores its decoder elsewhere, even if it then fails.
     final class Shared: @unchecked Sendable {
-        // @unchecked because each test uses one from one thread.
+        // @unchecked because each test uses an instance on one thread.
         static let key = CodingUserInfoKey(rawValue: "shared").unsafelyUnwrapped
         var decoders: [any Decoder] = []
     }
@@ -123,12 +123,12 @@ private typealias Name = KeyDecodingTests.Name
         let decoder = RecordDecoder(userInfo: [Shared.key: shared])
         #expect(throws: CancellationError.self) { try decoder.decode([Failing].self, from: Data("[[1,2]]".utf8)) }
         _ = try decoder.decode([Int].self, from: Data("[3,4,5]".utf8))
-        // The first is ours; what follows is Foundation's, which was asked for its error.
+        // The first decoder is ours; the following one is Foundation's, from the fallback.
         let kept = try #require(shared.decoders.first)
         #expect(try [Int](from: kept) == [1, 2])
     }
 
-    /// Keeps a container half read, for the next value to go on with it.
+    /// Keeps a partly read container, with which the next value continues.
     struct Handover: Decodable, CustomReflectable {
         private let container: any UnkeyedDecodingContainer
         var first: Int
@@ -152,7 +152,7 @@ private typealias Name = KeyDecodingTests.Name
     }
 
     @Test(
-        "A container that is half read goes on where it was, and so does each copy of it",
+        "A partly read container continues at its position, as does each copy",
         arguments: ["[1,2,3]", "[1]", "[1,2]"])
     func halfRead(json: String) {
         #expect(expectSameAsFoundation(Handover.self, json) != nil)

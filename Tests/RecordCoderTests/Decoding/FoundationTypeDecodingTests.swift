@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct FoundationTypeDecodingTests {
 
-    /// Expects the same of a value alone, in containers and as a member.
+    /// Compares the results for a value alone, in containers and as a member.
     private func expectSame<Value: Decodable>(
         _ type: Value.Type, _ json: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -129,7 +129,7 @@ import Testing
         try expectSame(Duration.milliseconds(1_500))
     }
 
-    @Test("Types of Foundation inside a type, beside each other and several times")
+    @Test("Several values of Foundation's types inside a type")
     func together() {
         struct Together: Decodable {
             var id: UUID

@@ -1,10 +1,10 @@
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
 @Suite struct KeyDecodingTests {
 
-    /// Names any member.
+    /// A key for any member.
     struct Name: CodingKey, Hashable {
         var stringValue: String
         var intValue: Int?
@@ -17,7 +17,7 @@ import Testing
         init?(intValue: Int) { self.init("\(intValue)", intValue) }
     }
 
-    /// Looks members up by names that the test sets.
+    /// Decodes members by names that the test sets.
     struct Lookup: Decodable {
         static let names = CodingUserInfoKey(rawValue: "names").unsafelyUnwrapped
         var contained: [Bool] = []
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "Of several members with one name the same one wins as with Foundation",
+        "Of several members with the same name, the same one wins as in Foundation",
         arguments: [
             #"{"a":1,"a":2}"#, #"{"a":1,"a":1}"#, #"{"a":1,"b":3,"a":2}"#, #"{"b":3,"a":1,"a":2}"#,
             #"{"a":null,"a":2}"#, #"{"a":1,"a":null}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":2}"#,
@@ -56,16 +56,16 @@ import Testing
     }
 
     @Test(
-        "A duplicate of another type is only noticed if it wins",
+        "A duplicate of another type matters only if it wins",
         arguments: [#"{"a":1,"a":"x"}"#, #"{"a":"x","a":1}"#, #"{"a":1,"a":[1,2,{}]}"#, #"{"a":{"a":2},"a":1}"#])
     func duplicatesOfOtherTypes(json: String) {
         expectSameAsFoundation([String: Int].self, json)
         expectSameAsFoundation(Lookup.self, json, userInfo: [Lookup.names: ["a"]])
     }
 
-    @Test("A duplicate that can't be decoded does no harm, also where an error would be caught")
+    @Test("A duplicate that can't be decoded is ignored, even where an error would be caught")
     func undecodableDuplicates() {
-        // Found by the fuzzer: a type that tries another way when this throws would get another value.
+        // Found by the fuzzer: a type that catches this error and tries another type would get another value.
         expectSameAsFoundation(JSONValue.self, #"[{"a":1,"a":{"b":1e400}}]"#)
         expectSameAsFoundation(
             CaughtErrorDecodingTests.Lenient<[String: Int]>.self, #"[{"a":1,"a":"x"},{"a":"x","a":1}]"#)
@@ -111,7 +111,7 @@ import Testing
             json, names: ["a", "abc", "ab", "a/b", "\n", "\"", "\\", "😀", "", "\u{0}", "a\u{0}", "n", "\\n", "u0061"])
     }
 
-    @Test("Names that begin alike or have one length are told apart")
+    @Test("Names with a common prefix or the same length are distinguished")
     func similar() {
         let names = [
             "a", "aa", "aaa", "aaaaaaaa", "aaaaaaab", "aaaaaaaaa", "aaaaaaaab", "baaaaaaa", "aaaaaaaaaaaaaaaa",
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("Names of one 32-bit sum, one beginning and one end are told apart")
+    @Test("Names with the same 32-bit sum, prefix and suffix are distinguished")
     func colliding() {
         // FNV-1a and multiplicative sums of such names often agree in some bits.
         let names = (0..<400).map { "member-\($0 * 7919 % 400)-of-a-long-common-name" }
@@ -148,7 +148,7 @@ import Testing
         #expect(expectSameAsFoundation(Numbered.self, #"{"1":10,"x":20,"7":30}"#) != nil)
     }
 
-    /// Asks for ten thousand members, in the order of the document or backwards.
+    /// Decodes ten thousand members, in the order of the document or in reverse.
     struct Reader: Decodable {
         static let backwards = CodingUserInfoKey(rawValue: "backwards").unsafelyUnwrapped
         var sum = 0
@@ -165,17 +165,17 @@ import Testing
     }
 
     @Test(
-        "Ten thousand members are found in reverse, and those that are not there are not, in a hundred documents",
+        "Ten thousand members are found in reverse, and missing ones are not, in a hundred documents",
         arguments: [false, true])
     func manyMembers(backwards: Bool) throws {
-        // With time that grows as the square this would be 2·10¹⁰ steps, which nobody would wait for.
+        // In quadratic time this would take 2·10¹⁰ steps, and the test would time out.
         let json = Data("{\((0..<10_000).map { "\"member \($0)\":\($0)" }.joined(separator: ","))}".utf8)
         let value = expectSameAsFoundation(Reader.self, json, userInfo: [Reader.backwards: backwards])
         #expect(value?.sum == 49_995_000)
         #expect(value?.missing == 10_000)
     }
 
-    @Test("Ten thousand members of one name, and of names that are only canonically equivalent")
+    @Test("Ten thousand members with the same name, and with canonically equivalent names")
     func manyDuplicates() {
         let same = (0..<10_000).map { "\"a\":\($0)" }.joined(separator: ",")
         expectSameAsFoundation([String: Int].self, "{\(same)}")

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "Nesting is limited where Foundation limits it",
+        "The limit of nesting is the same as Foundation's",
         arguments: [1, 2, 63, 64, 65, 255, 256, 257] + Array(508...516) + [600, 1_023, 1_024, 1_025])
     func limit(depth: Int) {
         expectSameAsFoundation(Arrays.self, nested("[", "]", depth))
@@ -38,14 +38,14 @@ import Testing
         expectSameAsFoundation(Member.self, #"{"b":1,"a":\#(nested(#"{"a":"#, "}", depth, around: "1"))}"#)
         expectSameAsFoundation(Member.self, #"{"b":1,"a":\#(nested(#"[{"a":"#, "}]", depth / 2, around: "1"))}"#)
         expectSameAsFoundation([Int?].self, "[\(nested("[", "]", depth))]")
-        // Unfinished and mismatched. Foundation crashes when the bracket that is too many is the last byte, hence the space.
+        // Unfinished and mismatched. Foundation crashes if the surplus bracket is the last byte, hence the space.
         expectSameAsFoundation(Arrays.self, nested("[", "", depth) + " ")
         expectSameAsFoundation(Objects.self, nested(#"{"a":"#, "", depth))
         expectSameAsFoundation(Arrays.self, nested("[", "}", depth))
         expectSameAsFoundation(Arrays.self, nested("[", "]", depth) + "]")
     }
 
-    @Test("What is nested 100,000 deep is rejected without a crash", arguments: ["", "]", "x"])
+    @Test("A nesting depth of 100,000 is rejected without a crash", arguments: ["", "]", "x"])
     func hostile(end: String) {
         expectSameAsFoundation(Arrays.self, nested("[", end, 100_000))
         expectSameAsFoundation(Objects.self, nested(#"{"a":"#, end == "]" ? "}" : end, 100_000))
@@ -53,7 +53,7 @@ import Testing
         expectSameAsFoundation(Member.self, #"{"b":1,"a":\#(nested("[{\"a\":", end, 100_000))}"#)
     }
 
-    @Test("A document that ends with a bracket too many, at which Foundation crashes, is rejected")
+    @Test("A document that ends with a surplus bracket, at which Foundation crashes, is rejected")
     func bracketAtTheEnd() throws {
         for json in [nested("[", "", 513), " " + nested(#"{"a":"#, "", 512) + "[", nested("[1,", "", 512) + "["] {
             #expect(throws: DecodingError.self) { try RecordDecoder().decode(Arrays.self, from: Data(json.utf8)) }

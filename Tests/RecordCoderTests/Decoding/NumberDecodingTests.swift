@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct NumberDecodingTests {
 
-    /// Expects all number types to make the same of a number's text, alone and within containers.
+    /// Compares the results of all number types for a number's text, alone and within containers.
     private func expectSame(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         func expectSame<Number: Decodable>(_ type: Number.Type) {
             expectSameAsFoundation(type, text, sourceLocation: sourceLocation)
@@ -124,9 +124,9 @@ import Testing
         expectSame("1" + String(repeating: "0", count: count) + ".5")
     }
 
-    @Test("Doubles just beside the middle of two neighbours are rounded as Foundation rounds them")
+    @Test("Doubles near the midpoint of two adjacent values are rounded as Foundation rounds them")
     func rounding() {
-        // Powers of ten and five at the borders of what can be scaled exactly.
+        // Powers of ten and five at the limits of exact scaling.
         for exponent in -30...30 {
             for digits in ["9007199254740991", "9007199254740993", "12345678901234567", "5", "1", "33", "8589934592"] {
                 expectSameAsFoundation(Double.self, "\(digits)e\(exponent)")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(
-        "What only looks like a number is rejected",
+        "Text that only resembles a number is rejected",
         arguments: [
             "01", "-01", "00", "1.", "1.e1", ".5", "-.5", "+1", "-", "--1", "1e", "1e+", "1E-", "1e1.5", "0x10", "0b1",
             "0o7", "NaN", "nan", "-NaN",
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(
-        "Numbers are not texts or truth values, and the other way round",
+        "Numbers are not strings or Booleans, and vice versa",
         arguments: ["1", "0", "1.5", #""1""#, #""1.5""#, #""NaN""#, "true", "false", "null", "[]", "{}", #""""#])
     func otherTypes(text: String) {
         expectSame(text)

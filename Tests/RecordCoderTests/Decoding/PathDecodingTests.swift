@@ -1,10 +1,10 @@
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
 @Suite struct PathDecodingTests {
 
-    /// Notes where it is, by the decoder and by each container, and goes down.
+    /// Records the coding paths of the decoder and of each container, and descends.
     struct Place: Decodable {
         var paths: [String] = []
         var number: String?
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "Decoders and containers know where they are as Foundation's do",
+        "Decoders and containers have the same coding paths as Foundation's",
         arguments: [
             "1", "null", "[]", "{}", "[1,[2,[3]],{}]", #"{"a":1,"b":[1,{"c":[true]}],"é":{"\n":{"":"x"}}}"#,
             #"[[[[{"1":[{"2":[]}]}]]]]"#, #"{"a":{"super":{"0":[null]}}}"#,
@@ -49,7 +49,7 @@ import Testing
         #expect(expectSameAsFoundation([DictionaryDecodingTests.Color: Place].self, #"{"red":\#(json)}"#) != nil)
     }
 
-    /// Notes where it is without looking at its JSON otherwise.
+    /// Records its coding path without decoding its JSON.
     struct Quiet: Decodable {
         enum CodingKeys: String, CodingKey { case list, map, plain = "renamed" }
         var list: [Note]
@@ -68,7 +68,7 @@ import Testing
         #expect(expectSameAsFoundation([Quiet].self, #"[{"renamed":null,"map":{},"list":[{"list":1}]}]"#) != nil)
     }
 
-    /// Notes what it is given on the side, at each level.
+    /// Records the user info at each level.
     struct Context: Decodable {
         static let tenant = CodingUserInfoKey(rawValue: "tenant").unsafelyUnwrapped
         var tenants: [String] = []
@@ -82,14 +82,14 @@ import Testing
         }
     }
 
-    @Test("Information that the user gives is there at each level", arguments: ["1", "[1,[2,{}],3]"])
+    @Test("The user info is available at each level", arguments: ["1", "[1,[2,{}],3]"])
     func userInfo(json: String) {
         expectSameAsFoundation(Context.self, json)
         let value = expectSameAsFoundation(Context.self, json, userInfo: [Context.tenant: "someone"])
         #expect(value?.tenants.first == "someone of 1")
     }
 
-    /// Notes the paths of all that can be had from a container by keys spelled in another way than in the document.
+    /// Records the paths of all values that a container returns for keys whose spelling differs from the document's.
     enum OtherSpelling: Procedure {
         static func run(_ decoder: any Decoder, _ notes: inout [String]) throws {
             typealias Name = KeyDecodingTests.Name
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "Paths have the keys that were asked for, not those of the document",
+        "Paths have the requested keys, not those of the document",
         arguments: ["1", "[]", "[1]", "[[1]]", "{}", #"{"x":"y"}"#, "null", #""text""#])
     func otherSpelling(json: String) {
         expectSameAsFoundation(Notes<OtherSpelling>.self, "{\"\u{E9}\":\(json),\"\u{212A}\":\(json)}")
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "Errors tell where they happened",
+        "Errors contain their coding path",
         arguments: [
             #"{"a":[{"x":1},{"x":"one"}]}"#, #"{"a":[{"x":1},{"y":1}]}"#, #"{"a":[{"x":1},null]}"#,
             #"{"a":[{"x":null}]}"#, #"{"a":[{"x":1.5}]}"#, #"{"a":[{"x":1e400}]}"#,
@@ -134,7 +134,7 @@ import Testing
 }
 
 extension UnkeyedDecodingContainer {
-    /// What the user's information is in a decoder for the next element, if there is one.
+    /// The user info of a decoder for the next element, if there is one.
     fileprivate func superDecoderTenant() throws -> String {
         var container = self
         if container.isAtEnd { return "at the end" }

@@ -1,10 +1,10 @@
 import BodegaTesting
 import Foundation
 import RecordCoder
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
-/// One decoder and one encoder that many threads use at once.
+/// One decoder and one encoder that many threads use concurrently.
 @Suite struct RecordCoderConcurrencyTests {
 
     struct Item: Codable, Equatable {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ReentrantDecodingTests {
 
-    /// JSON within a string of JSON, which is decoded while the outer is.
+    /// JSON within a JSON string, which is decoded while the outer JSON is.
     struct Envelope: Decodable {
         var before: Int
         var content: [Int]?
@@ -48,7 +48,8 @@ import Testing
             expectSameAsFoundation([Envelope].self, "[\(try envelope(depth: depth)),\(try envelope(depth: 1))]") != nil)
     }
 
-    @Test("Errors of the inner decoding arrive", arguments: [0, 1, 3], ["", "[", "[1.5]", "{}", "[null]", "null"])
+    @Test(
+        "Errors of the inner decoding are passed on", arguments: [0, 1, 3], ["", "[", "[1.5]", "{}", "[null]", "null"])
     func errors(depth: Int, content: String) throws {
         #expect(expectSameAsFoundation(Envelope.self, try envelope(depth: depth, content: content)) == nil)
     }

@@ -19,7 +19,7 @@ private let invalidSequences: [[UInt8]] = [
         var a: String?
     }
 
-    /// Expects the same of a JSON string as a value, a member, a key and something that nobody asks for.
+    /// Compares the results for a JSON string as a value, a member, a key and in an ignored member.
     private func expectSame(_ literal: Data, sourceLocation: SourceLocation = #_sourceLocation) {
         func around(_ start: String, _ end: String) -> Data { Data(start.utf8) + literal + Data(end.utf8) }
         func check<Value: Decodable>(_ type: Value.Type, _ json: Data) {
@@ -60,7 +60,7 @@ private let invalidSequences: [[UInt8]] = [
         expectSame(literal)
     }
 
-    @Test("Strings of every length around the width of a word, with an escape or another script at every place")
+    @Test("Strings of every length around the width of a word, with an escape or another script at every position")
     func lengths() {
         for length in 0...35 {
             let text = String(repeating: "x", count: length)
@@ -97,7 +97,7 @@ private let invalidSequences: [[UInt8]] = [
         expectSame(literal)
     }
 
-    @Test("Control characters are rejected as they are, and taken when escaped", arguments: UInt8(0)...UInt8(0x20))
+    @Test("Control characters are rejected unescaped and accepted escaped", arguments: UInt8(0)...UInt8(0x20))
     func controls(byte: UInt8) {
         expectSame(Data([0x22, byte, 0x22]))
         expectSame(Data([0x22, 0x61, byte, 0x62, 0x22]))
@@ -106,13 +106,13 @@ private let invalidSequences: [[UInt8]] = [
         expectSame(Data([0x22, 0x5C, byte, 0x22]))
     }
 
-    @Test("Invalid UTF-8 is rejected anywhere in a document, asked for or not", arguments: invalidSequences)
+    @Test("Invalid UTF-8 is rejected anywhere in a document, even in ignored members", arguments: invalidSequences)
     func invalidUTF8(bytes: [UInt8]) {
         let quote = Data([0x22])
         expectSame(quote + bytes + quote)
         expectSame(quote + Data("abcdefgh".utf8) + bytes + Data("ijklmnopqrstuvw".utf8) + quote)
         expectSame(quote + Data("\\n".utf8) + bytes + quote)
-        // Cut off with the buffer.
+        // Cut off at the end of the buffer.
         expectSame(quote + bytes)
         expectSameAsFoundation([Int].self, Data("[1,".utf8) + bytes + Data("2]".utf8))
         expectSameAsFoundation(Int.self, bytes + Data("1".utf8))
@@ -120,7 +120,7 @@ private let invalidSequences: [[UInt8]] = [
     }
 
     @Test(
-        "The borders of valid UTF-8 are taken",
+        "The limits of valid UTF-8 are accepted",
         arguments: [
             [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80], [0xEF, 0xBF, 0xBF],
             [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF],
@@ -139,7 +139,7 @@ private let invalidSequences: [[UInt8]] = [
         expectSame(literal)
     }
 
-    @Test("A string of a megabyte, and one of nothing but escapes")
+    @Test("A string of a megabyte, and one that consists of escapes")
     func long() {
         expectSameAsFoundation(String.self, "\"\(String(repeating: "text", count: 250_000))\"")
         expectSameAsFoundation(String.self, "\"\(String(repeating: #"\u00e9\n"#, count: 20_000))\"")

@@ -15,7 +15,7 @@ import Testing
         try expectRoundTrip([String: Int]())
     }
 
-    @Test("Keys come in the order in which they are declared, and missing values are left out")
+    @Test("Keys come in the order of their declaration, and missing values are omitted")
     func order() {
         #expect(expectSameEncoding(Person(name: "A", age: 3, email: nil, home: nil)) == #"{"name":"A","age":3}"#)
         let home = Person.Home(city: "B", rooms: [1, 2])
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Optionals may be nested and stand in collections")
+    @Test("Optionals may be nested and in collections")
     func optionals() throws {
         try expectRoundTrip([1, nil, 3])
         try expectRoundTrip(["a": 1, "b": nil])
@@ -41,7 +41,7 @@ import Testing
         expectSameEncoding(["a": [nil, [1, nil]] as [[Int?]?]])
     }
 
-    @Test("A value that writes nothing is an empty object, but an error as a record")
+    @Test("A value that writes nothing is an empty object, but an error at the top level")
     func nothing() {
         expectSameEncoding(Nothing())
         expectSameEncoding([Nothing(), Nothing()])
@@ -65,7 +65,7 @@ import Testing
         )
     }
 
-    @Test("Dictionaries are objects or lists of keys and values, as Foundation has them")
+    @Test("Dictionaries are objects or lists of keys and values, as in Foundation")
     func dictionaries() throws {
         try expectRoundTrip(["a": 1, "b": 2])
         try expectRoundTrip(["a": ["b": ["c": [1.5]]]])
@@ -109,7 +109,7 @@ import Testing
         )
     }
 
-    @Test("Nested containers of all kinds write what they are told, one after the other")
+    @Test("Nested containers of all kinds write their values, one after another")
     func nested() {
         expectSameEncoding(
             Custom { encoder in
@@ -133,7 +133,7 @@ import Testing
         )
     }
 
-    @Test("A container that is asked for again goes on where the first one was")
+    @Test("A container that is requested again continues after the first one")
     func sameContainer() {
         expectSameEncoding(
             Custom { encoder in

@@ -11,7 +11,7 @@ import Testing
         expectSameEncoding((0..<3).map { _ in Members(names: (0..<count).map { "key \($0)" }) })
     }
 
-    @Test("A key that comes twice is found in an object with any number of keys", arguments: [2, 64, 65, 66, 500])
+    @Test("A duplicate key is detected in an object with any number of keys", arguments: [2, 64, 65, 66, 500])
     func duplicates(count: Int) {
         for duplicate in [0, count / 2, count - 1] {
             expectSameEncoding(
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("Objects of one type may have their keys in any order, and different ones")
+    @Test("Objects of one type may have different keys, in any order")
     func orders() {
         let names = (0..<70).map { "key \($0)" }
         expectSameEncoding(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Objects with many keys may lie in one another")
+    @Test("Objects with many keys may be nested")
     func nested() {
         let names = (0..<80).map { "key \($0)" }
         expectSameEncoding(
@@ -77,7 +77,7 @@ import Testing
     }
 }
 
-/// An object with some keys, the values of which are their places.
+/// An object with some keys, whose values are their indices.
 private struct Members: Encodable {
     var names: [String]
 
@@ -107,7 +107,7 @@ private struct Generic<Value>: Encodable, Fillable {
     }
 }
 
-/// Keys that are equal as strings and spelled in different ways.
+/// Keys that are equal strings with different spellings.
 @Suite struct KeySpellingTests {
 
     /// A record of one member with a key of its own.
@@ -128,7 +128,7 @@ private struct Generic<Value>: Encodable, Fillable {
         }
     }
 
-    @Test("A key is written as it is spelled, however it was spelled before")
+    @Test("A key is written in its own spelling, regardless of earlier spellings")
     func spelling() throws {
         for name in ["e\u{301}", "\u{E9}", "K", "\u{212A}", "e\u{301}", "K"] {
             let json = try RecordEncoder().encode(Named(name: name))

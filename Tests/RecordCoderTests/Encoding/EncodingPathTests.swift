@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct EncodingPathTests {
 
-    @Test("Values find themselves where Foundation says that they are")
+    @Test("Values have the same coding paths as in Foundation")
     func paths() {
         expectSamePaths { note in note }
         expectSamePaths { note in [note, note] }
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("Foundation leaves the keys of nested containers out of the paths of values within them")
+    @Test("As in Foundation, the paths of values omit the keys of nested containers")
     func nestedPaths() {
         expectSamePaths(by: .foundation) { note in
             Custom { encoder in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A path is right even where it is asked for late")
+    @Test("A path is right even if it is requested late")
     func late() {
         expectSamePaths(by: .foundation) { _ in
             Custom { encoder in
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("Keys of types of one's own come back as they are")
+    @Test("Keys of custom types are unchanged in paths")
     func ownKeys() {
         let asking = Custom { encoder in
             var container = encoder.singleValueContainer()
@@ -107,7 +107,7 @@ import Testing
                 try letters.encode(asking, forKey: .a)
             }
         )
-        // Keys that may refer to something aren't kept, so that only Foundation knows them.
+        // Keys that may hold references aren't kept, so that only Foundation knows them.
         expectSameEncoding(
             Custom { encoder in
                 var others = encoder.container(keyedBy: AnyKey.self)
@@ -118,7 +118,7 @@ import Testing
         expectSameEncoding([asking])
     }
 
-    @Test("Paths lead through objects of many keys")
+    @Test("Paths include objects with many keys")
     func manyKeys() {
         expectSamePaths(by: .foundation) { note in
             Custom { encoder in
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// Expects a value that contains some that write down their paths to be encoded as Foundation does.
+    /// Expects that a value whose parts record their paths is encoded as Foundation encodes it.
     private func expectSamePaths(
         by author: Author = .us,
         sourceLocation: SourceLocation = #_sourceLocation,

@@ -2,10 +2,10 @@ import Foundation
 import RecordCoder
 import Testing
 
-/// Expects `RecordEncoder` to make of a value what Foundation's encoder makes of it: JSON that is equal, except for the
-/// order of keys and the spelling of strings and numbers, or an error with the same description.
+/// Expects that `RecordEncoder` encodes a value as Foundation's encoder does: JSON that is equal, except for the order
+/// of keys and the spelling of strings and numbers, or an error with the same description.
 ///
-/// It tries the value alone, twice, and in a batch, and expects the JSON to have been written by whom the test says.
+/// It encodes the value alone, twice, and in a batch, and checks which of the two encoders wrote the JSON.
 ///
 /// - Returns: Our JSON; `nil` if there was an error.
 @discardableResult
@@ -32,12 +32,12 @@ func expectSameEncoding(
     return String(decoding: data, as: UTF8.self)
 }
 
-/// Who wrote some JSON.
+/// The encoder that wrote some JSON.
 enum Author {
     case us, foundation
 }
 
-/// A value behind a mark.
+/// A value after a marker.
 private struct Marked<Value: Encodable>: Encodable {
     var value: Value
 
@@ -58,10 +58,10 @@ func expectRoundTrip<Value: Codable & Equatable>(
     #expect(decoded == value, sourceLocation: sourceLocation)
 }
 
-/// What came of an encoding, so that it can be compared.
+/// The result of encoding, in a comparable form.
 private enum EncodingOutcome: Equatable {
     case json(JSONTree)
-    /// Bytes that are no JSON.
+    /// Bytes that are not JSON.
     case bytes(Data)
     case error(String)
 
@@ -113,9 +113,9 @@ private indirect enum JSONTree: Decodable, Equatable {
     }
 }
 
-/// A value that encodes itself as a test says.
+/// A value that encodes itself with a test's closure.
 struct Custom: Encodable, @unchecked Sendable {
-    // @unchecked because it is handed to other threads only by tests whose closures keep nothing.
+    // @unchecked because only tests with stateless closures pass it to other threads.
     let body: (any Encoder) throws -> Void
 
     init(_ body: @escaping (any Encoder) throws -> Void) {

@@ -48,7 +48,7 @@ import Testing
         try expectRoundTrip(["price": decimal])
     }
 
-    @Test("What Foundation makes of a decimal that is no number is what we make of it")
+    @Test("A decimal that is not a number is encoded as in Foundation")
     func notADecimal() {
         expectSameEncoding(Decimal.nan, by: .foundation)
         expectSameEncoding([Decimal.nan], by: .foundation)

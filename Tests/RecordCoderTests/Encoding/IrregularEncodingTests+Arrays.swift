@@ -3,7 +3,7 @@ import Testing
 
 extension IrregularEncodingTests {
 
-    @Test("An element can write to the array that it stands in, or to the one around that")
+    @Test("An element can write to its enclosing array, or to the one around that")
     func writingToTheArray() {
         expectLeftToFoundation(
             Custom { outer in

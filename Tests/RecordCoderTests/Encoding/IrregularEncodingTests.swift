@@ -2,10 +2,10 @@ import Foundation
 import RecordCoder
 import Testing
 
-/// Values that do something out of the ordinary, which is left to Foundation.
+/// Values with unusual behavior, for which the encoder falls back to Foundation.
 @Suite struct IrregularEncodingTests {
 
-    @Test("Nested objects can be written in turns")
+    @Test("Nested objects can be written alternately")
     func interleavedObjects() {
         expectLeftToFoundation(
             object { container in
@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    @Test("Nested arrays can be written in turns, also until they have a number of elements")
+    @Test("Nested arrays can be written alternately, even up to a certain count")
     func interleavedArrays() {
         expectLeftToFoundation(
             Custom { encoder in
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    @Test("An object can be written after the one that it lies in")
+    @Test("An object can be written after its enclosing object")
     func parentFirst() {
         expectLeftToFoundation(
             object { container in
@@ -51,7 +51,7 @@ import Testing
         )
     }
 
-    @Test("A value can write to a container of one that it lies in")
+    @Test("A value can write to a container of an enclosing value")
     func writingOutside() {
         for isNested in [false, true] {
             expectLeftToFoundation(
@@ -87,7 +87,7 @@ import Testing
                         try object.encode(2, forKey: "outside")
                     }
                 }
-                // What Foundation makes of it doesn't matter, if only it doesn't stop the process.
+                // Foundation's result doesn't matter, as long as it doesn't crash.
                 var array = encoder.unkeyedContainer()
                 try array.encode([inner])
             }
@@ -137,7 +137,7 @@ import Testing
         )
     }
 
-    @Test("Of two values under one key the last one counts")
+    @Test("Of two values under the same key, the last one counts")
     func duplicateKeys() {
         expectLeftToFoundation(
             object { container in
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("A value can catch errors and go on")
+    @Test("A value can catch errors and continue")
     func caughtErrors() {
         struct Failure: Error {}
         let halfway = Custom { encoder in
@@ -232,7 +232,7 @@ import Testing
     }
 
     #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-    @Test("Containers of two kinds in one place stop the process, as with Foundation")
+    @Test("Containers of two kinds in the same place crash, as in Foundation")
     func twoKinds() async {
         await #expect(processExitsWith: .failure) {
             let value = Custom { encoder in
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test("Two values in one place stop the process, as with Foundation")
+    @Test("Two values in the same place crash, as in Foundation")
     func twoValues() async {
         await #expect(processExitsWith: .failure) {
             let value = Custom { encoder in
@@ -259,7 +259,7 @@ import Testing
     #endif
 
     @Test(
-        "What is nested too deeply is Foundation's error, and what is not is JSON",
+        "Nesting up to the limit yields JSON, and deeper nesting Foundation's error",
         arguments: [1, 510, 511, 512, 513]
     )
     func depth(count: Int) {
@@ -270,7 +270,7 @@ import Testing
         expectSameBytes([["a": Nest(depth: count, isArray: true, leaf: true)]])
     }
 
-    /// Expects a value whose encoding leaves no choice to be encoded as Foundation does.
+    /// Expects that a value with only one possible encoding is encoded as Foundation encodes it.
     private func expectSameBytes(_ value: some Encodable, sourceLocation: SourceLocation = #_sourceLocation) {
         let results = [Result { try RecordEncoder().encode(value) }, Result { try JSONEncoder().encode(value) }]
         let texts = results.map { result in
@@ -282,14 +282,14 @@ import Testing
         #expect(texts[0] == texts[1], sourceLocation: sourceLocation)
     }
 
-    /// Expects a value to be encoded as Foundation does, by Foundation.
+    /// Expects that the encoder falls back to Foundation for a value.
     func expectLeftToFoundation(_ value: some Encodable, sourceLocation: SourceLocation = #_sourceLocation) {
         expectSameEncoding(value, by: .foundation, sourceLocation: sourceLocation)
     }
 
     @Test("An encoder or container that is used after its call changes nothing")
     func escaping() throws {
-        // What ours and Foundation's encoder made, in turns.
+        // The results of our encoder and of Foundation's, alternately.
         final class Kept {
             var encoders: [any Encoder] = []
             var objects: [KeyedEncodingContainer<AnyKey>] = []
@@ -336,7 +336,7 @@ import Testing
             }
             for single in kept.singles { #expect(single.codingPath.count < 3) }
         }
-        // Neither while another value is encoded nor between two.
+        // Neither while another value is encoded nor between two values.
         let using = Custom { encoder in
             var container = encoder.container(keyedBy: Letter.self)
             try container.encode(1, forKey: .a)
@@ -357,7 +357,7 @@ import Testing
     }
 }
 
-/// Arrays or objects in one another.
+/// Nested arrays or objects.
 private struct Nest: Encodable {
     var depth: Int
     var isArray: Bool

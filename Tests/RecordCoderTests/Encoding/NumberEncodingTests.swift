@@ -6,7 +6,7 @@ import Testing
 @Suite struct NumberEncodingTests {
 
     @Test(
-        "A double reads back as the same",
+        "A double is unchanged after decoding",
         arguments: [
             0, -0.0, 1, -1, 0.1, -0.1, 0.001, 0.0001, 1e-7, 1.5e-7, 1e-8, 123.456, 480.95, 1e15, 1e16, 1e17, 1e20, 1e22,
             1e23, 1e300, -1e300, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1 + 0.2, 1 / 3, .pi,
@@ -22,7 +22,7 @@ import Testing
         #expect(try JSONDecoder().decode(Double.self, from: json).bitPattern == value.bitPattern)
     }
 
-    @Test("Random doubles of all magnitudes read back as the same", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("Random doubles of all magnitudes are unchanged after decoding", arguments: 1...20 as ClosedRange<UInt64>)
     func randomDoubles(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var values: [Double] = []
@@ -32,7 +32,7 @@ import Testing
             values.append(Double.random(in: -1e10...1e10, using: &random))
             values.append(Double(Int.random(in: -1_000_000_000...1_000_000_000, using: &random)) / 1000)
             values.append(Double(random.next() >> 10) / 10_000_000)
-            // Neighbours of numbers with few decimals, which have many.
+            // The adjacent values of numbers with few decimals, which have many decimals.
             values.append((Double(random.next() >> 40) / 100).nextUp)
         }
         let json = try RecordEncoder().encode(values)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "A double with few decimals is spelled with them",
+        "A double with few decimals is written with them",
         arguments: [
             (0.1, "0.1"), (480.95, "480.95"), (-2.5, "-2.5"), (0.0000001, "0.0000001"),
             (769_123_456.789, "769123456.789"),
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "A float reads back as the same",
+        "A float is unchanged after decoding",
         arguments: [
             0, -0.0, 1, 0.1, -0.1, 3.402_823_5e38, 1e-45, 16_777_215, 16_777_216, 16_777_218, 1e10, 0.333_333_34,
             7.5e-7,
@@ -66,7 +66,7 @@ import Testing
         #expect(try JSONDecoder().decode(Float.self, from: json).bitPattern == value.bitPattern)
     }
 
-    @Test("Random floats read back as the same")
+    @Test("Random floats are unchanged after decoding")
     func randomFloats() throws {
         var random = SeededGenerator(seed: 1)
         let values = (0..<10_000).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(
-        "A number that is not finite is Foundation's error, wherever it stands",
+        "A number that is not finite is Foundation's error, in any position",
         arguments: [.nan, .infinity, -.infinity] as [Double]
     )
     func notFinite(value: Double) {
@@ -199,7 +199,7 @@ import Testing
     private func single<Value: Encodable & Sendable>(_ value: Value) -> Custom {
         Custom { encoder in
             var container = encoder.singleValueContainer()
-            // Each type calls its own method, as a generic type does with its raw value.
+            // Each type calls its own method, as a generic type does for its raw value.
             switch value {
             case let value as Int: try container.encode(value)
             case let value as Int8: try container.encode(value)

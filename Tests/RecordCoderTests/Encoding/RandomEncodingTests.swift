@@ -6,13 +6,13 @@ import Testing
 @Suite struct RandomEncodingTests {
 
     @Test(
-        "Random values that use containers at random are what Foundation makes of them",
+        "Random values that use containers at random are encoded as in Foundation",
         arguments: 1...300 as ClosedRange<UInt64>)
     func random(seed: UInt64) {
         expectSameEncoding(EncodedValue(seed: seed, depth: 0, isRegular: false), by: nil)
     }
 
-    @Test("Random values that write in order are, too", arguments: 1...300 as ClosedRange<UInt64>)
+    @Test("Random values that write in order are encoded as in Foundation", arguments: 1...300 as ClosedRange<UInt64>)
     func randomRegular(seed: UInt64) {
         expectSameEncoding(EncodedValue(seed: seed, depth: 0, isRegular: true))
         expectSameEncoding([EncodedValue(seed: seed, depth: 1, isRegular: true)])
@@ -23,7 +23,7 @@ import Testing
 private struct EncodedValue: Encodable {
     var seed: UInt64
     var depth: Int
-    /// Whether nothing irregular is done, such as to write a key twice or to a container that isn't the last one.
+    /// Whether it avoids irregular behavior, such as writing a key twice or to a container that isn't the last one.
     var isRegular: Bool
 
     func encode(to encoder: any Encoder) throws {
@@ -94,7 +94,7 @@ private struct ObjectWriter {
     let depth: Int
     let isRegular: Bool
     private var keys = 0
-    /// Containers that were begun, to be written to later.
+    /// Open containers for later writes.
     private var open: [ObjectWriter] = []
     private var openArrays: [ArrayWriter] = []
 
@@ -112,7 +112,7 @@ private struct ObjectWriter {
         keys += 1
         let isDuplicate = !isRegular && random.next() % 8 == 0
         let key = AnyKey(stringValue: "k\(isDuplicate ? Int(random.next() % 3) : keys)")
-        // Foundation stops if a key has containers of two kinds, so duplicates get values only.
+        // Foundation crashes if a key has containers of two kinds, so duplicates are only values.
         switch isDuplicate || depth > 4 ? Int(random.next() % 3) : Int(random.next() % 9) {
         case 0: try container.encode(scalar(&random), forKey: key)
         case 1: try container.encode(Int(random.next() % 100), forKey: key)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RecordEncoderReuseTests {
 
-    @Test("In a batch a value that cannot be encoded doesn't concern the others")
+    @Test("In a batch, a value that cannot be encoded doesn't affect the others")
     func batch() throws {
         let values = [1, 2, .nan, 4, .infinity, 6].map { ["x": [$0]] }
         let results = RecordEncoder().encode(each: values)
@@ -42,12 +42,12 @@ import Testing
             }
         }
         #expect(String(decoding: try encoder.encode(nested(1)), as: UTF8.self) == #"{"a":1,"b":"{\"a\":0}","c":1}"#)
-        // More at once than are kept.
+        // More at the same time than the pool keeps.
         _ = try encoder.encode(nested(6))
         #expect(String(decoding: try encoder.encode(nested(1)), as: UTF8.self) == #"{"a":1,"b":"{\"a\":0}","c":1}"#)
     }
 
-    @Test("Large records leave nothing behind for small ones")
+    @Test("Large records don't affect later small ones")
     func sizes() throws {
         let encoder = RecordEncoder()
         let large = String(repeating: "x\"", count: 2_000_000)
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-/// One encoder that is used by many threads at once.
+/// One encoder that many threads use concurrently.
 @Suite struct RecordEncoderConcurrencyTests {
     private struct Record: Codable, Equatable {
         var number: Int
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Threads don't get in one another's way")
+    @Test("Threads can use an encoder concurrently")
     func threads() async throws {
         let encoder = RecordEncoder()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -93,7 +93,7 @@ import Testing
                         let record = Record(number: task * 100 + number)
                         let decoded = try JSONDecoder().decode(Record.self, from: encoder.encode(record))
                         #expect(decoded == record)
-                        // Left to Foundation, in between.
+                        // Falls back to Foundation in between.
                         #expect(throws: EncodingError.self) { try encoder.encode([Double.nan]) }
                     }
                 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TextEncodingTests {
 
-    @Test("All characters of ASCII and some beyond survive, at each place of strings of each length")
+    @Test("All ASCII characters and some others survive, at each position in strings of each length")
     func characters() throws {
         var characters = (0..<128).map { Character(Unicode.Scalar(UInt8($0))) }
         characters += ["\u{80}", "\u{FF}", "é", "\u{7FF}", "\u{2028}", "日", "\u{FFFF}", "🎉", "👩‍👩‍👧", "e\u{301}"]
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("Only what has to be escaped is escaped")
+    @Test("Only characters that must be escaped are escaped")
     func spelling() throws {
         let json = try RecordEncoder().encode("a/é\u{7F}\u{2028}\"\\\u{8}\u{c}\n\r\t\u{0}\u{1B}\u{1F}")
         #expect(String(decoding: json, as: UTF8.self) == #""a/é\#u{7F}\#u{2028}\"\\\b\f\n\r\t\u0000\u001b\u001f""#)
@@ -53,7 +53,7 @@ import Testing
         try expectRoundTrip(String(text.dropFirst(3).dropLast(2)))
     }
 
-    @Test("Keys are escaped as texts are")
+    @Test("Keys are escaped like strings")
     func keys() {
         for key in ["", "\"", "\\", "\n", "a/b", "é", "e\u{301}", "日本語日本語日本語", String(repeating: "k\"", count: 100)] {
             expectSameEncoding([key: 1])

@@ -1,11 +1,11 @@
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 import Testing
 
-/// Expects `RecordDecoder` to make of JSON what Foundation's decoder makes of it: an equal value or the same error.
+/// Expects that `RecordDecoder` decodes JSON as Foundation's decoder does: to an equal value or the same error.
 ///
-/// It tries the document alone, in the middle of a larger buffer, and several times in a batch, between documents that
-/// leave other traces in whatever is reused.
+/// It decodes the document alone, in the middle of a larger buffer, and several times in a batch, between documents
+/// that leave other data in reused buffers.
 ///
 /// - Returns: Foundation's value; `nil` if it throws.
 @discardableResult
@@ -42,7 +42,7 @@ func expectSameAsFoundation<Value: Decodable>(
     return nil
 }
 
-/// Expects the same of a text, see above.
+/// Does the same for a text.
 @discardableResult
 func expectSameAsFoundation<Value: Decodable>(
     _ type: Value.Type,

@@ -1,14 +1,14 @@
 import BodegaTesting
 import Foundation
-import RecordCoderOracle
+import RecordCoderFuzz
 
-/// Does with its decoder whatever a type could do, at random, and notes what it sees.
+/// Uses its decoder at random in every possible way, and records its observations.
 ///
-/// What it does follows from a seed and from the place in the document, so that two decoders see the same. Errors are caught
-/// and noted, and it goes on.
+/// Its actions depend only on a seed and on the position in the document, so that two decoders see the same actions. It
+/// catches and records errors, and continues.
 struct Explorer: Decodable {
 
-    /// The seed in the user's information.
+    /// The seed in the user info.
     static let seed = CodingUserInfoKey(rawValue: "seed").unsafelyUnwrapped
 
     private(set) var notes: [String] = []
@@ -20,7 +20,7 @@ struct Explorer: Decodable {
         notes.append(place)
         var random = SeededGenerator(seed: place.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
         explore(decoder, &random)
-        // A type that gives up in the end.
+        // A type that finally throws.
         if random.next() % 16 == 0 { _ = try decoder.container(keyedBy: Name.self) }
     }
 
@@ -46,7 +46,7 @@ struct Explorer: Decodable {
                 notes.note { exactDescription(ofPath: try decoder.singleValueContainer().codingPath) }
                 notes.note { try decoder.singleValueContainer().decodeNil() }
                 for _ in 0..<random.next() % 4 {
-                    // At one place it would do the same forever, so it does not decode another of itself.
+                    // At the same position it would repeat its actions forever, so it does not decode another explorer.
                     note(
                         &random, depth: Self.mostDepth,
                         Decoding { type in try decoder.singleValueContainer().decode(type) })
@@ -136,14 +136,14 @@ struct Explorer: Decodable {
         }
     }
 
-    /// Decodes a type that a container was asked for.
+    /// Decodes one of several types from a container.
     private struct Decoding {
         let decode: (any Decodable.Type) throws -> Any
         init(_ decode: @escaping (any Decodable.Type) throws -> Any) { self.decode = decode }
     }
 
     private mutating func note(_ random: inout SeededGenerator, depth: Int, _ decoding: Decoding) {
-        // Not dictionaries: which of several errors in one Foundation finds first depends on the order of its own.
+        // No dictionaries: which of several errors in one Foundation reports depends on an internal order.
         let types: [any Decodable.Type] = [
             Int.self, String.self, Double.self, Bool.self, Int8.self, UInt64.self, Float.self, URL.self, Date.self,
             UUID.self, Data.self,

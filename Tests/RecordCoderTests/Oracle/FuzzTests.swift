@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the fuzzer for a short while. `bin/fuzz` runs it for longer, and repeats a run that failed.
+/// Runs the fuzzer briefly. `bin/fuzz` runs it for longer, and reproduces a failed run.
 @Suite struct FuzzTests {
 
-    @Test("Documents that were changed at random are decoded and encoded as Foundation decodes and encodes them")
+    @Test("Mutated documents are decoded and encoded as in Foundation")
     func fuzz() async throws {
-        // In another process, as Foundation's order of several errors can only be fixed when a process starts.
+        // In another process, because Foundation's order of several errors can only be fixed at the start of a process.
         let child = try Child(
             ["--mutations", "20000", "--seed", "\(Seed.current)"],
             program: "RecordCoderFuzz",
@@ -16,7 +16,7 @@ import Testing
         let lines = await child.lines()
         print(lines.joined(separator: "\n"))
         let last = try #require(lines.last)
-        // What follows a difference is printed behind this line, and after a crash nothing is.
+        // The report of a difference follows this line. After a crash, no line follows.
         #expect(lines.count == 2 && last.contains(" decodings"), "\(lines.joined(separator: "\n"))")
     }
 }

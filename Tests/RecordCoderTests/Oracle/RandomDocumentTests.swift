@@ -1,7 +1,7 @@
 import BodegaTesting
 import Foundation
 import RecordCoder
-import RecordCoderOracle
+import RecordCoderFuzz
 import TestSupport
 import Testing
 
@@ -14,7 +14,7 @@ import Testing
         print("random documents: EMPORIUM_SEED=\(seed)")
     }
 
-    @Test("Types that do anything with their decoder see what they see with Foundation's")
+    @Test("Types that use their decoder in any way see the same as with Foundation's")
     func exploration() throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Random documents have the same value of any type")
+    @Test("Random documents decode to the same value of any type")
     func documents() throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Any JSON comes back from each pair of an encoder and a decoder")
+    @Test("Any JSON survives each pair of an encoder and a decoder")
     func anyJSON() throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("Random values come back from each pair of an encoder and a decoder")
+    @Test("Random values survive each pair of an encoder and a decoder")
     func values() throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// What comes back from the four pairs.
+    /// The results of the four pairs.
     private func copies<Value: Codable>(of value: Value) throws -> [Value] {
         try [JSONEncoder().encode(value), RecordEncoder().encode(value)].flatMap { data in
             [try JSONDecoder().decode(Value.self, from: data), try RecordDecoder().decode(Value.self, from: data)]

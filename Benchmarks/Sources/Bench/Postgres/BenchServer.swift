@@ -23,8 +23,10 @@ final class BenchServer: Sendable {
         (starter, leash) = (Process(), Pipe())
         let output = Pipe()
         starter.executableURL = program
-        // No checkpoint may occur during a run, or one side would pay for the writes of the other.
-        starter.arguments = ["shared_buffers=256MB", "max_wal_size=4GB", "checkpoint_timeout=1h", "autovacuum=off"]
+        // A run must fit between two checkpoints, or one side would pay for those of the other.
+        starter.arguments = [
+            "serve-postgres", "shared_buffers=256MB", "max_wal_size=4GB", "checkpoint_timeout=1h", "autovacuum=off",
+        ]
         starter.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
         starter.standardInput = leash
         starter.standardOutput = output

@@ -7,7 +7,7 @@ extension StorageEngineConformance.Check {
         batchesApplyInOrder, batchesCanRemoveAllInTheMiddle, failedBatchesChangeNothing, manyItemsFitOneCall,
     ]
 
-    /// The operations of a batch take effect in their order, also several on one key.
+    /// The operations of a batch take effect in order, including several on one key.
     public static let batchesApplyInOrder = Self("batches apply in order") { examination, engine in
         try await engine.write(examination.items("a", "b", "c"))
         let (a, b, c, d, e) = (
@@ -36,7 +36,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, [], "after a batch that ends with removeAll")
     }
 
-    /// A batch that fails leaves everything as it was, wherever in it the failure is.
+    /// A batch that fails changes nothing, wherever in the batch the failure is.
     public static let failedBatchesChangeNothing = Self(
         "a failed batch changes nothing",
         requires: .atomicBatches,
@@ -51,7 +51,7 @@ extension StorageEngineConformance.Check {
             .write(key: examination.key("a"), data: bytes("changed")), .remove(key: examination.key("b")),
             .write(key: examination.key("new"), data: bytes("new")),
         ]
-        // Nothing removes all items behind the refused operation, as an engine may then skip it.
+        // No removal of all items follows the refused operation, because an engine could then skip the latter.
         var batches = (0...changes.count).map { place in changes[..<place] + [refused] + changes[place...] }
         batches.append([.removeAll] + changes + [refused])
         batches.append(changes + [.removeAll, refused])
@@ -64,11 +64,11 @@ extension StorageEngineConformance.Check {
             try await examination.expectState(of: engine, expected, moment)
         }
         try await engine.write(bytes("d"), key: examination.key("d"))
-        try await examination.expectState(of: engine, expected + examination.items("d"), "after going on")
+        try await examination.expectState(of: engine, expected + examination.items("d"), "after another write")
     }
 
-    /// As many items as the configuration says, 120,000 by default, can be written, read, looked for and removed with
-    /// one call each.
+    /// As many items as the configuration says, 120,000 by default, can be written, read, searched and removed with one
+    /// call each.
     public static let manyItemsFitOneCall = Self("many items fit one call") { examination, engine in
         let count = examination.configuration.largestBatch
         let many: [Item] = (0..<count).map { (CacheKey("item \($0)"), bytes("value \($0)")) }

@@ -3,11 +3,11 @@ import Foundation
 
 extension StorageEngineConformance {
 
-    /// The checks of change feeds that apply to an engine, which must be an `ObservableStorageEngine`. They come on top of
+    /// The checks of change feeds that apply to an engine, which must be an `ObservableStorageEngine`. They complement
     /// ``checks(for:)``.
     ///
-    /// - Parameter configuration: The engine and what it promises. Random checks print their seed; the environment variable
-    ///   `EMPORIUM_SEED` repeats one.
+    /// - Parameter configuration: The engine and its capabilities. Random checks print their seed; the environment
+    ///   variable `EMPORIUM_SEED` repeats one.
     public static func changeFeedChecks(for configuration: Configuration) -> [Case] {
         Check.changeFeeds.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
     }
@@ -23,7 +23,8 @@ extension StorageEngineConformance.Check {
         changesOfOthersAreTold, slowReadersHoldNobodyUp, cancelledFeedsEnd,
     ]
 
-    /// Changes are told in the order in which they took effect, those of a batch too; what changes nothing is not told.
+    /// A feed reports changes in the order in which they took effect, including those within a batch. It doesn't report
+    /// operations that change nothing.
     public static let changesComeInOrder = feed("changes come in order") { examination, engine in
         try await engine.write(bytes("1"), key: examination.key("before"))
         let cursor = try await engine.fetchCursor()
@@ -46,14 +47,14 @@ extension StorageEngineConformance.Check {
         guard let delta else { return }
         try await engine.removeAllData()
         let rest = try await examination.allChanges(of: engine, since: delta.cursor, "after removing all")
-        // In whatever order: they go at once.
+        // In any order, because they are removed simultaneously.
         let removed = examination.inKeyOrder(examination.removed("a", "c", "d"))
         examination.expectChanges(
             rest.map { examination.inKeyOrder($0.changes) }, removed, "the changes of removing all")
     }
 
-    /// From a cursor on each change is told once, whether one reads after every change or after all, and again from the same
-    /// cursor.
+    /// A reader receives each change after a cursor once, whether it reads after every change or after all of them.
+    /// From the same cursor it receives the same changes again.
     public static let changesComeOnce = feed("changes come once") { examination, engine in
         let start = try await engine.fetchCursor()
         var cursor = start
@@ -70,15 +71,15 @@ extension StorageEngineConformance.Check {
             examination.expectChanges(all?.changes, names.flatMap { examination.written($0) }, "all changes")
         }
         let none = try await examination.allChanges(of: engine, since: cursor, "at the end")
-        examination.expectChanges(none?.changes, [], "the changes behind the last one")
+        examination.expectChanges(none?.changes, [], "the changes after the last one")
         let now = try await engine.fetchCursor()
         let since = try await examination.allChanges(of: engine, since: now, "at the present cursor")
         examination.expectChanges(since?.changes, [], "the changes since now")
     }
 
-    /// A batch that fails is not told.
+    /// A feed doesn't report a batch that fails.
     public static let failedBatchesTellNothing = feed(
-        "failed batches tell nothing", requires: .atomicBatches, refusedOperation: true
+        "failed batches report nothing", requires: .atomicBatches, refusedOperation: true
     ) { examination, engine in
         guard let refuse = examination.configuration.refuseOperation else { return }
         let cursor = try await engine.fetchCursor()
@@ -87,14 +88,15 @@ extension StorageEngineConformance.Check {
             try await engine.apply([.write(key: examination.key("a"), data: bytes("a")), refused])
             examination.record("a batch with a refused operation", expected: "an error", actual: "none")
         } catch is StorageError {
-            // As it should be.
+            // The batch is expected to fail.
         }
         try await engine.write(bytes("b"), key: examination.key("b"))
         let delta = try await examination.allChanges(of: engine, since: cursor, "after a failed batch")
         examination.expectChanges(delta?.changes, examination.written("b"), "the changes after a failed batch")
     }
 
-    /// Who asks to be spared his own changes hears of none if they are all, and of all if they are not.
+    /// A reader that excludes an origin receives no changes if all of them are of that origin, and otherwise all
+    /// changes.
     public static let ownChangesCanBeLeftOut = feed("own changes can be left out") { examination, engine in
         let (mine, other) = (StorageOrigin(), StorageOrigin())
         func write(_ name: String, by origin: StorageOrigin) async throws {
@@ -104,11 +106,11 @@ extension StorageEngineConformance.Check {
         }
         let cursor = try await engine.fetchCursor()
         for name in ["a", "b"] { try await write(name, by: mine) }
-        let own = try await examination.allChanges(of: engine, since: cursor, excluding: mine, "all of one's own")
-        examination.expectChanges(own?.changes, [], "the changes besides one's own")
+        let own = try await examination.allChanges(of: engine, since: cursor, excluding: mine, "all of one origin")
+        examination.expectChanges(own?.changes, [], "the changes excluding the origin's own")
         guard let own else { return }
-        examination.expect(own.cursor != cursor, "the cursor moves over one's own changes")
-        let all = try await examination.allChanges(of: engine, since: cursor, "told to all")
+        examination.expect(own.cursor != cursor, "the cursor advances past the origin's own changes")
+        let all = try await examination.allChanges(of: engine, since: cursor, "with all origins")
         examination.expectEqual(all?.changes.map(\.origin), [mine, mine], "the origins of the changes")
         for (name, origin) in [("c", mine), ("d", other), ("e", mine)] { try await write(name, by: origin) }
         let mixed = try await examination.allChanges(of: engine, since: own.cursor, excluding: mine, "of several")
@@ -116,12 +118,12 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(mixed?.changes.map(\.origin), [mine, other, mine], "the origins of several")
         try await engine.write(bytes("f"), key: examination.key("f"))
         guard let mixed else { return }
-        let engines = try await examination.allChanges(
-            of: engine, since: mixed.cursor, excluding: mine, "of the engine")
-        examination.expectChanges(engines?.changes, examination.written("f"), "the changes that nobody has signed")
+        let engines = try await examination.allChanges(of: engine, since: mixed.cursor, excluding: mine, "of the engine")
+        examination.expectChanges(engines?.changes, examination.written("f"), "the changes without an origin")
     }
 
-    /// The cursor of another engine, or of none, is not known, and a feed that begins with one tells a snapshot.
+    /// An engine doesn't know the cursors of other engines, and a feed that begins with an unknown cursor publishes a
+    /// snapshot.
     public static let unknownCursorsAreUnknown = feed("unknown cursors are unknown") { examination, engine in
         try await engine.write(bytes("a"), key: examination.key("a"))
         let known = try await engine.fetchCursor()
@@ -134,17 +136,17 @@ extension StorageEngineConformance.Check {
             let delta = try await engine.fetchChanges(since: cursor, excluding: nil)
             examination.expect(delta == nil, "fetchChanges(since: \(cursor.rawValue.debugDescription)) is nil")
         }
-        let news = try await examination.soon("the first news after an unknown cursor") {
+        let news = try await examination.soon("the first event after an unknown cursor") {
             var feed = engine.changes(since: StorageCursor(rawValue: "?")).makeAsyncIterator()
             return try await feed.next()
         }
         guard case .snapshot(let snapshot)?? = news else {
-            return examination.record("the first news", expected: "a snapshot", actual: described(news as Any))
+            return examination.record("the first event", expected: "a snapshot", actual: described(news as Any))
         }
         examination.expectItems(snapshot.items, examination.items("a"), "the snapshot after an unknown cursor")
     }
 
-    /// A cursor is good in an engine that is made anew, and so is one made then.
+    /// Cursors stay valid when the engine is opened again, as do cursors made then.
     public static let cursorsSurviveReopening = Self(
         "cursors survive reopening", requires: .persistent
     ) { examination in
@@ -167,7 +169,7 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// A check of one engine that has a change feed.
+    /// A check of one engine with a change feed.
     static func feed(
         _ name: String,
         requires capabilities: StorageEngineConformance.Capabilities = [],

@@ -5,7 +5,7 @@ extension StorageEngineConformance.Check {
 
     static let concurrency = [concurrentWritersLoseNothing, valuesAreNeverTorn, batchesAreNeverHalfVisible]
 
-    /// Items written by many tasks at once are all there, and so are the removals.
+    /// No write or removal of many concurrent tasks is lost.
     public static let concurrentWritersLoseNothing = Self("concurrent writers lose nothing") { examination, engine in
         let (writers, rounds) = (24, 8)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -37,7 +37,7 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(try await engine.fetchCount(), names.count, "fetchCount() after concurrent writes")
     }
 
-    /// While many tasks overwrite one item, a reader always finds one of the values, whole.
+    /// While many tasks overwrite one item, each read returns one complete value.
     public static let valuesAreNeverTorn = Self("values are never torn") { examination, engine in
         let key = examination.key("contested")
         let size = min(200_000, examination.configuration.largestValue)
@@ -45,7 +45,7 @@ extension StorageEngineConformance.Check {
         try await examination.readWhileWriting(
             writers: 8,
             write: { writer, round in
-                // Sizes differ, so that a longer value's end behind a shorter one shows.
+                // Sizes differ, so that the end of a longer value after a shorter one is noticed.
                 let count = size - writer * size / 16
                 try await engine.write(Data(repeating: UInt8(writer * 16 + round), count: count), key: key)
             },
@@ -63,8 +63,8 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(try await engine.fetchCount(), 1, "fetchCount() after concurrent overwriting")
     }
 
-    /// While tasks apply batches that write two items alike, a reader that asks for both never finds them different,
-    /// nor one of them missing.
+    /// While tasks apply batches that write the same value to two items, a read of both never returns different values
+    /// or only one item.
     public static let batchesAreNeverHalfVisible = Self(
         "batches are never half visible",
         requires: .isolatedBatches
@@ -100,7 +100,7 @@ extension StorageEngineConformance.Check {
 
 extension Examination {
 
-    /// Runs writers at once, twelve rounds each, and two readers for as long as a writer works.
+    /// Runs writers concurrently, twelve rounds each, and two readers until all writers have ended.
     fileprivate func readWhileWriting(
         writers: Int,
         write: @escaping @Sendable (_ writer: Int, _ round: Int) async throws -> Void,

@@ -7,7 +7,7 @@ extension StorageEngineConformance.Check {
         datesAreTheItemsOwn, createdAtSurvivesOverwriting, batchesKeepCreatedAt, writingAgainStartsANewLife,
     ]
 
-    /// Each item has the dates of its own writing.
+    /// Each item has the dates of its own writes.
     public static let datesAreTheItemsOwn = Self(
         "dates are the item's own",
         requires: .injectedClock
@@ -23,7 +23,7 @@ extension StorageEngineConformance.Check {
         await examination.expectDates(of: engine, "third", second, second, "after a later write")
     }
 
-    /// Overwriting an item keeps the date of its creation and sets that of its last change.
+    /// Overwriting an item keeps its creation date and sets its modification date.
     public static let createdAtSurvivesOverwriting = Self(
         "createdAt survives overwriting, updatedAt follows it",
         requires: .injectedClock
@@ -38,7 +38,7 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// Overwriting in a batch, in either form, keeps the date of creation too.
+    /// Overwriting in a batch, in either form, keeps the creation date too.
     public static let batchesKeepCreatedAt = Self(
         "overwriting in a batch keeps createdAt",
         requires: .injectedClock
@@ -60,9 +60,9 @@ extension StorageEngineConformance.Check {
         await examination.expectDates(of: engine, "new", written, written, "after apply(_:) to another item")
     }
 
-    /// A removed item has no dates; written again, it has those of that writing.
+    /// A removed item has no dates. Written again, it has the dates of the new write.
     public static let writingAgainStartsANewLife = Self(
-        "removing and writing again sets createdAt anew",
+        "removing and writing again resets createdAt",
         requires: .injectedClock
     ) { examination, engine in
         try await engine.write(examination.items("item", "other"))

@@ -3,36 +3,36 @@ import Foundation
 
 extension StorageEngineConformance.Check {
 
-    /// A feed without a cursor begins with all items, and goes on with what changes.
+    /// A feed without a cursor begins with a snapshot of all items and continues with changes.
     public static let feedsBeginWithASnapshot = feed("feeds begin with a snapshot") { examination, engine in
         try await engine.write(examination.items("b", "a"))
         let feed = Follower(engine.changes())
-        guard case .snapshot(let snapshot)?? = try await examination.soon("the first news", feed.next) else {
-            return examination.record("the first news", expected: "a snapshot", actual: "something else")
+        guard case .snapshot(let snapshot)?? = try await examination.soon("the first event", feed.next) else {
+            return examination.record("the first event", expected: "a snapshot", actual: "something else")
         }
         examination.expectItems(snapshot.items, examination.items("b", "a"), "the snapshot")
         try await engine.write(examination.items("c"))
         try await engine.remove(key: examination.key("a"))
         var changes: [StorageChange] = []
         while changes.count < 2 {
-            guard case .changes(let delta)?? = try await examination.soon("the next news", feed.next) else {
-                return examination.record("the next news", expected: "changes", actual: "something else")
+            guard case .changes(let delta)?? = try await examination.soon("the next event", feed.next) else {
+                return examination.record("the next event", expected: "changes", actual: "something else")
             }
             changes += delta.changes
         }
         examination.expectChanges(
-            changes, examination.written("c") + examination.removed("a"), "the news after the snapshot")
+            changes, examination.written("c") + examination.removed("a"), "the changes after the snapshot")
     }
 
-    /// While tasks write at random, who follows is told each task's changes in their order, each once: from a cursor on all
-    /// of them, after a snapshot just those that are not in it yet.
+    /// While tasks write at random, a follower receives each task's changes in order, each once: from a cursor all
+    /// later ones, after a snapshot exactly those that are not in it.
     public static let snapshotsFitTheirCursors = feed("snapshots fit their cursors") { examination, engine in
         let seed = examination.printedSeed()
         let start = try await engine.fetchCursor()
         let outcome = try await examination.soon("following, seed \(seed)") {
             let end = CacheKey("end")
             async let fromCursor = Follower(engine.changes(since: start)).story(until: end)
-            // They begin while the writers write.
+            // They begin while the writers are running.
             async let late = atOnce([4, 8, 16]) { count in
                 while await engine.keyCount() < count { await Task.yield() }
                 return try await Follower(engine.changes()).story(until: end)
@@ -49,10 +49,11 @@ extension StorageEngineConformance.Check {
         for (number, story) in stories.enumerated() {
             for writer in writers {
                 let subject = "writer \(writer.number) to follower \(number), seed \(seed)"
-                let told = story.changes.filter { writer.owns($0.key) }
-                // The first began at a cursor, so it is told all. The snapshots of the others say where they began.
-                let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : told.count)
-                examination.expectChanges(told, Array(expected), "the changes of \(subject)")
+                let received = story.changes.filter { writer.owns($0.key) }
+                // The first follower began at a cursor, so it receives all changes. The others' snapshots show where
+                // they began.
+                let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : received.count)
+                examination.expectChanges(received, Array(expected), "the changes of \(subject)")
                 examination.expectItems(
                     writer.own(story.snapshot),
                     writer.items(after: writer.steps.count - expected.count),
@@ -62,7 +63,8 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// While tasks write at random, the items that are read with changes are those that the changes have left, no newer ones.
+    /// While tasks write at random, the items that are read together with changes are in the state after those changes,
+    /// not a newer one.
     public static let changedItemsFitTheirChanges = feed("changed items fit their changes") { examination, engine in
         let seed = examination.printedSeed()
         let start = try await engine.fetchCursor()
@@ -70,7 +72,7 @@ extension StorageEngineConformance.Check {
             let end = CacheKey("end")
             let readings = Locked(0)
             async let moments = {
-                // Nobody need wait for who has failed.
+                // Readers must not wait for a writer that has failed.
                 defer { readings.withLock { $0 = .max } }
                 return try await ItemReader.moments(of: engine, since: start, until: end) {
                     readings.withLock { $0 += 1 }
@@ -79,7 +81,7 @@ extension StorageEngineConformance.Check {
             let writers = try await atOnce(Array(0..<4)) { number in
                 var writer = RandomWriter(number: number, seed: seed, examination)
                 for _ in 0..<60 { try await writer.change(engine) }
-                // Until it was read several times while somebody writes, or enough for any history.
+                // Until several reads found changes while writers were running, or enough steps for any log.
                 while readings.withLock({ $0 < 10 }), writer.steps.count < 2_000 {
                     try Task.checkCancellation()
                     try await writer.change(engine)
@@ -93,34 +95,35 @@ extension StorageEngineConformance.Check {
         guard let (moments, writers) = outcome else { return }
         for writer in writers {
             for moment in moments {
-                let told = moment.changes.filter { writer.owns($0.key) }
-                let subject = "\(told.count) changes of writer \(writer.number), seed \(seed)"
-                examination.expectChanges(told, writer.steps.prefix(told.count).map(\.change), "the first \(subject)")
+                let received = moment.changes.filter { writer.owns($0.key) }
+                let subject = "\(received.count) changes of writer \(writer.number), seed \(seed)"
+                examination.expectChanges(
+                    received, writer.steps.prefix(received.count).map(\.change), "the first \(subject)")
                 examination.expectItems(
                     writer.own(moment.items),
-                    writer.items(after: told.count), "the items after \(subject)")
+                    writer.items(after: received.count), "the items after \(subject)")
             }
         }
         let origin = StorageOrigin()
         let cursor = try await engine.fetchCursor()
         try await StorageOrigin.$current.withValue(origin) { try await engine.write(examination.items("own")) }
         let own = try await engine.fetchChangedItems(since: cursor, excluding: origin)
-        examination.expectItems(own?.items ?? [], [], "the items besides one's own")
-        examination.expect(own != nil && own?.cursor != cursor, "the cursor moves over one's own changes")
+        examination.expectItems(own?.items ?? [], [], "the items excluding the origin's own")
+        examination.expect(own != nil && own?.cursor != cursor, "the cursor advances past the origin's own changes")
         let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), excluding: nil)
         examination.expect(unknown == nil, "fetchChangedItems(since:excluding:) of an unknown cursor is nil")
     }
 
-    /// There is a signal at once, and one after each change, or after several.
+    /// There is a signal immediately, and one after each change or after several.
     public static let signalsComeForEachChange = feed("signals come for each change") { examination, engine in
         var cursor = try await engine.fetchCursor()
         let signals = Signals(engine.changeSignals())
-        _ = try await examination.soon("the signal at once", signals.next)
+        _ = try await examination.soon("the first signal", signals.next)
         for number in 0..<50 {
             let name = "\(number)"
             try await engine.write(bytes(name), key: examination.key(name))
             var found: [StorageChange] = []
-            // A signal can be about a change that was read before it came.
+            // A signal can announce a change that was read before it arrived.
             while found.isEmpty {
                 guard try await examination.soon("the signal after change \(number)", signals.next) == true,
                     let delta = try await examination.allChanges(of: engine, since: cursor, "after a signal")
@@ -131,9 +134,9 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// What one engine changes is told to who follows another that shares its items.
+    /// A follower of one engine receives the changes of another engine that shares its items.
     public static let changesOfOthersAreTold = Self(
-        "changes of others are told", requires: .shared
+        "changes of other engines are reported", requires: .shared
     ) { examination in
         try await examination.observing { one in
             try await examination.observing { other in
@@ -142,37 +145,37 @@ extension StorageEngineConformance.Check {
                     let name = "\(number)"
                     try await other.write(bytes(name), key: examination.key(name))
                     guard case .changes(let delta)?? = try await examination.soon("the news of another", feed.next)
-                    else { return examination.record("the news", expected: "changes", actual: "something else") }
+                    else { return examination.record("the event", expected: "changes", actual: "something else") }
                     examination.expectChanges(delta.changes, examination.written(name), "the changes of another")
                 }
             }
         }
     }
 
-    /// Who does not read keeps nobody from writing, and is told everything when he does.
-    public static let slowReadersHoldNobodyUp = feed("slow readers hold nobody up") { examination, engine in
+    /// A reader that doesn't read doesn't block writers, and receives everything when it reads.
+    public static let slowReadersHoldNobodyUp = feed("slow readers don't block writers") { examination, engine in
         let feed = Follower(engine.changes(since: try await engine.fetchCursor()))
         let names = (0..<500).map { "\($0)" }
-        let isWritten: Void? = try await examination.soon("writing beside a feed that nobody reads") {
+        let isWritten: Void? = try await examination.soon("writing while a feed is not read") {
             for name in names { try await engine.write(bytes(name), key: examination.key(name)) }
         }
         if isWritten == nil { return }
         var changes: [StorageChange] = []
         while changes.count < names.count {
-            guard case .changes(let delta)?? = try await examination.soon("what a slow reader is told", feed.next)
-            else { return examination.record("the news", expected: "changes", actual: "something else") }
+            guard case .changes(let delta)?? = try await examination.soon("the changes for a slow reader", feed.next)
+            else { return examination.record("the event", expected: "changes", actual: "something else") }
             changes += delta.changes
         }
-        examination.expectChanges(changes, names.flatMap { examination.written($0) }, "what a slow reader is told")
+        examination.expectChanges(changes, names.flatMap { examination.written($0) }, "the changes for a slow reader")
     }
 
-    /// A feed that waits for news ends with its task.
+    /// A feed that waits for changes ends when its task is cancelled.
     public static let cancelledFeedsEnd = feed("cancelled feeds end") { examination, engine in
         try await engine.write(bytes("a"), key: examination.key("a"))
         let cursor = try await engine.fetchCursor()
         for pause in 0..<30 {
             let waiting = Task { try await Follower(engine.changes(since: cursor)).next() }
-            // Cancelled before, while and after it begins to wait.
+            // Cancelled before, during and after the beginning of the wait.
             for _ in 0..<pause * 10 { await Task.yield() }
             waiting.cancel()
             let isOver: Void? = try await examination.soon("the end of a cancelled feed") {
@@ -185,7 +188,7 @@ extension StorageEngineConformance.Check {
     }
 }
 
-/// The results of a closure that runs for all elements at once, in the order of these.
+/// The results of a closure that runs concurrently for all elements, in their order.
 private func atOnce<Element: Sendable, Result: Sendable>(
     _ elements: [Element],
     _ body: @escaping @Sendable (Element) async throws -> Result
@@ -209,7 +212,7 @@ private final class Follower: @unchecked Sendable {
 
     @Sendable func next() async throws -> StorageUpdate? { try await iterator.next() }
 
-    /// The items of the snapshot, if there is one, and the changes up to one of a key.
+    /// The items of the snapshot, if there is one, and the changes up to the first one of a key.
     func story(until end: CacheKey) async throws -> (snapshot: [Item], changes: [StorageChange]) {
         var snapshot: [Item] = []
         var changes: [StorageChange] = []
@@ -217,7 +220,7 @@ private final class Follower: @unchecked Sendable {
             switch news {
             case .snapshot(let first):
                 snapshot = first.items
-                // Nothing comes any more to who begins that late.
+                // No changes follow a snapshot this late.
                 if snapshot.contains(where: { $0.key == end }) { return (snapshot, changes) }
             case .changes(let delta): changes += delta.changes
             }
@@ -226,17 +229,17 @@ private final class Follower: @unchecked Sendable {
     }
 }
 
-/// Keeps items by reading those that have changed.
+/// Maintains a copy of the items by reading those that have changed.
 private struct ItemReader {
     private(set) var changes: [StorageChange] = []
     private var known: [CacheKey: Data] = [:]
 
     var items: [Item] { known.map { ($0.key, $0.value) } }
 
-    /// Reads until a key has changed.
+    /// Reads until a key changes.
     ///
-    /// - Parameter onReading: Is told of each reading, unless there was nothing new.
-    /// - Returns: What was known after each reading.
+    /// - Parameter onReading: Called after each read that returned changes.
+    /// - Returns: The known state after each read.
     static func moments(
         of engine: any ObservableStorageEngine,
         since start: StorageCursor,
@@ -249,7 +252,7 @@ private struct ItemReader {
             try Task.checkCancellation()
             let news = try await engine.fetchChangedItems(since: cursor, excluding: nil)
             if news?.changes.isEmpty == false || news == nil { onReading() }
-            // An engine that can't read while others write is asked again.
+            // Retry on an engine that can't read while others write.
             guard let news, !news.changes.isEmpty else {
                 await Task.yield()
                 continue
@@ -275,7 +278,7 @@ private final class Signals: @unchecked Sendable {
     @Sendable func next() async -> Bool { await iterator.next() != nil }
 }
 
-/// Changes items of its own at random, and knows which changes that makes.
+/// Changes its own items at random, and records the expected changes.
 private struct RandomWriter {
     let number: Int
     private let keys: [CacheKey]
@@ -292,7 +295,7 @@ private struct RandomWriter {
     /// Whether an item is this writer's.
     func owns(_ key: CacheKey) -> Bool { place(of: key) != nil }
 
-    /// Those of some items that are this writer's, in the order of its keys.
+    /// The items among some that belong to this writer, in the order of its keys.
     func own(_ items: [Item]) -> [Item] {
         items.compactMap { item in place(of: item.key).map { ($0, item) } }.sorted { $0.0 < $1.0 }.map(\.1)
     }
@@ -301,7 +304,7 @@ private struct RandomWriter {
         keys.firstIndex { $0.rawValue.utf8.elementsEqual(key.rawValue.utf8) }
     }
 
-    /// The items after the first so many steps, in the order of the keys.
+    /// The items after a number of steps, in the order of the keys.
     func items(after count: Int) -> [Item] {
         var items: [CacheKey: Data] = [:]
         for (change, data) in steps.prefix(count) { items[change.key] = change.kind == .written ? data : nil }
@@ -318,7 +321,8 @@ private struct RandomWriter {
         }
     }
 
-    /// The next operation of a batch, `nil` if it would write anew what the batch writes already: that may be one change.
+    /// The next operation of a batch, or `nil` if the batch already writes its key: engines may merge the two into one
+    /// change.
     private mutating func operation(_ written: inout Set<CacheKey>) -> StorageOperation? {
         let key = keys[Int.random(in: keys.indices, using: &generator)]
         if Int.random(in: 0..<3, using: &generator) > 0 {

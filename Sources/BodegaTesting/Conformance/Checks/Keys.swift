@@ -17,15 +17,16 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, expected, "with keys of all kinds")
     }
 
-    /// Keys that differ in their kind only, or whose value is another's raw value, name different items, in whatever
-    /// order these are written, overwritten and removed.
+    /// Keys that differ only in kind, or whose value is another's raw value, name different items, in any order of
+    /// writes, overwrites and removals.
     public static let kindsLiveBesideEachOther = Self(
         "keys of different kinds name different items",
         requires: .exactKeys
     ) { examination, engine in
         let alike = KeyExamples.alike
         for (round, written) in permutations(alike).enumerated() {
-            // Two keys that an engine confuses meet in each order of writing with each order of removing.
+            // Each order of writing is combined with each order of removing, so that any two keys that an engine
+            // confuses meet.
             for removed in [written, written.reversed(), written.suffix(2) + written.prefix(written.count - 2)] {
                 var expected = written.map { (key: $0, data: bytes("\($0), round \(round)")) }
                 try await engine.apply(expected.map { .write(key: $0.key, data: $0.data) })
@@ -41,7 +42,7 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// Keys that differ only in case, in Unicode normalisation, or in a blank name different items.
+    /// Keys that differ only in case, Unicode normalization or a space name different items.
     public static let similarKeysDiffer = Self(
         "similar keys name different items",
         requires: .exactKeys
@@ -75,7 +76,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, [], "after removing all extreme keys")
     }
 
-    /// Names that differ in any byte are different collections, which hold nothing of one another.
+    /// Names that differ in any byte are different collections, which share no items.
     public static let collectionsDiffer = Self(
         "different names are different collections",
         collections: true
@@ -89,7 +90,7 @@ extension StorageEngineConformance.Check {
                 try await collection.write(bytes(name), key: key)
                 opened.append((name, collection))
             } catch let error as StorageError where error.code == .invalidArgument {
-                // A name that can't be used can't be mixed up.
+                // A name that can't be used can't be confused with another.
             } catch {
                 examination.record("the collection \(described(text: name))", expected: "no error", actual: "\(error)")
             }
@@ -100,12 +101,12 @@ extension StorageEngineConformance.Check {
                 examination.expectItems(try await collection.fetchAll(), [(key, bytes(name))], subject)
             }
         }
-        try await examination.expectState(of: engine, [], "beside other collections")
+        try await examination.expectState(of: engine, [], "next to other collections")
     }
 }
 
 extension Examination {
-    /// Compares the items, and that none of the other keys finds anything.
+    /// Compares the items, and checks that the other keys have none.
     fileprivate func expectAll(
         of engine: any StorageEngine,
         _ expected: [Item],
@@ -120,7 +121,6 @@ extension Examination {
     }
 }
 
-/// All orders of some elements.
 private func permutations<Element>(_ elements: [Element]) -> [[Element]] {
     guard elements.count > 1 else { return [elements] }
     return elements.indices.flatMap { index in

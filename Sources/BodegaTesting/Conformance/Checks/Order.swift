@@ -8,7 +8,7 @@ extension StorageEngineConformance.Check {
         duplicateKeysAreAnsweredTwice,
     ]
 
-    /// Items come in the order in which they were written, not in that of their keys.
+    /// Items come in the order in which they were written, not in the order of their keys.
     public static let itemsComeInInsertionOrder = Self(
         "items come in insertion order",
         requires: .ordered
@@ -20,7 +20,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, expected, "after writing out of alphabetical order")
     }
 
-    /// An item that is overwritten, alone or in a batch, keeps its place.
+    /// An item that is overwritten, alone or in a batch, keeps its position.
     public static let overwritingKeepsThePlace = Self(
         "overwriting keeps the place",
         requires: .ordered
@@ -52,13 +52,13 @@ extension StorageEngineConformance.Check {
             .remove(key: examination.key("b")), .write(key: examination.key("b"), data: bytes("b")),
         ])
         try await examination.expectState(of: engine, examination.items("c", "a", "b"), "after one batch")
-        // The last item is the one whose place an engine might hand out again.
+        // The last item is the one whose position an engine might reuse.
         try await engine.remove(key: examination.key("b"))
         try await engine.write(examination.items("d", "b"))
         try await examination.expectState(of: engine, examination.items("c", "a", "d", "b"), "after removing the last")
     }
 
-    /// Forms that take keys answer in the order of the keys and skip absent items.
+    /// Methods that take keys return items in the order of the keys and skip absent ones.
     public static let readingFollowsTheKeys = Self(
         "reading follows the keys and skips absent ones",
         requires: .ordered
@@ -69,7 +69,7 @@ extension StorageEngineConformance.Check {
             of: engine, keys: keys, examination.items("d", "a", "c"), "with keys in another order")
     }
 
-    /// A key that is asked for twice is answered twice.
+    /// A key that is requested twice is returned twice.
     public static let duplicateKeysAreAnsweredTwice = Self("duplicate keys are answered twice") { examination, engine in
         try await engine.write(examination.items("a", "b"))
         let keys = ["b", "a", "b", "b", "absent", "absent"].map { examination.key($0) }

@@ -7,12 +7,12 @@ extension StorageEngineConformance.Check {
         aFreshEngineIsEmpty, absentItemsAreAbsent, readingFormsAgree, emptyListsDoNothing, failureIsNotAbsence,
     ]
 
-    /// A fresh engine has no items, in any form of asking.
+    /// A fresh engine has no items, whatever method reads them.
     public static let aFreshEngineIsEmpty = Self("a fresh engine is empty") { examination, engine in
         try await examination.expectState(of: engine, [], "of a fresh engine")
     }
 
-    /// Asking for absent items is no failure: they are `nil` or missing, and have no dates.
+    /// Reading absent items is no failure: the result is `nil` or omits them, and they have no dates.
     public static let absentItemsAreAbsent = Self("absent items are absent, not failures") { examination, engine in
         try await engine.write(examination.items("there"))
         let absent = [examination.key("absent"), CacheKey(verbatim: "absent"), CacheKey("")]
@@ -21,7 +21,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectItems(of: engine, keys: absent, [], "of absent items")
     }
 
-    /// The lenient and the throwing forms give the same answers, whether they take one key, several or none.
+    /// The lenient and the throwing methods return the same results, whether they take one key, several or none.
     public static let readingFormsAgree = Self("all forms of reading agree") { examination, engine in
         let expected = examination.items("one", "two", "three") + [(examination.key("empty"), Data())]
         for (key, data) in expected { try await engine.write(data, key: key) }
@@ -33,7 +33,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectItem(of: engine, examination.key("one"), nil, "after its removal")
     }
 
-    /// Empty lists are fine in all calls and change nothing.
+    /// All calls accept empty lists, which change nothing.
     public static let emptyListsDoNothing = Self("empty lists do nothing") { examination, engine in
         for expected in [[], examination.items("a", "b")] {
             try await engine.write(expected)
@@ -45,7 +45,7 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// When the items can't be read, the throwing forms throw, and the lenient forms return nothing.
+    /// When the items can't be read, the throwing methods throw, and the lenient ones return nothing.
     public static let failureIsNotAbsence = Self(
         "a failure to read is not absence",
         brokenStorage: true
@@ -65,7 +65,7 @@ extension StorageEngineConformance.Check {
 }
 
 extension Examination {
-    /// Expects a read of damaged storage to throw.
+    /// Checks that a read of damaged storage throws.
     fileprivate func expectFailure(_ call: String, _ work: () async throws -> Any?) async {
         do {
             let result = try await work()

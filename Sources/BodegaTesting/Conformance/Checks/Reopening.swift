@@ -5,7 +5,7 @@ extension StorageEngineConformance.Check {
 
     static let reopening = [itemsSurviveReopening, keysSurviveReopening, datesSurviveReopening, orderSurvivesReopening]
 
-    /// Items, overwritten and removed ones too, are as they were when the engine is opened again.
+    /// Items, including overwritten and removed ones, are unchanged when the engine is opened again.
     public static let itemsSurviveReopening = Self(
         "items survive reopening",
         requires: .persistent,
@@ -32,12 +32,12 @@ extension StorageEngineConformance.Check {
         }
     )
 
-    /// Keys of all kinds, extreme ones too, come back equal when the engine is opened again.
+    /// Keys of all kinds, including extreme ones, come back equal when the engine is opened again.
     public static let keysSurviveReopening = Self(
         "keys survive reopening",
         requires: [.persistent, .exactKeys],
         sessions: { examination in
-            // A set, as some keys are examples of several things.
+            // A set, because some keys are in several lists of examples.
             var seen: Set<CacheKey> = []
             let extreme = KeyExamples.extreme(with: examination.configuration.keyTexts)
             let keys = (KeyExamples.kinds + KeyExamples.alike + KeyExamples.similar + extreme)
@@ -54,13 +54,14 @@ extension StorageEngineConformance.Check {
         }
     )
 
-    /// Dates are the same, to the millisecond, when the engine is opened again, and go on surviving overwriting.
+    /// Dates are the same, to the millisecond, when the engine is opened again. Creation dates still survive
+    /// overwriting then.
     public static let datesSurviveReopening = Self(
         "dates survive reopening to the millisecond",
         requires: [.persistent, .injectedClock],
         sessions: { examination in
             let start = examination.clock.current
-            // Each millisecond of a second, as some are not what a floating-point number of seconds can hold.
+            // Each millisecond of a second, because a floating-point number of seconds can't represent some of them.
             let milliseconds = Array(stride(from: 0, to: 1_000, by: 37))
             try await examination.session { engine in
                 for millisecond in milliseconds {
@@ -81,7 +82,7 @@ extension StorageEngineConformance.Check {
         }
     )
 
-    /// The order of the items is the same when the engine is opened again, and new ones come after them.
+    /// The order of the items is the same when the engine is opened again, and new items come last.
     public static let orderSurvivesReopening = Self(
         "order survives reopening",
         requires: [.persistent, .ordered],

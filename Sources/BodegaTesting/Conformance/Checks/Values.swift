@@ -5,7 +5,7 @@ extension StorageEngineConformance.Check {
 
     static let values = [valuesOfAllSizesComeBack, allBytesComeBack]
 
-    /// Values of all sizes come back as they were, from none up to the largest that the configuration names, 64 MiB by
+    /// Values of all sizes come back unchanged, from empty ones up to the largest size of the configuration, 64 MiB by
     /// default.
     public static let valuesOfAllSizesComeBack = Self("values of all sizes come back") { examination, engine in
         let largest = examination.configuration.largestValue
@@ -21,7 +21,7 @@ extension StorageEngineConformance.Check {
             of: engine, [(examination.key("sized"), bytes("small again"))], "after shrinking")
     }
 
-    /// All byte values come back, also from a slice of other data, whose indices don't start at zero.
+    /// All byte values come back, including from a slice of other data, whose indices don't start at zero.
     public static let allBytesComeBack = Self("all bytes come back") { examination, engine in
         let all = Data((0...255).map { UInt8($0) })
         let slice = Data([1, 2, 3]) + all
@@ -36,7 +36,7 @@ extension StorageEngineConformance.Check {
     }
 }
 
-/// Bytes without a period that a page or block size could hide in.
+/// Bytes without a period, which could hide errors of a page or block size.
 func patterned(_ count: Int, seed: UInt64) -> Data {
     var generator = SeededGenerator(seed: seed)
     var words = [UInt64](repeating: 0, count: (count + 7) / 8)

@@ -8,7 +8,8 @@ extension StorageEngineConformance.Check {
         removingAllLeavesNothing,
     ]
 
-    /// Overwriting an item replaces its data, whether the new data are longer or shorter, and leaves other items alone.
+    /// Overwriting an item replaces its data, whether the new data are longer or shorter, and doesn't change other
+    /// items.
     public static let overwritingReplaces = Self("overwriting replaces an item") { examination, engine in
         try await engine.write(examination.items("other", "item"))
         for data in [bytes("a much longer value than before"), bytes("short"), Data(), bytes("again")] {
@@ -18,7 +19,7 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// Of two items with one key in one call, the later wins, at the place of the first.
+    /// Of two items with the same key in one call, the later one wins, at the position of the first.
     public static let theLastDuplicateWins = Self("the last of duplicate keys in one call wins") {
         examination, engine in
         let duplicates: [Item] = [
@@ -40,7 +41,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, expected, "after apply(_:) with duplicate keys")
     }
 
-    /// A removal removes the items of its keys and no others.
+    /// A removal removes only the items of its keys.
     public static let removalsRemoveTheirKeysOnly = Self("removals remove their keys only") { examination, engine in
         try await engine.write(examination.items("a", "b", "c", "d", "e"))
         try await engine.remove(key: examination.key("b"))
@@ -49,7 +50,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, examination.items("c", "d"), "after remove(keys:)")
     }
 
-    /// Removing what isn't there is no error, alone or among keys that are.
+    /// Removing absent items is no error, alone or together with present ones.
     public static let removingAbsentItemsIsFine = Self("removing absent items is fine") { examination, engine in
         try await engine.remove(key: examination.key("absent"))
         try await engine.remove(keys: [examination.key("absent"), examination.key("also absent")])
@@ -64,7 +65,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, examination.items("a"), "after remove(keys:) with an absent item")
     }
 
-    /// Removing all items leaves none, and the engine goes on working.
+    /// Removing all items leaves none, and the engine still works.
     public static let removingAllLeavesNothing = Self("removing all items leaves nothing") { examination, engine in
         try await engine.write(examination.items("a", "b", "c"))
         try await engine.removeAllData()

@@ -32,11 +32,11 @@ extension OutputBuffer {
 
     /// Appends bytes as a JSON string in Base64, with padding.
     mutating func append(base64 bytes: UnsafeRawBufferPointer) {
-        // Traps on overflow, as any memory for such a size is out of reach.
+        // Traps on overflow: no such amount of memory exists.
         let length = (bytes.count + 2) / 3 * 4 + 2
         reserve(length)
-        // In bounds: each group of up to three bytes becomes four digits, which the length counts, and so it does the
-        // two quotation marks; six bits are below 64. Bytes are read with checked subscripts.
+        // In bounds: the length counts four digits for each group of up to three bytes, and the two quotation marks.
+        // Six bits are below 64. Bytes are read with checked subscripts.
         var place = end
         place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
         place += 1

@@ -1,8 +1,8 @@
 extension OutputBuffer {
-    /// Appends a number, which must be finite, so that it reads back as exactly the same; a negative zero as `-0`.
+    /// Appends a finite number so that parsing yields exactly the same value. A negative zero is `-0`.
     mutating func append(_ value: Double) {
         let magnitude = value.magnitude
-        // 2^53: all integers below it are exact, and so is their way through Int64.
+        // 2^53: all integers below it are exact, and so is their conversion to Int64.
         guard magnitude < 0x1p53 else { return append(descriptionOf: value) }
         let whole = Int64(magnitude)
         if Double(whole) == magnitude {
@@ -21,7 +21,7 @@ extension OutputBuffer {
         }
     }
 
-    /// Appends a number, which must be finite, so that it reads back as exactly the same; a negative zero as `-0`.
+    /// Appends a finite number so that parsing yields exactly the same value. A negative zero is `-0`.
     mutating func append(_ value: Float) {
         // 2^24: all integers below it are exact.
         if value.magnitude < 0x1p24, value.rounded(.towardZero) == value {
@@ -32,10 +32,10 @@ extension OutputBuffer {
         }
     }
 
-    /// The number in thousandths, if that is the way to find its shortest spelling.
+    /// The number in thousandths, if that yields its shortest spelling.
     ///
-    /// Below 2^51 / 10^7 the decimals that ``scaled(_:by:)`` finds by 10^7 are the shortest ones, too, so there is nothing
-    /// to be gained. Above, seven decimals are more than the number's precision, and may not end in zeros any more.
+    /// Below 2^51 / 10^7, ``scaled(_:by:)`` with 10^7 also finds the shortest decimals, so this shortcut saves nothing.
+    /// Above, seven decimals exceed the number's precision and need not end in zeros.
     @inline(__always)
     private func thousandths(_ magnitude: Double) -> Int64? {
         magnitude < 0x1p51 / 1e7 ? nil : scaled(magnitude, by: 1e3)
@@ -47,12 +47,12 @@ extension OutputBuffer {
         if value.sign == .minus { append(UInt8(ascii: "-")) }
     }
 
-    /// Shifts the decimal point of a number that has few decimals, so that it becomes an integer.
+    /// Scales a number with few decimals to an integer.
     ///
-    /// Where the integer divided by the scale gives the number itself, the quotient's decimal spelling reads back as that
-    /// number: both operands are exact, as they are integers up to 2^53, so the division, which is rounded correctly,
-    /// gives the double next to the decimal number, and so does a reader that rounds correctly. This is the fast path of
-    /// W. D. Clinger, "How to Read Floating Point Numbers Accurately" (1990), the other way round.
+    /// If the integer divided by the scale equals the number, the quotient's decimal spelling parses as that number.
+    /// Both operands are integers up to 2^53 and therefore exact, so the correctly rounded division yields the double
+    /// nearest to the decimal number, as does a parser that rounds correctly. This is the inverse of the fast path in
+    /// W. D. Clinger, "How to Read Floating Point Numbers Accurately" (1990).
     ///
     /// - Parameters:
     ///   - magnitude: A positive number that is not an integer.
@@ -66,7 +66,7 @@ extension OutputBuffer {
         return Double(integer) / scale == magnitude ? integer : nil
     }
 
-    /// Appends the shortest decimal number that reads back as the same, as the standard library finds it.
+    /// Appends the standard library's description: the shortest decimal number that parses as the same value.
     private mutating func append(descriptionOf value: some TextOutputStreamable & BinaryFloatingPoint) {
         withUnsafeMutablePointer(to: &self) { output in
             var stream = NumberStream(output: output)
@@ -75,7 +75,7 @@ extension OutputBuffer {
     }
 }
 
-/// Takes the text of a number into an output buffer.
+/// A text stream that appends the text of a number to an output buffer.
 private struct NumberStream: TextOutputStream {
     /// The buffer, which outlives the stream.
     let output: UnsafeMutablePointer<OutputBuffer>
@@ -85,8 +85,8 @@ private struct NumberStream: TextOutputStream {
         text.withUTF8 { output.pointee.append(contentsOf: UnsafeRawBufferPointer($0)) }
     }
 
-    /// What the standard library calls for text that is ASCII. It saves a string that would need memory of its own; a
-    /// standard library that does not call it calls `write(_:)` instead.
+    /// The standard library calls this for ASCII text, which avoids allocating a string. A standard library without
+    /// this call uses `write(_:)`.
     mutating func _writeASCII(_ text: UnsafeBufferPointer<UInt8>) {
         output.pointee.append(contentsOf: UnsafeRawBufferPointer(text))
     }

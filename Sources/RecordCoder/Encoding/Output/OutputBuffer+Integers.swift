@@ -15,7 +15,7 @@ extension OutputBuffer {
     /// Appends an integer in decimal.
     mutating func append(_ value: UInt64) {
         reserve(24)
-        // In bounds: 24 bytes are reserved, and there are at most 20 digits: up to four, and twice eight.
+        // In bounds: 24 bytes are reserved for at most 20 digits: up to four, then twice eight.
         if value < 1_0000_0000 {
             appendLeading(UInt32(truncatingIfNeeded: value))
         } else if value < 1_0000_0000_0000_0000 {
@@ -35,7 +35,7 @@ extension OutputBuffer {
         text.withUTF8 { append(contentsOf: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Appends a number below 10^8 without zeros in front; eight bytes are reserved for it.
+    /// Appends a number below 10^8 without leading zeros; eight bytes are reserved for it.
     @inline(__always)
     private mutating func appendLeading(_ value: UInt32) {
         if value < 1_0000 {
@@ -46,7 +46,7 @@ extension OutputBuffer {
         }
     }
 
-    /// Appends a number below 10^4 without zeros in front; four bytes are reserved for it.
+    /// Appends a number below 10^4 without leading zeros; four bytes are reserved for it.
     @inline(__always)
     private mutating func appendUpToFour(_ value: UInt32) {
         // In bounds: four bytes are reserved.
@@ -59,7 +59,7 @@ extension OutputBuffer {
         }
     }
 
-    /// Appends a number below 100 without zeros in front; two bytes are reserved for it.
+    /// Appends a number below 100 without leading zeros; two bytes are reserved for it.
     @inline(__always)
     private mutating func appendUpToTwo(_ value: UInt32) {
         // In bounds: two bytes are reserved.
@@ -72,14 +72,14 @@ extension OutputBuffer {
         }
     }
 
-    /// Appends a number below 10^8 with zeros in front, eight digits; they are reserved.
+    /// Appends a number below 10^8 as eight digits with leading zeros; they are reserved.
     @inline(__always)
     private mutating func appendEight(_ value: UInt32) {
         appendFour(value / 1_0000)
         appendFour(value % 1_0000)
     }
 
-    /// Appends a number below 10^4 with zeros in front, four digits; they are reserved.
+    /// Appends a number below 10^4 as four digits with leading zeros; they are reserved.
     @inline(__always)
     private mutating func appendFour(_ value: UInt32) {
         // In bounds: four bytes are reserved.
@@ -96,7 +96,7 @@ extension OutputBuffer {
         place.storeBytes(of: UnsafeRawPointer(pair).loadUnaligned(as: UInt16.self), as: UInt16.self)
     }
 
-    /// Appends a decimal point and three decimals without the zeros at the end, at least one of which isn't zero.
+    /// Appends a decimal point and three decimals without trailing zeros. At least one decimal isn't zero.
     ///
     /// - Parameter thousandths: A number from 1 to 999.
     @inline(__always)
@@ -107,7 +107,7 @@ extension OutputBuffer {
         endFraction(at: point)
     }
 
-    /// Appends a decimal point and seven decimals without the zeros at the end, at least one of which isn't zero.
+    /// Appends a decimal point and seven decimals without trailing zeros. At least one decimal isn't zero.
     ///
     /// - Parameter tenMillionths: A number from 1 to 9,999,999.
     @inline(__always)
@@ -118,12 +118,12 @@ extension OutputBuffer {
         endFraction(at: point)
     }
 
-    /// Makes a decimal point of the zero in front of decimals, and drops the zeros behind them.
+    /// Replaces the zero before the decimals with a decimal point, and drops trailing zeros.
     @inline(__always)
     private mutating func endFraction(at point: UnsafeMutableRawPointer) {
         // In bounds: the zero was just written there.
         point.storeBytes(of: UInt8(ascii: "."), as: UInt8.self)
-        // Ends behind the point, as one of the decimals isn't zero.
+        // The loop ends after the point, because one of the decimals isn't zero.
         while last == UInt8(ascii: "0") { advance(by: -1) }
     }
 }

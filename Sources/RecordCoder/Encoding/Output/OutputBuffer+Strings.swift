@@ -1,15 +1,15 @@
 extension OutputBuffer {
     /// Appends a JSON string: the text in quotation marks.
     ///
-    /// Only what JSON demands is escaped: quotation marks, backslashes and control characters. Slashes and characters
-    /// beyond ASCII stay as they are.
+    /// Only quotation marks, backslashes and control characters are escaped, as JSON requires. Slashes and non-ASCII
+    /// characters are not.
     @inline(__always)
     mutating func append(_ text: String) {
         let written: Void? = text.utf8.withContiguousStorageIfAvailable { append(quoting: $0) }
         if written == nil { append(copyOf: text) }
     }
 
-    /// Appends a string that has no UTF-8 of its own, such as one that another language's runtime keeps.
+    /// Appends a string without contiguous UTF-8, such as one bridged from another runtime.
     @inline(never)
     private mutating func append(copyOf text: String) {
         var copy = text
@@ -18,7 +18,7 @@ extension OutputBuffer {
 
     /// Appends UTF-8 in quotation marks.
     mutating func append(quoting utf8: UnsafeBufferPointer<UInt8>) {
-        // Two for the quotation marks. What escaping adds is reserved where it is added.
+        // Two bytes for the quotation marks. Bytes that escaping adds are reserved where they are added.
         reserve(utf8.count + 2)
         // In bounds: utf8.count + 2 bytes are reserved.
         end.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
@@ -31,7 +31,7 @@ extension OutputBuffer {
         advance(by: 1)
     }
 
-    /// Appends UTF-8, escaped where it has to be, and leaves one byte more reserved.
+    /// Appends UTF-8, escaped where necessary, and leaves one more byte reserved.
     ///
     /// - Parameter text: `count` readable bytes, at least one. `count + 1` bytes are reserved.
     @inline(__always)
@@ -40,7 +40,7 @@ extension OutputBuffer {
         while true {
             // Here index < length, and at least length - index + 1 bytes are reserved.
             let rest = length &- index
-            // In bounds: the eight bytes, or all of fewer, are within the text.
+            // In bounds: the bytes read, eight or all of the rest, are within the text.
             let word = rest >= 8 ? ByteWord(at: text + index) : ByteWord(upToSevenAt: text + index, count: rest)
             // In bounds: at least one byte is reserved, and the slack holds the other seven.
             end.storeBytes(of: word.bits.littleEndian, as: UInt64.self)
@@ -50,7 +50,7 @@ extension OutputBuffer {
                 index &+= step
                 advance(by: step)
             } else {
-                // Less than `rest`, as the bytes that fill up a short word need no escape.
+                // Less than `rest`, because the padding of a short word needs no escape.
                 let step = mask.firstMarkedByte
                 index &+= step
                 advance(by: step)
@@ -63,7 +63,7 @@ extension OutputBuffer {
         }
     }
 
-    /// Appends the escape sequence of a byte: two bytes where JSON has a short one, else six.
+    /// Appends the escape sequence of a byte: two bytes if JSON has a short form, otherwise six.
     private mutating func appendEscape(of byte: UInt8) {
         reserve(6)
         let letter: UInt8
@@ -92,10 +92,10 @@ extension OutputBuffer {
 }
 
 extension ByteWord {
-    /// Reads one to seven bytes, no byte more, and fills up with spaces.
+    /// Reads exactly one to seven bytes, and pads them with spaces.
     @inline(__always)
     fileprivate init(upToSevenAt address: UnsafeRawPointer, count: Int) {
-        // Two reads that overlap cover the bytes; both lie within them, as each is at most `count` bytes long.
+        // In bounds: two overlapping reads cover the bytes, each at most `count` bytes long.
         let shift = UInt64(truncatingIfNeeded: count &<< 3)
         let bytes: UInt64
         if count >= 4 {

@@ -1,43 +1,43 @@
-/// The bytes of the record that is being written: raw memory that grows by doubling.
+/// The bytes of the record being written: raw memory that grows by doubling.
 ///
-/// Behind `capacity` lie ``slack`` bytes more. After `reserve(n)` the bytes from `count` up to `count + n + slack` are
-/// writable, so that copying in words of eight bytes may write past the end of what it copies. Whoever writes says in a
-/// comment why it stays within that.
+/// The memory has ``slack`` bytes more than `capacity`. After `reserve(n)` the bytes from `count` up to `count + n +
+/// slack` are writable, so code that copies words of eight bytes may write past the end of its data. A comment at each
+/// write explains why it stays in bounds.
 struct OutputBuffer {
-    /// How many bytes behind `capacity` may be written, too.
+    /// The number of writable bytes after `capacity`.
     static let slack = 64
 
-    /// The first byte. It is valid up to `capacity + slack` bytes.
+    /// The address of the first of `capacity + slack` bytes.
     private(set) var base: UnsafeMutableRawPointer
-    /// How many bytes are written; never more than `capacity`.
+    /// The number of written bytes, at most `capacity`.
     private(set) var count = 0
-    /// How many bytes may be written before the buffer has to grow.
+    /// The number of bytes that fit before the buffer has to grow.
     private(set) var capacity: Int
 
-    /// Allocates an empty buffer, which its owner has to deallocate.
+    /// Allocates an empty buffer. The owner must deallocate it.
     init(capacity: Int) {
         self.capacity = capacity
         base = .allocate(byteCount: capacity + Self.slack, alignment: 16)
     }
 
-    /// Frees the memory; the buffer must not be used afterwards.
+    /// Frees the memory. The buffer must not be used afterwards.
     func deallocate() {
         base.deallocate()
     }
 
-    /// Forgets what is written and keeps the memory.
+    /// Removes all bytes and keeps the memory.
     mutating func removeAll() {
         count = 0
     }
 
-    /// The byte written last. There must be one.
+    /// The last byte. The buffer must not be empty.
     @inline(__always)
     var last: UInt8 {
-        // In bounds, as the caller knows that count > 0, and as count <= capacity.
+        // In bounds: the caller ensures that count > 0, and count <= capacity.
         base.load(fromByteOffset: count &- 1, as: UInt8.self)
     }
 
-    /// Makes room for a number of bytes, and the slack behind them.
+    /// Makes room for a number of bytes and the slack after them.
     @inline(__always)
     mutating func reserve(_ extra: Int) {
         if extra > capacity &- count { grow(by: extra) }
@@ -47,13 +47,12 @@ struct OutputBuffer {
     @inline(__always)
     var end: UnsafeMutableRawPointer { base + count }
 
-    /// Counts bytes as written that the caller stored at `end`, after it had reserved them.
+    /// Advances `end` past bytes that the caller has reserved and stored there.
     @inline(__always)
     mutating func advance(by written: Int) {
         count &+= written
     }
 
-    /// Appends one byte.
     @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1)
@@ -62,7 +61,7 @@ struct OutputBuffer {
         advance(by: 1)
     }
 
-    /// Appends up to four bytes, which lie in a word with the first one lowest.
+    /// Appends up to four bytes of a word, the lowest one first.
     @inline(__always)
     mutating func append(word: UInt32, count length: Int) {
         reserve(4)
@@ -71,12 +70,10 @@ struct OutputBuffer {
         advance(by: length)
     }
 
-    /// Appends `null`.
     mutating func appendNull() {
         append(word: 0x6C6C_756E, count: 4)
     }
 
-    /// Appends `true` or `false`.
     mutating func append(_ value: Bool) {
         if value {
             append(word: 0x6575_7274, count: 4)
@@ -95,10 +92,10 @@ struct OutputBuffer {
         advance(by: bytes.count)
     }
 
-    /// Moves to memory of at least twice the size.
+    /// Grows to at least twice the capacity.
     @inline(never)
     private mutating func grow(by extra: Int) {
-        // Traps on overflow, as any memory for such a size is out of reach.
+        // Traps on overflow: no such amount of memory exists.
         let larger = max(capacity * 2, count + extra)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: larger + Self.slack, alignment: 16)
         // In bounds: count <= capacity < larger.

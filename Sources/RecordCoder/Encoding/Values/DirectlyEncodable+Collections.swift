@@ -1,6 +1,6 @@
 extension Optional: DirectlyEncodable where Wrapped: Encodable {
     static func write(_ address: UnsafeRawPointer, to state: EncodingState, depth: Int) throws {
-        // A value of this type is there, as the protocol says; so in all implementations.
+        // The protocol guarantees an initialized value of this type, here and in all implementations below.
         switch address.assumingMemoryBound(to: Self.self).pointee {
         case .none: state.storage.pointee.output.appendNull()
         case .some(let wrapped): try state.write(wrapped, depth: depth)
@@ -17,7 +17,7 @@ extension Array: DirectlyEncodable where Element: Encodable {
         try address.assumingMemoryBound(to: Self.self).pointee.withUnsafeBufferPointer { elements in
             guard let first = elements.baseAddress else { return }
             for index in 0..<elements.count {
-                // An element can write to any container that is within its reach, and so end this frame.
+                // An element may write to an outer container and thereby end this frame.
                 guard storage.pointee.beginElement(depth: depth, start: start) else { return }
                 // In bounds: index < elements.count.
                 try state.write(first + index, direct: direct, depth: depth + 1)
@@ -28,12 +28,12 @@ extension Array: DirectlyEncodable where Element: Encodable {
 }
 
 extension Dictionary: DirectlyEncodable where Key: Encodable, Value: Encodable {
-    /// Writes a dictionary whose keys are strings as an object; any other one encodes itself.
+    /// Writes a dictionary with string keys as an object. Any other dictionary encodes itself.
     static func write(_ address: UnsafeRawPointer, to state: EncodingState, depth: Int) throws {
         guard Key.self == String.self else {
             return try state.writeByItself(address.assumingMemoryBound(to: Self.self).pointee, depth: depth)
         }
-        // Key is String, so this is the same type.
+        // Key is String, so both are the same type.
         try writeEntries(of: address.assumingMemoryBound(to: [String: Value].self).pointee, to: state, depth: depth)
     }
 
@@ -43,7 +43,7 @@ extension Dictionary: DirectlyEncodable where Key: Encodable, Value: Encodable {
         guard storage.pointee.beginFrame(.object, depth: depth, isDirect: true) else { return }
         let direct = state.direct(Value.self)
         for (key, value) in entries {
-            // A value can write to any container that is within its reach, and so end this frame.
+            // A value may write to an outer container and thereby end this frame.
             guard storage.pointee.select(depth: depth, start: start) else { return }
             storage.pointee.writeDictionaryKey(key, depth: depth)
             try withUnsafePointer(to: value) { try state.write($0, direct: direct, depth: depth + 1) }
@@ -53,7 +53,7 @@ extension Dictionary: DirectlyEncodable where Key: Encodable, Value: Encodable {
 }
 
 extension EncodingStorage {
-    /// Ends an array or dictionary that was written directly.
+    /// Ends an array or dictionary that is written directly.
     fileprivate mutating func endCollection(depth: Int, start: Int) {
         if select(depth: depth, start: start) { endFrame() }
     }

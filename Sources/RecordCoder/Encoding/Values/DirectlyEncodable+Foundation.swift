@@ -2,7 +2,7 @@ import Foundation
 
 extension Date: DirectlyEncodable {
     static func write(_ address: UnsafeRawPointer, to state: EncodingState, depth: Int) throws {
-        // A value of this type is there, as the protocol says; so in all implementations.
+        // The protocol guarantees an initialized value of this type, here and in all implementations below.
         let date = address.assumingMemoryBound(to: Self.self).pointee
         try state.write(date.timeIntervalSinceReferenceDate, depth: depth)
     }
@@ -31,7 +31,7 @@ extension Data: DirectlyEncodable {
 extension Decimal: DirectlyEncodable {
     static func write(_ address: UnsafeRawPointer, to state: EncodingState, depth: Int) {
         let value = address.assumingMemoryBound(to: Self.self).pointee
-        // What Foundation makes of something that is no number is for Foundation to say.
+        // Foundation decides how to encode NaN.
         guard !value.isNaN else { return state.storage.pointee.giveUp() }
         var text = value.description
         text.withUTF8 { state.storage.pointee.output.append(contentsOf: UnsafeRawBufferPointer($0)) }

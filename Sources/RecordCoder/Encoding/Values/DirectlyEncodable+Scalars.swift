@@ -1,6 +1,6 @@
 extension String: DirectlyEncodable {
     static func write(_ address: UnsafeRawPointer, to state: EncodingState, depth: Int) {
-        // A value of this type is there, as the protocol says; so in all implementations.
+        // The protocol guarantees an initialized value of this type, here and in all implementations below.
         state.storage.pointee.output.append(address.assumingMemoryBound(to: Self.self).pointee)
     }
 }
@@ -25,7 +25,7 @@ extension DirectlyEncodable where Self: FixedWidthInteger & UnsignedInteger {
     }
 }
 
-// Only integers of up to 64 bits: the defaults above would cut off larger ones.
+// Only integers of up to 64 bits: the default implementations above would truncate larger ones.
 extension Int: DirectlyEncodable {}
 extension Int8: DirectlyEncodable {}
 extension Int16: DirectlyEncodable {}
@@ -46,30 +46,5 @@ extension Double: DirectlyEncodable {
 extension Float: DirectlyEncodable {
     static func write(_ address: UnsafeRawPointer, to state: EncodingState, depth: Int) throws {
         try state.write(address.assumingMemoryBound(to: Self.self).pointee, depth: depth)
-    }
-}
-
-extension EncodingState {
-    /// Writes a number, if it is finite.
-    @inline(__always)
-    func write(_ value: Double, depth: Int) throws {
-        guard value.isFinite else { throw notRepresentable(value, named: "Double", depth: depth) }
-        storage.pointee.output.append(value)
-    }
-
-    /// Writes a number, if it is finite.
-    @inline(__always)
-    func write(_ value: Float, depth: Int) throws {
-        guard value.isFinite else { throw notRepresentable(value, named: "Float", depth: depth) }
-        storage.pointee.output.append(value)
-    }
-
-    /// The error for a number that is not finite, for values that catch it; the caller gets Foundation's.
-    @inline(never)
-    private func notRepresentable(_ value: some BinaryFloatingPoint, named type: String, depth: Int) -> EncodingError {
-        let path = storage.pointee.codingPath(depth: depth, start: storage.pointee.output.count)
-        storage.pointee.giveUp()
-        let description = "Unable to encode \(type).\(value) directly in JSON."
-        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description))
     }
 }

@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+
+/// A server, as reported to the process that asked for it.
+private struct Place: Encodable {
+    let url: String
+    let programs: String
+    let socketFolder: String
+    let port: Int
+    let user: String
+}
+
+/// Starts a server, prints where it is in one line of JSON, and removes it when the input ends.
+///
+/// Arguments: settings, each as NAME=VALUE.
+func servePostgres(_ arguments: [String]) async throws {
+    var settings: [String: String] = [:]
+    for argument in arguments {
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { fatalError("Invalid setting \"\(argument)\": write NAME=VALUE.") }
+        settings[parts[0]] = parts[1]
+    }
+    let server = try await PostgresServer.launch(settings: settings)
+    let place = Place(
+        url: server.url(),
+        programs: server.programs.folder.path,
+        socketFolder: server.socketFolder.path,
+        port: server.port,
+        user: PostgresServer.user
+    )
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    say(String(decoding: try encoder.encode(place), as: UTF8.self))
+    _ = FileHandle.standardInput.readDataToEndOfFile()
+    try await server.remove()
+}
