@@ -12,7 +12,7 @@ import OpenCombine
 #endif
 
 // Code written for Boutique 2 and 3, in Swift 6, which requires `@MainActor` where Swift 5 inferred it. The target
-// BoutiqueCompatibilityTests contains the same code in Swift 5.
+// CompatibilityTests contains the same code in Swift 5.
 
 private struct Chore: Codable, Sendable, Equatable, Identifiable {
     var id = UUID()
