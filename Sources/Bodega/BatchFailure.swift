@@ -18,7 +18,7 @@ package func errors<Item>(inBatch items: [Item], _ operation: ([Item]) throws ->
         }
     }
     let shared = error(items)
-    guard let shared, isOneItemToBlame(for: shared, among: items.count) else { return items.map { _ in shared } }
+    guard let shared, shouldRetryEachAlone(after: shared, count: items.count) else { return items.map { _ in shared } }
     bodegaLogger.debug(
         "A batch failed. Trying each item alone.", metadata: ["items": "\(items.count)", "error": "\(shared)"])
     return items.map { error([$0]) }
@@ -27,7 +27,7 @@ package func errors<Item>(inBatch items: [Item], _ operation: ([Item]) throws ->
 /// Whether a single item may be the cause of a failed batch, so that the others can succeed without it.
 ///
 /// When the storage is locked, each attempt would time out like the first.
-package func isOneItemToBlame(for error: any Error, among count: Int) -> Bool {
+package func shouldRetryEachAlone(after error: any Error, count: Int) -> Bool {
     let isLocked =
         (error as? StorageError)?.code == .locked || (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
     return count > 1 && !isLocked

@@ -1,7 +1,7 @@
 #if Postgres
 import Bodega
 import Foundation
-import TestFaults
+import TestSupport
 import Testing
 
 @testable import BodegaPostgres

@@ -209,7 +209,7 @@ final class StorePipeline<Item: StorableItem> {
     /// Retries each job of a failed batch in a batch of its own, because a single job may have made it fail. A single
     /// job fails.
     private func retryOrFail(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
-        if isOneItemToBlame(for: error, among: jobs.count), case .success = resolved {
+        if shouldRetryEachAlone(after: error, count: jobs.count), case .success = resolved {
             for var job in jobs.reversed() {
                 job.needsOwnBatch = true
                 queue.prepend(job)

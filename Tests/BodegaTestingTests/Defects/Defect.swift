@@ -37,7 +37,7 @@ enum Defect: String, CaseIterable, Sendable {
         case .tearsBatches: .failedBatchesChangeNothing
         case .limitsTheKeysOfACall: .manyItemsFitOneCall
         case .losesKinds: .keysComeBackEqual
-        case .takesRawValuesForKeys, .takesValuesForKeys: .kindsLiveBesideEachOther
+        case .takesRawValuesForKeys, .takesValuesForKeys: .kindsOfKeysAreDistinct
         case .ignoresCase: .similarKeysDiffer
         case .truncatesKeysAtNul: .extremeKeysWork
         case .truncatesNamesAtNul, .composesNames: .collectionsDiffer
@@ -46,7 +46,7 @@ enum Defect: String, CaseIterable, Sendable {
         case .hasDatesOfItsOwn: .datesAreTheItemsOwn
         case .resetsCreatedAt: .createdAtSurvivesOverwriting
         case .batchesResetCreatedAt: .batchesKeepCreatedAt
-        case .remembersCreatedAt: .writingAgainStartsANewLife
+        case .remembersCreatedAt: .writingAgainResetsCreationDate
         case .losesConcurrentWrites: .concurrentWritersLoseNothing
         case .writesInHalves: .valuesAreNeverTorn
         case .showsHalfBatches: .batchesAreNeverHalfVisible

@@ -13,7 +13,7 @@ enum FeedDefect: String, CaseIterable, Sendable {
         switch self {
         case .reversesChanges: .changesComeInOrder
         case .repeatsTheLastChange: .changesComeOnce
-        case .reportsFailedBatches: .failedBatchesTellNothing
+        case .reportsFailedBatches: .failedBatchesReportNothing
         case .ignoresExclusions: .ownChangesCanBeLeftOut
         case .knowsAnyCursor: .unknownCursorsAreUnknown
         case .losesItsLogAtReopening: .cursorsSurviveReopening
@@ -21,8 +21,8 @@ enum FeedDefect: String, CaseIterable, Sendable {
         case .readsCursorsTooLate: .snapshotsFitTheirCursors
         case .readsItemsTooLate: .changedItemsFitTheirChanges
         case .signalsOnlyOnce: .signalsComeForEachChange
-        case .ignoresOtherEngines: .changesOfOthersAreTold
-        case .waitsForReaders: .slowReadersHoldNobodyUp
+        case .ignoresOtherEngines: .changesOfOtherEnginesAreReported
+        case .waitsForReaders: .slowReadersDoNotBlockWriters
         case .waitsForChanges: .cancelledFeedsEnd
         }
     }

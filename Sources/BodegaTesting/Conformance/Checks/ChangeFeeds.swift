@@ -17,10 +17,11 @@ extension StorageEngineConformance.Check {
 
     /// All checks of change feeds.
     public static let changeFeeds = [
-        changesComeInOrder, changesComeOnce, failedBatchesTellNothing, ownChangesCanBeLeftOut, unknownCursorsAreUnknown,
+        changesComeInOrder, changesComeOnce, failedBatchesReportNothing, ownChangesCanBeLeftOut,
+        unknownCursorsAreUnknown,
         cursorsSurviveReopening, feedsBeginWithASnapshot, snapshotsFitTheirCursors, changedItemsFitTheirChanges,
         signalsComeForEachChange,
-        changesOfOthersAreTold, slowReadersHoldNobodyUp, cancelledFeedsEnd,
+        changesOfOtherEnginesAreReported, slowReadersDoNotBlockWriters, cancelledFeedsEnd,
     ]
 
     /// A feed reports changes in the order in which they took effect, including those within a batch. It doesn't report
@@ -78,7 +79,7 @@ extension StorageEngineConformance.Check {
     }
 
     /// A feed doesn't report a batch that fails.
-    public static let failedBatchesTellNothing = feed(
+    public static let failedBatchesReportNothing = feed(
         "failed batches report nothing", requires: .atomicBatches, refusedOperation: true
     ) { examination, engine in
         guard let refuse = examination.configuration.refuseOperation else { return }
@@ -118,7 +119,8 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(mixed?.changes.map(\.origin), [mine, other, mine], "the origins of several")
         try await engine.write(bytes("f"), key: examination.key("f"))
         guard let mixed else { return }
-        let engines = try await examination.allChanges(of: engine, since: mixed.cursor, excluding: mine, "of the engine")
+        let engines = try await examination.allChanges(
+            of: engine, since: mixed.cursor, excluding: mine, "of the engine")
         examination.expectChanges(engines?.changes, examination.written("f"), "the changes without an origin")
     }
 

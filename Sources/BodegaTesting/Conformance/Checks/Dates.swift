@@ -4,7 +4,7 @@ import Foundation
 extension StorageEngineConformance.Check {
 
     static let dates = [
-        datesAreTheItemsOwn, createdAtSurvivesOverwriting, batchesKeepCreatedAt, writingAgainStartsANewLife,
+        datesAreTheItemsOwn, createdAtSurvivesOverwriting, batchesKeepCreatedAt, writingAgainResetsCreationDate,
     ]
 
     /// Each item has the dates of its own writes.
@@ -61,7 +61,7 @@ extension StorageEngineConformance.Check {
     }
 
     /// A removed item has no dates. Written again, it has the dates of the new write.
-    public static let writingAgainStartsANewLife = Self(
+    public static let writingAgainResetsCreationDate = Self(
         "removing and writing again resets createdAt",
         requires: .injectedClock
     ) { examination, engine in

@@ -135,7 +135,7 @@ extension StorageEngineConformance.Check {
     }
 
     /// A follower of one engine receives the changes of another engine that shares its items.
-    public static let changesOfOthersAreTold = Self(
+    public static let changesOfOtherEnginesAreReported = Self(
         "changes of other engines are reported", requires: .shared
     ) { examination in
         try await examination.observing { one in
@@ -153,7 +153,7 @@ extension StorageEngineConformance.Check {
     }
 
     /// A reader that doesn't read doesn't block writers, and receives everything when it reads.
-    public static let slowReadersHoldNobodyUp = feed("slow readers don't block writers") { examination, engine in
+    public static let slowReadersDoNotBlockWriters = feed("slow readers don't block writers") { examination, engine in
         let feed = Follower(engine.changes(since: try await engine.fetchCursor()))
         let names = (0..<500).map { "\($0)" }
         let isWritten: Void? = try await examination.soon("writing while a feed is not read") {

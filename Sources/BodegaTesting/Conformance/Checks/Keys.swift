@@ -4,7 +4,7 @@ import Foundation
 extension StorageEngineConformance.Check {
 
     static let keys = [
-        keysComeBackEqual, kindsLiveBesideEachOther, similarKeysDiffer, extremeKeysWork, collectionsDiffer,
+        keysComeBackEqual, kindsOfKeysAreDistinct, similarKeysDiffer, extremeKeysWork, collectionsDiffer,
     ]
 
     /// Keys of all kinds come back equal to those written.
@@ -19,7 +19,7 @@ extension StorageEngineConformance.Check {
 
     /// Keys that differ only in kind, or whose value is another's raw value, name different items, in any order of
     /// writes, overwrites and removals.
-    public static let kindsLiveBesideEachOther = Self(
+    public static let kindsOfKeysAreDistinct = Self(
         "keys of different kinds name different items",
         requires: .exactKeys
     ) { examination, engine in
