@@ -51,7 +51,7 @@ struct DurabilityTests {
         engine.close()
     }
 
-    @Test func `A follower does not skip a transaction whose number the server assigns again after a crash`()
+    @Test func `A follower does not skip a transaction with a number that the server assigns again after a crash`()
         async throws
     {
         // Other output of the server can carry the lost transactions to the disk, so several attempts may be needed.
@@ -63,8 +63,8 @@ struct DurabilityTests {
         Issue.record("The server assigned no number again, so nothing was tested.")
     }
 
-    /// Returns the keys that a follower has after a write whose transaction number was assigned before; `nil` if the
-    /// number was not assigned before.
+    /// Returns the keys that a follower has after a write; `nil` if the server did not assign its transaction a number
+    /// that it had assigned before.
     private func keysAfterACrash() async throws -> [CacheKey]? {
         // The server delays output for which no commit waits.
         let settings = ["wal_writer_delay": "10000", "autovacuum": "off"]

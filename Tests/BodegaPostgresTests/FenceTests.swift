@@ -6,7 +6,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// Tests of the outcome of writes whose result does not arrive.
+/// Tests of the outcome of writes without a result.
 @Suite("A write without a result", .timeLimit(.minutes(10)))
 struct FenceTests {
 
@@ -135,17 +135,17 @@ struct FenceTests {
     func settledTwice() async throws {
         let place = try await Place(.shared(), timeout: 30)
         let request = ChangeRequest(collection: place.engine.number, origin: UUID(), identifier: UUID())
-        let doubt = WriteFence.Doubt(request: request, locksFirst: true)
+        let write = WriteFence.UnsettledWrite(request: request, locksFirst: true)
         for _ in 0..<2 {
-            #expect(await place.engine.database.fence.settle(doubt, until: .after(60)) == .neverApplied)
+            #expect(await place.engine.database.fence.settle(write, until: .after(60)) == .neverApplied)
         }
         try await place.other.write(Data("v1".utf8), key: key)
         let applied = try await place.database.sql("SELECT request FROM emporium_changes WHERE written <> '{}'")
         let known = ChangeRequest(
             collection: place.other.number, origin: UUID(), identifier: try #require(UUID(uuidString: applied)))
         for _ in 0..<2 {
-            let doubt = WriteFence.Doubt(request: known, locksFirst: true)
-            #expect(await place.engine.database.fence.settle(doubt, until: .after(60)) == .applied)
+            let write = WriteFence.UnsettledWrite(request: known, locksFirst: true)
+            #expect(await place.engine.database.fence.settle(write, until: .after(60)) == .applied)
         }
         try await place.finish()
     }

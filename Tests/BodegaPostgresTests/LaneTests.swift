@@ -25,7 +25,7 @@ struct LaneTests {
         return SessionPool(target: try ConnectionTarget(schema.url), limit: limit, connectTimeout: 120)
     }
 
-    @Test func `A transaction whose commit fails does not shift the results of other reads`() async throws {
+    @Test func `A failed commit does not shift the results of other reads`() async throws {
         let lane = ReadLane(pool: try await pool())
         _ = try await lane.run(ReadLane.Read(echo(0), until: .after(240)))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -45,7 +45,7 @@ struct LaneTests {
         lane.close()
     }
 
-    @Test func `A session whose commit fails reports it and remains usable`() async throws {
+    @Test func `A session reports a failed commit and remains usable`() async throws {
         let session = try await pool().makeSession(until: .after(120))
         for number in 0..<3 {
             let failure = await #expect(throws: PostgresFailure.self) {

@@ -16,7 +16,7 @@ enum Engines {
         configuration("PostgreSQL, with a log from a dump", isRestored: true) { $0.url },
     ]
 
-    /// An engine on a collection that was created between two others, whose items it must not see.
+    /// An engine on a collection that was created between two others. It must not see their items.
     ///
     /// - Parameters:
     ///   - name: The name in reports.

@@ -17,7 +17,7 @@ struct RestoreTests {
         try await PostgresStorageEngine(connecting: url, collection: "notes", options: options)
     }
 
-    @Test("of a server whose files were restored receives a snapshot")
+    @Test("of a server with restored files receives a snapshot")
     func files() async throws {
         let server = try await PostgresServer.launch()
         let first = try await engine(server.url())
@@ -83,7 +83,7 @@ struct RestoreTests {
         engine.close()
     }
 
-    /// Loads a database with its log into another server, whose transaction numbers are lower.
+    /// Loads a database with its log into another server, which has lower transaction numbers.
     private func restoredElsewhere() async throws -> (server: PostgresServer, readerURL: String) {
         let database = try await PostgresServer.shared().makeDatabase()
         let original = try await engine(database.url)

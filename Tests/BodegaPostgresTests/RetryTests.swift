@@ -4,7 +4,7 @@ import Testing
 
 @testable import BodegaPostgres
 
-/// A clock whose sleeps return immediately, and which records their durations.
+/// A clock that returns from sleeps immediately and records their durations.
 private final class PatientClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration

@@ -14,13 +14,13 @@ struct ChangeCursor: Sendable, Equatable {
     var history: String
     /// The newest row of the log when the cursor was created; `nil` if the log was empty.
     var newestRow: UUID?
-    /// The snapshot whose changes have all been read.
+    /// The snapshot up to which all changes have been read.
     var seen: String
     /// The progress within the changes since `seen`; `nil` if none of them were read.
     var part: Part?
 
     struct Part: Sendable, Equatable {
-        /// The snapshot whose changes are being read.
+        /// The snapshot up to which changes are being read.
         var upTo: String
         /// The number of the last row of the log that was read.
         var lastChange: Int64

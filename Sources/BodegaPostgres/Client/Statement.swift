@@ -32,7 +32,7 @@ struct Command: Sendable {
     }
 
     static let begin = Command(Statement("BEGIN ISOLATION LEVEL READ COMMITTED"))
-    /// Begins a transaction whose statements all read the same snapshot.
+    /// Begins a transaction in which all statements read the same snapshot.
     static let beginSnapshot = Command(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     static let commit = Command(Statement("COMMIT"))
     static let rollback = Command(Statement("ROLLBACK"))

@@ -161,7 +161,7 @@ public final class PostgresDatabase: Sendable {
     /// it is longer than usual.
     private static func prepareLog(_ options: Options, _ session: Session) async throws {
         do {
-            try await LogHome.settle(session, patience: options.timeout)
+            try await LogAdoption.adoptIfNeeded(session, patience: options.timeout)
             if options.requestAge > Options.usualRequestAge {
                 var parameters = Parameters()
                 parameters.append(Int64(options.requestAge))

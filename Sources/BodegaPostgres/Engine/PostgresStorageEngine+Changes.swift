@@ -84,7 +84,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
         let state = try await session.run(command, patience: patience)
         if try state.flag(0, 1) { return state }
         do {
-            try await LogHome.settle(session, patience: patience)
+            try await LogAdoption.adoptIfNeeded(session, patience: patience)
         } catch let failure as PostgresFailure where failure.forbidsWriting {
             // The transaction numbers are of another server: a follower could receive the same changes forever.
             let message = """

@@ -5,10 +5,10 @@ import Foundation
 extension PostgresStorageEngine {
 
     /// The maximum number of keys of a short read, which shares a connection.
-    private static let fewKeys = 16
+    private static let maximumKeysOfShortRead = 16
     /// The maximum number of keys in a statement, as messages to the server are limited. More keys are read in several
     /// statements, with one snapshot.
-    private static let mostKeys = 20_000
+    private static let maximumKeys = 20_000
 
     /// Reads the rows of some keys.
     ///
@@ -24,7 +24,7 @@ extension PostgresStorageEngine {
         if keys.isEmpty { return [] }
         let commands = commands(of: keys, statement)
         let answers: [QueryResult]
-        if keys.count <= Self.fewKeys {
+        if keys.count <= Self.maximumKeysOfShortRead {
             answers = [try await database.read(commands[0])]
         } else {
             let patience = patience(forItems: keys.count)
@@ -43,8 +43,8 @@ extension PostgresStorageEngine {
 
     /// The commands that read the rows of some keys.
     func commands(of keys: [CacheKey], _ statement: KeyedStatement) -> [Command] {
-        stride(from: 0, to: keys.count, by: Self.mostKeys).map { start in
-            let part = keys[start..<min(start + Self.mostKeys, keys.count)]
+        stride(from: 0, to: keys.count, by: Self.maximumKeys).map { start in
+            let part = keys[start..<min(start + Self.maximumKeys, keys.count)]
             return statement.command(collection: number, part.map { ItemKey($0, in: shards) })
         }
     }
@@ -61,7 +61,7 @@ extension PostgresStorageEngine {
         for (part, answer) in answers.enumerated() {
             for row in 0..<answer.count {
                 let place: Int64 = try answer.number(row, 0)
-                found.append((part * mostKeys + Int(place) - 1, try value(answer, row)))
+                found.append((part * maximumKeys + Int(place) - 1, try value(answer, row)))
             }
         }
         return found.sorted { $0.index < $1.index }

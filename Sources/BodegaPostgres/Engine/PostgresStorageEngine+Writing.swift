@@ -33,11 +33,11 @@ extension PostgresStorageEngine {
         let request = ChangeRequest(collection: number, origin: (StorageOrigin.current ?? origin).id)
         if case .many(let plan) = change, plan.isEmpty { return }
         let deadline = PostgresDeadline.after(database.options.timeout)
-        var doubt = WriteFence.Doubt(request: request, locksFirst: change.locksFirst)
+        var unsettled = WriteFence.UnsettledWrite(request: request, locksFirst: change.locksFirst)
         do {
             try await database.fence.pass(number, until: deadline)
             try await database.attempt(until: deadline) { session, attempt in
-                doubt.backends.append(session.backend)
+                unsettled.backends.append(session.backend)
                 do {
                     switch change {
                     case .one(let row): try await write(row, request, session)
@@ -47,12 +47,12 @@ extension PostgresStorageEngine {
                 } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
                     try await waitForStandbys(request, session, patience: database.options.timeout)
                 } catch let failure as PostgresFailure where failure.isRolledBack {
-                    doubt.backends.removeLast()
+                    unsettled.backends.removeLast()
                     throw failure
                 }
             }
         } catch {
-            try await settle(doubt, after: error, key: key)
+            try await settle(unsettled, after: error, key: key)
         }
         database.announcer.announce(changeOf: number)
         database.trimmer.count(change.rowsInLog)
@@ -64,13 +64,13 @@ extension PostgresStorageEngine {
     /// Determines the outcome of a failed write, and prevents it from being applied later.
     ///
     /// - Throws: The error, unless the write was applied.
-    private func settle(_ doubt: WriteFence.Doubt, after error: any Error, key: CacheKey?) async throws {
-        if doubt.backends.isEmpty {
+    private func settle(_ write: WriteFence.UnsettledWrite, after error: any Error, key: CacheKey?) async throws {
+        if write.backends.isEmpty {
             let wasSent = (error as? PostgresFailure)?.code != nil
             throw StorageError.postgres(error, key: key, wasSent ? nil : "Nothing was changed.")
         }
         let limit = PostgresDeadline.after(min(Self.timeToSettle, database.options.timeout))
-        switch await database.fence.settle(doubt, until: limit) {
+        switch await database.fence.settle(write, until: limit) {
         case .neverApplied:
             throw StorageError.postgres(error, key: key, "Nothing was changed.")
         case .unknown:
@@ -81,7 +81,7 @@ extension PostgresStorageEngine {
                 // In a new task, as the current one may have been cancelled.
                 try await Task {
                     try await database.attempt(until: limit) { session, _ in
-                        try await waitForStandbys(doubt.request, session, patience: limit.remaining)
+                        try await waitForStandbys(write.request, session, patience: limit.remaining)
                     }
                 }.value
             } catch let failure {
@@ -118,12 +118,12 @@ extension PostgresStorageEngine {
     }
 
     /// The first attempt in which a batch that removes locks the table.
-    private static let firstAttemptAlone = 3
+    private static let firstAttemptWithLock = 3
 
     private func apply(_ plan: WritePlan, _ request: ChangeRequest, _ session: Session, _ attempt: Int) async throws {
         let count = plan.removesAll ? try await self.count(session) : 0
         let patience = patience(forItems: plan.written.count + plan.removed.count + count)
-        let batch = BatchCommands(plan: plan, request: request, isAlone: attempt >= Self.firstAttemptAlone)
+        let batch = BatchCommands(plan: plan, request: request, locksTable: attempt >= Self.firstAttemptWithLock)
         if batch.mayCopy, try await copy(plan, batch, session, patience) { return }
         if plan.removed.isEmpty {
             _ = try await session.run(batch.all, patience: patience)
@@ -133,14 +133,14 @@ extension PostgresStorageEngine {
         }
     }
 
-    /// Commits an empty request, which waits for the synchronous standbys. They then also have the change of an earlier
-    /// attempt, for whose replication no commit has waited.
+    /// Commits an empty request and waits for the synchronous standbys. They then also have the change of an earlier
+    /// attempt, which was committed without waiting.
     private func waitForStandbys(
         _ request: ChangeRequest, _ session: Session, patience: TimeInterval
     ) async throws {
         if session.isInTransaction { try await rollBack(session, patience) }
         let nothing = ChangeRequest(collection: request.collection, origin: request.origin)
-        let commands = BatchCommands(plan: WritePlan(), request: nothing, isAlone: false).all
+        let commands = BatchCommands(plan: WritePlan(), request: nothing, locksTable: false).all
         _ = try await session.run(commands, patience: patience)
     }
 

@@ -88,16 +88,16 @@ enum ItemStatements {
         SELECT $1, $2, $3, part, '{}', keys, is_all
         FROM (
             SELECT (number / 1000)::integer AS part, array_agg(key ORDER BY number) AS keys, false AS is_all
-            FROM numbered WHERE total <= \(mostKeysOfRemovingAll) GROUP BY 1
+            FROM numbered WHERE total <= \(maximumKeysOfRemovingAll) GROUP BY 1
             UNION ALL
             SELECT 0, '{}', count(*) > 0 FROM numbered
-            HAVING count(*) = 0 OR count(*) > \(mostKeysOfRemovingAll)
+            HAVING count(*) = 0 OR count(*) > \(maximumKeysOfRemovingAll)
         ) AS parts
         ORDER BY part
         """
     )
 
-    private static let mostKeysOfRemovingAll = 100_000
+    private static let maximumKeysOfRemovingAll = 100_000
 
     /// The maximum number of rows that `removeAll` adds to the log.
     static let partsOfRemovingAll: Int32 = 100

@@ -8,7 +8,7 @@ struct KeyedStatement: Sendable {
     private let few: Statement
     private let many: Statement
 
-    private static let mostShards = 64
+    private static let maximumShards = 64
 
     /// - Parameter sql: Returns the statement with a condition on the shards, which may be empty. Its parameters are
     ///   the collection, the shards, the keys, and, in the condition, the distinct shards.
@@ -27,12 +27,12 @@ struct KeyedStatement: Sendable {
         return Command(few, parameters)
     }
 
-    /// The distinct shards of some keys; `nil` for more than `mostShards`.
+    /// The distinct shards of some keys; `nil` for more than `maximumShards`.
     private static func shards(of keys: [ItemKey]) -> Set<Int16>? {
         var shards: Set<Int16> = []
         for key in keys {
             shards.insert(key.shard)
-            if shards.count > mostShards { return nil }
+            if shards.count > maximumShards { return nil }
         }
         return shards
     }

@@ -3,7 +3,7 @@ import Bodega
 
 extension ReadLane {
 
-    /// A request that was sent and whose results have not all arrived.
+    /// A sent request that still awaits results.
     enum Slot {
         case preparation(String)
         case read(Read)
@@ -17,7 +17,7 @@ extension ReadLane {
         var prepared: Set<String> = []
         /// The number of times input was received.
         var receipts = 0
-        /// The number of cancellation requests whose effect has not been observed.
+        /// The number of cancellation requests without an observed effect.
         var cancellations = 0
     }
 

@@ -109,7 +109,7 @@ extension ReadLane {
         let wasCancelled = failure.code == "57014" && line.map { $0.cancellations > 0 } ?? false
         if wasCancelled { line?.cancellations -= 1 }
         let isCausedByOthers = wasCancelled || failure.code == "26000"
-        if isCausedByOthers, read.repeats < Self.mostRepeats, read.continuation != nil, !read.deadline.hasPassed {
+        if isCausedByOthers, read.repeats < Self.maximumRepeats, read.continuation != nil, !read.deadline.hasPassed {
             read.repeats += 1
             pending.prepend(read)
         } else {

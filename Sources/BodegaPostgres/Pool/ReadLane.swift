@@ -35,10 +35,10 @@ final class ReadLane: @unchecked Sendable {
     )
 
     /// One batch that the server is working on, and one that waits there.
-    private static let mostBatches = 2
-    private static let largestBatch = 256
+    private static let maximumBatches = 2
+    private static let maximumBatchSize = 256
     /// Bounds the repetitions of a read behind a proxy that keeps losing prepared statements.
-    static let mostRepeats = 16
+    static let maximumRepeats = 16
 
     private let pool: SessionPool
     private let lock = NSLock()
@@ -176,9 +176,9 @@ final class ReadLane: @unchecked Sendable {
     // MARK: Sending
 
     func sendPending(_ answers: inout [Answer]) {
-        guard let line, batches < Self.mostBatches, !pending.isEmpty else { return }
+        guard let line, batches < Self.maximumBatches, !pending.isEmpty else { return }
         var count = 0
-        while count < Self.largestBatch, let read = pending.popFirst() {
+        while count < Self.maximumBatchSize, let read = pending.popFirst() {
             if read.continuation == nil { continue }
             guard send(read) else { return breakOff(PostgresFailure.lost(line.session.connection), &answers) }
             count += 1
@@ -273,7 +273,7 @@ final class ReadLane: @unchecked Sendable {
         if isSilent { pool.suspectConnections() }
     }
 
-    /// Whether the connection has received nothing since a read was sent whose deadline for input has passed.
+    /// Whether a sent read has passed its deadline for input, and the connection has received nothing since.
     private var seemsDead: Bool {
         guard let line else { return false }
         return sent.contains { slot in

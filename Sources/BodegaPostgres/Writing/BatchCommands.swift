@@ -7,17 +7,17 @@ struct BatchCommands: Sendable {
     let plan: WritePlan
     let request: ChangeRequest
     /// Whether to lock the table, after too many conflicts.
-    let isAlone: Bool
+    let locksTable: Bool
 
     /// The minimum number of items for `COPY`, which costs an extra round trip.
-    private static let fewestToCopy = 500
-    private static let mostRows = 2_000
-    private static let mostBytes = 4 << 20
-    private static let mostKeys = 10_000
-    private static let mostKeysOfChange = 1_000
+    private static let minimumToCopy = 500
+    private static let maximumRows = 2_000
+    private static let maximumBytes = 4 << 20
+    private static let maximumKeys = 10_000
+    private static let maximumKeysOfChange = 1_000
 
     /// Whether to copy the items into the table if they are new.
-    var mayCopy: Bool { plan.written.count >= Self.fewestToCopy }
+    var mayCopy: Bool { plan.written.count >= Self.minimumToCopy }
 
     /// The statements that begin the transaction and remove items.
     ///
@@ -28,7 +28,7 @@ struct BatchCommands: Sendable {
         let removes = plan.removesAll || !plan.removed.isEmpty
         var commands = [Command(Statement("BEGIN ISOLATION LEVEL \(removes ? "SERIALIZABLE" : "READ COMMITTED")"))]
         // Before the snapshot of the transaction is taken.
-        if removes, isAlone { commands.append(Command(ItemStatements.lockTable)) }
+        if removes, locksTable { commands.append(Command(ItemStatements.lockTable)) }
         if plan.removesAll {
             var parameters = Parameters()
             parameters.append(request.collection)
@@ -37,10 +37,10 @@ struct BatchCommands: Sendable {
             commands.append(Command(ItemStatements.removeAll, parameters))
         } else if !plan.removed.isEmpty {
             let keys = merged(plan.removed, plan.written.map(\.key))
-            for part in Self.parts(of: keys, Self.mostKeys) {
+            for part in Self.parts(of: keys, Self.maximumKeys) {
                 commands.append(ItemStatements.lockMany.command(collection: request.collection, part))
             }
-            for part in Self.parts(of: plan.removed, Self.mostKeys) {
+            for part in Self.parts(of: plan.removed, Self.maximumKeys) {
                 commands.append(ItemStatements.removeMany.command(collection: request.collection, part))
             }
         }
@@ -51,14 +51,14 @@ struct BatchCommands: Sendable {
     ///
     /// - Parameter answers: The results of ``beginning``.
     func present(in answers: [QueryResult]) throws -> Set<Int> {
-        let count = Self.parts(of: plan.removed, Self.mostKeys).count
+        let count = Self.parts(of: plan.removed, Self.maximumKeys).count
         let end = beginningCount
         guard count > 0, answers.count >= end else { return [] }
         var places: Set<Int> = []
         for (part, answer) in answers[(end - count)..<end].enumerated() {
             for row in 0..<answer.count {
                 let place: Int64 = try answer.number(row, 0)
-                places.insert(part * Self.mostKeys + Int(place) - 1)
+                places.insert(part * Self.maximumKeys + Int(place) - 1)
             }
         }
         return places
@@ -78,7 +78,7 @@ struct BatchCommands: Sendable {
         return [AnySequence(writes), AnySequence(parts), AnySequence(ending(present: present))].lazy.joined()
     }
 
-    /// All statements of a batch whose log does not depend on which items existed, generated lazily.
+    /// All statements of a batch, if its log does not depend on which items existed. They are generated lazily.
     var all: some Sequence<Command> {
         [AnySequence(beginning), AnySequence(rest(present: []))].lazy.joined()
     }
@@ -90,7 +90,7 @@ struct BatchCommands: Sendable {
         var (start, size) = (0, 0)
         for (index, row) in plan.written.enumerated() {
             let rowSize = row.data.count + row.key.bytes.count + (row.key.long?.count ?? 0)
-            if index > start, index - start == Self.mostRows || size + rowSize > Self.mostBytes {
+            if index > start, index - start == Self.maximumRows || size + rowSize > Self.maximumBytes {
                 parts.append(start..<index)
                 (start, size) = (index, 0)
             }
@@ -132,7 +132,9 @@ struct BatchCommands: Sendable {
             (removed, written, size) = ([], [], 0)
         }
         func makeRoom(for key: [UInt8]) {
-            if removed.count + written.count == Self.mostKeysOfChange || size + key.count > Self.mostBytes, size > 0 {
+            if removed.count + written.count == Self.maximumKeysOfChange || size + key.count > Self.maximumBytes,
+                size > 0
+            {
                 end()
             }
             size += key.count
@@ -156,8 +158,8 @@ struct BatchCommands: Sendable {
     }
 
     private var beginningCount: Int {
-        let locks = Self.parts(of: merged(plan.removed, plan.written.map(\.key)), Self.mostKeys).count
-        return (isAlone ? 2 : 1) + locks + Self.parts(of: plan.removed, Self.mostKeys).count
+        let locks = Self.parts(of: merged(plan.removed, plan.written.map(\.key)), Self.maximumKeys).count
+        return (locksTable ? 2 : 1) + locks + Self.parts(of: plan.removed, Self.maximumKeys).count
     }
 
     private static func parts<Element>(of elements: [Element], _ size: Int) -> [[Element]] {

@@ -3,7 +3,7 @@ import Bodega
 import Foundation
 import Logging
 
-/// Determines the outcome of writes whose result did not arrive, and prevents them from being applied later.
+/// Determines the outcome of writes without a result, and prevents them from being applied later.
 ///
 /// 1. A write fails. Its statements may still be on their way to the server, or in a stopped server process. `settle`
 ///    adds an entry, and starts a task if none is working.
@@ -27,8 +27,8 @@ final class WriteFence: Sendable {
         case unknown
     }
 
-    /// A write whose outcome is not known.
-    struct Doubt: Sendable {
+    /// A write with an unknown outcome.
+    struct UnsettledWrite: Sendable {
         let request: ChangeRequest
         /// Whether it logs its request only after it has locked all rows that it changes.
         let locksFirst: Bool
@@ -37,7 +37,7 @@ final class WriteFence: Sendable {
     }
 
     private struct Entry {
-        let doubt: Doubt
+        let write: UnsettledWrite
         var waiter: UnsafeContinuation<Outcome, Never>?
         /// Whether an open transaction is known to have logged the request, and so holds its rows.
         var isHeld = false
@@ -52,7 +52,7 @@ final class WriteFence: Sendable {
         var lastFailure: (any Error)?
 
         func mustWait(_ collection: Int32) -> Bool {
-            entries.values.contains { $0.waiter == nil && !$0.isHeld && $0.doubt.request.collection == collection }
+            entries.values.contains { $0.waiter == nil && !$0.isHeld && $0.write.request.collection == collection }
         }
     }
 
@@ -70,11 +70,11 @@ final class WriteFence: Sendable {
     /// Determines the outcome of a write.
     ///
     /// - Returns: The outcome; ``Outcome/unknown`` if it could not be determined before the deadline.
-    func settle(_ doubt: Doubt, until deadline: PostgresDeadline) async -> Outcome {
-        let identifier = doubt.request.identifier
+    func settle(_ write: UnsettledWrite, until deadline: PostgresDeadline) async -> Outcome {
+        let identifier = write.request.identifier
         return await withUnsafeContinuation { continuation in
             let mustStart = state.withLock { state in
-                state.entries[identifier] = Entry(doubt: doubt, waiter: continuation)
+                state.entries[identifier] = Entry(write: write, waiter: continuation)
                 defer { state.isWorking = true }
                 return !state.isWorking
             }
@@ -96,7 +96,7 @@ final class WriteFence: Sendable {
                 return state.nextNumber
             }
             guard let number else { return continuation.resume() }
-            _ = Watchdog.shared.watch(until: deadline) { [weak self] in self?.turnAway(number) }
+            _ = Watchdog.shared.watch(until: deadline) { [weak self] in self?.failLaterWrite(number) }
         }
     }
 
@@ -110,7 +110,7 @@ final class WriteFence: Sendable {
         waiter?.resume(returning: .unknown)
     }
 
-    private func turnAway(_ number: UInt64) {
+    private func failLaterWrite(_ number: UInt64) {
         let (write, failure) = state.withLock { state in
             (state.laterWrites.removeValue(forKey: number), state.lastFailure)
         }
@@ -137,12 +137,12 @@ final class WriteFence: Sendable {
 
     private func work() async {
         var pause = Backoff.outage
-        while let doubts = next() {
+        while let writes = next() {
             do {
                 let session = try await pool.makeSession()
-                for doubt in doubts { try await fence(doubt, session) }
+                for write in writes { try await fence(write, session) }
             } catch let failure as PostgresFailure where failure.kind == .closed {
-                for doubt in doubts { end(doubt.request.identifier, .unknown) }
+                for write in writes { end(write.request.identifier, .unknown) }
                 continue
             } catch {
                 bodegaLogger.debug(
@@ -157,19 +157,19 @@ final class WriteFence: Sendable {
     }
 
     /// The unsettled writes; `nil` if there are none, which ends the task.
-    private func next() -> [Doubt]? {
+    private func next() -> [UnsettledWrite]? {
         state.withLock { state in
             if state.entries.isEmpty {
                 state.isWorking = false
                 state.lastFailure = nil
                 return nil
             }
-            return state.entries.values.map(\.doubt)
+            return state.entries.values.map(\.write)
         }
     }
 
-    private func fence(_ doubt: Doubt, _ session: Session) async throws {
-        let request = doubt.request
+    private func fence(_ write: UnsettledWrite, _ session: Session) async throws {
+        let request = write.request
         var parameters = Parameters()
         parameters.append(request.collection)
         parameters.append(request.identifier)
@@ -188,18 +188,18 @@ final class WriteFence: Sendable {
         } catch let failure as PostgresFailure where failure.code == "55P03" {
             _ = try await session.run(.rollback, patience: timeout)
             // With several attempts, another one may still be on its way.
-            if doubt.locksFirst, doubt.backends.count == 1 {
+            if write.locksFirst, write.backends.count == 1 {
                 state.withLock { $0.entries[request.identifier]?.isHeld = true }
                 letLaterWritesPass()
             }
         }
-        try await endTransactions(of: doubt, session)
+        try await endTransactions(of: write, session)
     }
 
     /// Terminates the server processes that may still execute a write. Otherwise they could hold row locks for hours,
     /// until the server detects the dead connection.
-    private func endTransactions(of doubt: Doubt, _ session: Session) async throws {
-        let backends = doubt.backends.filter { $0.host == session.host }
+    private func endTransactions(of write: UnsettledWrite, _ session: Session) async throws {
+        let backends = write.backends.filter { $0.host == session.host }
         var parameters = Parameters()
         parameters.appendArray(of: .int8, backends) { $0.appendField(Int64($1.process)) }
         parameters.appendArray(of: .int8, backends) { $0.appendField(Int64($1.connected.elapsed * 1000)) }

@@ -7,12 +7,12 @@ import Foundation
 /// A database that was copied or loaded from a dump has the log of the original, with transaction numbers of another
 /// server. The first user with the right to write begins a new history and assigns the rows a transaction of this
 /// server.
-enum LogHome {
+enum LogAdoption {
 
     /// Begins a new history if the log was written in another database.
     ///
     /// - Throws: A ``PostgresFailure`` with ``PostgresFailure/forbidsWriting`` if the log can't be adopted.
-    static func settle(_ session: Session, patience: TimeInterval) async throws {
+    static func adoptIfNeeded(_ session: Session, patience: TimeInterval) async throws {
         if try await session.run(Command(ChangeStatements.checkHome), patience: patience).flag(0, 0) { return }
         let begin = [
             .begin, Command(ChangeStatements.lockHistory),
