@@ -13,7 +13,7 @@ import Testing
         items?.map { "\($0.key.rawValue)=\(String(decoding: $0.data, as: UTF8.self))" }.sorted()
     }
 
-    @Test("They are read until nobody changes them meanwhile", arguments: [0, 1, 15])
+    @Test("They are read until no other writer changes them in between", arguments: [0, 1, 15])
     func again(count: Int) async throws {
         let cursor = try await engine.fetchCursor()
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
@@ -24,7 +24,7 @@ import Testing
         #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
     }
 
-    @Test("If somebody changes them for ever, only a snapshot tells")
+    @Test("If a writer never stops changing them, the result is nil")
     func forEver() async throws {
         let cursor = try await engine.fetchCursor()
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))

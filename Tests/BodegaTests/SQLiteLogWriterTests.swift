@@ -194,9 +194,9 @@ import Testing
             #expect(try await other.fetchChanges(since: cursor, excluding: nil)?.changes.count == 600)
             try place.foreign("DROP TRIGGER emporium_changes_data_deleted")
             try await place.engine.write(items(300))
-            let anew = try await other.fetchCursor()
+            let restarted = try await other.fetchCursor()
             try await place.engine.apply(items(300).map { .remove(key: $0.key) })
-            #expect(try await other.fetchChanges(since: anew, excluding: nil)?.changes.count == 300)
+            #expect(try await other.fetchChanges(since: restarted, excluding: nil)?.changes.count == 300)
             try await other.endHistory()
             try await place.engine.removeAllData()
         }

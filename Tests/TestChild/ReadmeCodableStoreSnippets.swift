@@ -35,7 +35,7 @@ func runReadmeCodableStoreSnippets() async throws {
 
 private func useUsers() throws {
     let user = User(id: "42", name: "Mr. Robot")
-    try user.save()  // a file of its own, on the medium when it returns
+    try user.save()  // one file, durable when the call returns
 
     let same = try User.get(identifier: "42")  // throws if there is none
     let robots = try User.get(where: { $0.name.hasSuffix("Robot") })  // in the order of their first saving

@@ -21,7 +21,7 @@ private func storeQuotes() async throws {
         storage: try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Quotes")))
 
     let dolly = Quote(id: "dolly-parton", text: "Find out who you are. And do it on purpose.")
-    try await storage.store(dolly, forKey: CacheKey(dolly.id))  // on the medium when it returns
+    try await storage.store(dolly, forKey: CacheKey(dolly.id))  // durable when the call returns
 
     let quotes = try await storage.fetchAllObjects().objects  // in the order in which they were stored
 
@@ -38,7 +38,7 @@ private func showUndecodable<Quote>(_ storage: ObjectStorage<Quote>) async throw
 }
 
 private func useEngines(backupFile: URL) async throws {
-    // One SQLite file. The engine to use unless there is a reason not to.
+    // One SQLite file: the default choice.
     let database = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Quotes"))
 
     // One file an item, named as Bodega names them.

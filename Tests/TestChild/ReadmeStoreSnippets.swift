@@ -28,7 +28,7 @@ private func useStore(_ engine: MemoryStorageEngine) async throws {
     try await store.remove(id: "tea")
     print(store.items.map(\.id))  // ["milk", "bread"]
 
-    let milk = store["milk"]  // in the same time at any size
+    let milk = store["milk"]  // in constant time
     let isThere = store.contains(id: "tea")
 
     // Nothing comes between reading and writing.
@@ -105,7 +105,7 @@ private func repair(_ store: Store<Note>) async throws {
     try await store.reload()
 
     for error in store.undecodable { print(error.key as Any, error.cause as Any) }
-    let records = try await store.undecodableData()  // send them to whom may know
+    let records = try await store.undecodableData()  // export them for inspection
     try await store.removeUndecodable(records.map(\.key))
 }
 
