@@ -35,7 +35,7 @@ struct CompactCommand: ConsoleCommand {
         // Before it is opened and after it is closed: in between, a log and its index are there as well.
         let before = try StoreStatistics.sizeOfFiles(at: address)
         try await store.useExisting { store in
-            console.interruption.listen(toFinish: store)
+            store.finishBatch(beforeEndingBy: console.interruption)
             if let sqlite = store.sqlite { try await sqlite.vacuum() }
             if let disk = store.engine as? DiskStorageEngine { try await disk.tidyUp() }
         }

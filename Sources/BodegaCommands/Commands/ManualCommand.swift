@@ -16,7 +16,7 @@ struct ManualCommand: ConsoleCommand {
     )
 
     func run(on console: Console) async throws {
-        try console.output.write(try ManualPage.text())
+        try console.output.write(try ManualPage.text(of: BodegaCommand.self))
     }
 }
 #endif

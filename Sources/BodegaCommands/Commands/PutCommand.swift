@@ -37,7 +37,7 @@ struct PutCommand: ConsoleCommand {
         // Read to the end before the store is opened: no input, no store.
         let data = try Self.contents(of: file, standardInput: console.input)
         try await store.use { store in
-            console.interruption.listen(toFinish: store)
+            store.finishBatch(beforeEndingBy: console.interruption)
             try await store.engine.write(data, key: key)
         }
         guard json else { return }

@@ -49,7 +49,7 @@ struct RemoveCommand: ConsoleCommand {
                     // Others may have put files there in the meantime.
                     try await checkFiles(of: store)
                 }
-                console.interruption.listen(toFinish: store)
+                store.finishBatch(beforeEndingBy: console.interruption)
                 let count = json ? try await store.engine.fetchCount() : 0
                 try await store.engine.removeAllData()
                 try report(count, on: console)
@@ -68,7 +68,7 @@ struct RemoveCommand: ConsoleCommand {
 
     private func remove(_ wanted: [CacheKey], from store: OpenStore, _ console: Console) async throws {
         let present = try await store.engine.fetchKeys(among: wanted)
-        console.interruption.listen(toFinish: store)
+        store.finishBatch(beforeEndingBy: console.interruption)
         try await store.engine.remove(keys: present)
         try report(present.count, on: console)
         let found = Set(present)

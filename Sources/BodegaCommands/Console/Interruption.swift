@@ -135,13 +135,6 @@ package final class Interruption: Sendable {
 }
 
 extension Interruption {
-    /// Listens for signals while a folder is changed, so that its batch is finished before the process ends.
-    ///
-    /// Only a second signal ends the process. Changes of SQLite files and databases are all or nothing in any case.
-    package func listen(toFinish store: OpenStore) {
-        if store.address.engine == .disk { listen() }
-    }
-
     /// - Throws: A ``ToolError`` with the exit status if the command is to end.
     package func check() throws {
         if let status { throw ToolError(status, "Interrupted.") }

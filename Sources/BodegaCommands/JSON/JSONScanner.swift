@@ -13,6 +13,21 @@ struct JSONScanner {
         self.position = position
     }
 
+    /// Finds the value in a text that is one JSON value.
+    ///
+    /// - Returns: Where the value is, `nil` if the text is not JSON.
+    static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        var scanner = JSONScanner(bytes)
+        do {
+            let range = try scanner.skipValue()
+            scanner.skipWhitespace()
+            return scanner.position == bytes.count ? range : nil
+        } catch {
+            // A text that is not JSON is a result here, not a failure.
+            return nil
+        }
+    }
+
     /// Moves past whitespace.
     mutating func skipWhitespace() {
         while position < bytes.count {

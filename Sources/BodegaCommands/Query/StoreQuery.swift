@@ -125,18 +125,3 @@ private struct SortValue: Sendable {
         }
     }
 }
-
-extension JSONScanner {
-    /// Where the value of a text is that is one JSON value, `nil` if it isn't.
-    static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
-        var scanner = JSONScanner(bytes)
-        do {
-            let range = try scanner.skipValue()
-            scanner.skipWhitespace()
-            return scanner.position == bytes.count ? range : nil
-        } catch {
-            // Not JSON is an answer here, not a failure.
-            return nil
-        }
-    }
-}

@@ -162,6 +162,13 @@ extension OpenStore {
         return ToolError.unfinishedBatch(in: address)
     }
 
+    /// Listens for signals while a command changes a folder, so that a batch is finished before the process ends.
+    ///
+    /// Only a second signal ends the process. Changes of SQLite files and databases are atomic in any case.
+    func finishBatch(beforeEndingBy interruption: Interruption) {
+        if address.engine == .disk { interruption.listen() }
+    }
+
     private func close() async throws {
         if let sqlite { return try await sqlite.close() }
         #if Postgres
