@@ -7,7 +7,7 @@ struct ManualCommand: ConsoleCommand {
         commandName: "manual",
         abstract: "Print the manual page, for man.",
         discussion: """
-            The page is made from the definitions of the commands.
+            The page is generated from the definitions of the commands.
 
             EXAMPLES:
               bodega manual > /usr/local/share/man/man1/bodega.1

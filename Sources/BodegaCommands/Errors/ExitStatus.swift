@@ -1,38 +1,38 @@
-/// What the tool tells its caller by its exit status.
+/// The exit status of the tool.
 package enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// Everything was done.
+    /// The command succeeded.
     case success = 0
     /// A store or a file could not be read or written, or the store does not exist.
     case failure = 1
-    /// Two stores could not be compared: diff keeps 1 for those that differ.
+    /// Two stores could not be compared; for `diff`, 1 means that they differ.
     case trouble = 2
-    /// The store has no item under a key that was asked for.
+    /// The store has no item under a requested key.
     case keyNotFound = 3
-    /// What was to be imported is not what it should be.
+    /// The input of an import is malformed.
     case badInput = 4
-    /// The arguments make no sense: `EX_USAGE` of sysexits.h.
+    /// The arguments are invalid: `EX_USAGE` of sysexits.h.
     case usage = 64
-    /// The user interrupted it, as shells report that: 128 and the number of SIGINT.
+    /// SIGINT ended the command: 128 plus the number of the signal, as shells report it.
     case interrupted = 130
-    /// Somebody ended it: 128 and the number of SIGTERM.
+    /// SIGTERM ended the command: 128 plus the number of the signal.
     case terminated = 143
-    /// Nobody reads the output any more. Shells report the same for a program that SIGPIPE ended.
+    /// The reader of the output closed it. Shells report the same for a program that SIGPIPE ended.
     case brokenPipe = 141
 }
 
 extension ExitStatus {
-    /// The meanings, as the help shows them.
+    /// The list of exit statuses in the help.
     package static let help = """
         EXIT STATUS:
           0    success
           1    a store or file can't be read or written, or the store doesn't exist; verify found
-               something wrong; diff found a difference
-          2    diff could not compare
-          3    there is no item under a key that was asked for
-          4    the input of an import is damaged or misses a key
-          64   the arguments make no sense
+               a problem; diff found a difference
+          2    diff could not compare the stores
+          3    there is no item under a requested key
+          4    the input of an import is malformed or lacks a key
+          64   the arguments are invalid
           130  interrupted by Ctrl-C
-          141  the reader of the output went away
-          143  ended by another program
+          141  the reader of the output closed it
+          143  ended by SIGTERM
         """
 }
