@@ -119,13 +119,11 @@ struct ImportCommand: ConsoleCommand {
 
     /// The error for the user when an import ends early.
     private static func failure(_ error: any Error, after report: ImportReport, on console: Console) -> any Error {
+        let count = report.imported
+        func outcome(_ text: String) -> String { count == 0 ? "Nothing was imported." : text }
         // This text also fits a failure outside of a batch, such as one to close the store.
-        let before =
-            report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
-        let batches =
-            report.imported == 0
-            ? "Nothing was imported."
-            : "The \(report.imported) items of the batches before it were imported, the others not."
+        let before = outcome("Before that, \(count) items were imported.")
+        let batches = outcome("The \(count) items of the batches before it were imported, the others not.")
         switch error {
         case let bad as BadRecord:
             return ToolError(bad.status, "\(bad.place): \(bad.reason) \(batches)")
@@ -134,13 +132,11 @@ struct ImportCommand: ConsoleCommand {
         case let error as ToolError where error.status == .failure:
             return ToolError(.failure, "\(error.message) \(before)")
         case let error as ToolError where [.interrupted, .terminated].contains(error.status):
-            let advice =
-                report.imported == 0
-                ? "Nothing was imported."
-                : """
-                \(report.imported) items were imported. Run the same command again to import the rest; it also writes \
-                these items again.
+            let advice = outcome(
                 """
+                \(count) items were imported. Run the same command again to import the rest; it also writes these items \
+                again.
+                """)
             return ToolError(error.status, "\(error.message) \(advice)")
         case let error as StorageError:
             return ToolError(.failure, "\(console.text(of: error)). \(before)")

@@ -195,15 +195,7 @@ extension JSONFilterParser {
             position += 1
         }
         let text = String(String.UnicodeScalarView(text[start..<position]))
-        var bytes = Array(text.utf8)
-        let value = bytes.withUnsafeMutableBytes { bytes -> JSONValue? in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            var scanner = JSONScanner(bytes)
-            let end = Result { try scanner.skipValue().upperBound }
-            guard case .success(bytes.count) = end else { return nil }
-            return JSONValue(bytes, 0..<bytes.count)
-        }
-        guard let value else {
+        guard let value = Self.literal(text) else {
             position = start
             throw error("\"\(text)\" is not a number")
         }
@@ -233,18 +225,18 @@ extension JSONFilterParser {
             position = start
             throw error("A string has no end")
         }
-        var bytes = Array(("\"" + content + "\"").utf8)
-        let value = bytes.withUnsafeMutableBytes { bytes -> JSONValue? in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            var scanner = JSONScanner(bytes)
-            guard case .success = (Result { try scanner.skipString() }) else { return nil }
-            return JSONValue(bytes, 0..<bytes.count)
-        }
-        guard case .string(let string)? = value else {
+        guard case .string(let string)? = Self.literal("\"" + content + "\"") else {
             position = start
             throw error("A string has an escape that JSON does not define")
         }
         return string
+    }
+
+    /// The value of a JSON text, `nil` if it is not JSON.
+    private static func literal(_ text: String) -> JSONValue? {
+        Array(text.utf8).withUnsafeBytes { bytes in
+            JSONScanner.document(bytes) == 0..<bytes.count ? JSONValue(bytes, 0..<bytes.count) : nil
+        }
     }
 
     private mutating func skipSpace() {
