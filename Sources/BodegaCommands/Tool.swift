@@ -19,7 +19,7 @@ package enum Tool {
 
 #if !CommandLineTool
 extension Tool {
-    /// Tells how to build the tool with its commands.
+    /// Explains how to build the tool with its commands.
     ///
     /// - Returns: The exit status of a failure.
     package static func run(_ arguments: [String], console: Console) async -> Int32 {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built program, run as a process: what the tests in this process can't see.
+/// Runs the built program as a process, to test what tests in this process can't observe.
 @Suite("The built program")
 struct BinaryTests {
 
@@ -59,7 +59,7 @@ struct BinaryTests {
         }
     }
 
-    @Test("ends quietly, with exit status 141, when the reader of its output goes away")
+    @Test("ends quietly, with exit status 141, when the reader of its output closes it")
     func closedPipe() async throws {
         try await withFolder { folder in
             let script = """
@@ -72,7 +72,7 @@ struct BinaryTests {
         }
     }
 
-    @Test("passes keys on through xargs, as its help says, whatever they begin with", arguments: ["", "--verbatim"])
+    @Test("accepts keys of any form through xargs, as its help shows", arguments: ["", "--verbatim"])
     func keysThroughXargs(kind: String) async throws {
         try await withFolder { folder in
             let script = """
@@ -88,7 +88,7 @@ struct BinaryTests {
 
     #if !canImport(Darwin)
     // Apple's volumes refuse such names.
-    @Test("says so if a file's name is not UTF-8, and leaves out such a file and such a folder on request")
+    @Test("reports a file name that is not UTF-8, and leaves out such files and folders on request")
     func undecodableNames() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -118,7 +118,7 @@ struct BinaryTests {
     @Test("ends with status 1 when a file to be imported can't be read")
     func unreadableFile() async throws {
         try await withFolder { folder in
-            // Too long a path can be made from two halves, but not be opened by anybody, whatever the permissions.
+            // A path that is too long can be made in two steps, but not opened, even by root.
             let script = #"""
                 cd "$(dirname "${2#*:}")" && mkdir source && cd source || exit 99
                 half=$(printf '%0250d/' 1 2 3 4 5 6 7 8 9 10)
@@ -135,9 +135,9 @@ struct BinaryTests {
     }
     #endif
 
-    @Test("leaves nothing beside the store, whether it succeeds or not", arguments: storeAddresses)
+    @Test("leaves no other files beside the store, on success and on failure", arguments: storeAddresses)
     func nothingLeftBehind(address: @Sendable (URL) -> String) async throws {
-        // What a process leaves when it ends before it has closed the store depends on its threads: hence so many runs.
+        // A process that ends before it closes the store leaves files only with some timings: hence the many runs.
         for _ in 0..<20 {
             try await withFolder { folder in
                 let store = address(folder)

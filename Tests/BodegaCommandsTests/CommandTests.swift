@@ -29,7 +29,7 @@ struct CommandTests {
         }
     }
 
-    @Test("exports what it then imports, byte for byte, between engines", arguments: storeAddresses)
+    @Test("imports its own exports, byte for byte, between engines", arguments: storeAddresses)
     func roundTrip(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)
@@ -49,7 +49,7 @@ struct CommandTests {
         }
     }
 
-    @Test("exports to a file that appears when it is complete, in place of an older one")
+    @Test("replaces an older file atomically when an export is complete")
     func exportToFile() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -68,7 +68,7 @@ struct CommandTests {
         }
     }
 
-    @Test("exports in place of a file for those only who could read that", arguments: [0o600, 0o640, 0o666])
+    @Test("keeps the permissions of a file that an export replaces", arguments: [0o600, 0o640, 0o666])
     func exportKeepsPermissions(permissions: Int) async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -99,7 +99,7 @@ struct CommandTests {
         return (value as? NSNumber)?.intValue
     }
 
-    @Test("exports to a device as it is, and through a symbolic link to the file behind it")
+    @Test("exports directly to a device, and through a symbolic link to its target")
     func exportToOddPlaces() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -183,7 +183,7 @@ struct CommandTests {
         }
     }
 
-    @Test("tells which batches were imported when the store can't take more")
+    @Test("reports which batches were imported when a write fails")
     func failureBetweenBatches() async throws {
         try await withFolder { folder in
             let store = storeAddresses[1](folder)
@@ -211,7 +211,7 @@ struct CommandTests {
     }
 
     @Test(
-        "creates nothing where it only reads",
+        "creates no files when it only reads",
         arguments: storeAddresses,
         [["ls"], ["count"], ["stat"], ["export"], ["get", "k"], ["rm", "k"], ["rm", "--all", "--yes"]]
     )
@@ -226,7 +226,7 @@ struct CommandTests {
         }
     }
 
-    @Test("leaves no store behind when the input of an import is wrong")
+    @Test("leaves no store behind when the input of an import is invalid")
     func importWithoutInput() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -252,7 +252,7 @@ struct CommandTests {
         }
     }
 
-    @Test("asks before it removes everything, and refuses where nobody can answer")
+    @Test("asks before it removes all items, and refuses without a terminal")
     func confirmation() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -281,7 +281,7 @@ struct CommandTests {
         }
     }
 
-    @Test("tells sizes, dates and damage", arguments: storeAddresses)
+    @Test("reports sizes, dates and damage", arguments: storeAddresses)
     func statistics(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)
@@ -297,7 +297,7 @@ struct CommandTests {
         }
     }
 
-    @Test("tells what is wrong with a damaged file, although its items can't be read any more")
+    @Test("reports the damage of a file even if its items can't be read")
     func damagedFile() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -305,7 +305,7 @@ struct CommandTests {
             _ = await bodega("import", store, "--key", "id", "--quiet", input: Array(lines.joined().utf8))
             #expect(await bodega("stat", store, "--check").status == 0)
             let file = try FileHandle(forUpdating: folder.appendingPathComponent("store.db"))
-            // A page in the middle, behind the schema: the file can be opened, but not all items can be read.
+            // A page in the middle, after the schema: the file can be opened, but not all items can be read.
             try file.seek(toOffset: 16 * 4096)
             try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
             try file.close()
@@ -324,7 +324,7 @@ struct CommandTests {
         }
     }
 
-    @Test("ends quietly when nobody reads its output")
+    @Test("ends quietly when the reader of its output closes it")
     func brokenPipe() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -335,7 +335,7 @@ struct CommandTests {
     }
 
     @Test(
-        "explains wrong arguments on standard error, with exit status 64",
+        "explains invalid arguments on standard error, with exit status 64",
         arguments: [
             ["frobnicate"], ["ls"], ["ls", "x.db", "--limit", "-1"], ["get", "x.db"], ["rm", "x.db"],
             ["ls", "no-such-thing"],
@@ -364,7 +364,7 @@ struct CommandTests {
         }
     }
 
-    @Test("says in its help how keys that begin with a hyphen are named", arguments: ["get", "put", "rm"])
+    @Test("explains in its help how to write keys that begin with a hyphen", arguments: ["get", "put", "rm"])
     func hyphenHelp(_ command: String) async {
         #expect(await bodega("help", command).text.contains("Write -- before"))
     }
@@ -380,7 +380,7 @@ struct CommandTests {
         #expect(version.text.split(separator: ".").count == 3)
     }
 
-    @Test("put and rm say in JSON what they did")
+    @Test("put and rm report their results as JSON")
     func changesAsJSON() async throws {
         try await withFolder { folder in
             let store = folder.appendingPathComponent("notes.db").path

@@ -5,7 +5,7 @@ import Testing
 struct ConsoleTests {
 
     @Test(
-        "what it would obey is escaped",
+        "control characters are escaped",
         arguments: [
             ("plain é 😀", "plain é 😀"), ("a\nb\r\t", "a\\nb\\r\\t"), ("\u{1B}[31m", "\\u{1B}[31m"),
             ("\0\u{7F}\u{9B}", "\\u{0}\\u{7F}\\u{9B}"),
@@ -16,7 +16,7 @@ struct ConsoleTests {
         #expect(TerminalText.escaped(text) == shown)
     }
 
-    @Test("a bar shows how much of a known size is done, and counts otherwise")
+    @Test("a bar shows the share of a known size, else the count")
     func barText() {
         #expect(ProgressBar.line(items: 5, done: 50, of: 100).contains(" 50 %  5 items"))
         #expect(ProgressBar.line(items: 5, done: 200, of: 100).contains(" 100 %"))
@@ -24,7 +24,7 @@ struct ConsoleTests {
         #expect(ProgressBar.line(items: 5, done: 0, of: 0) == "5 items")
     }
 
-    @Test("a bar shows rate and remaining time when they can be judged, as far as there is room")
+    @Test("a bar shows rate and remaining time after a second, if there is room")
     func barTime() {
         func line(_ done: Int, of total: Int? = 1000, seconds: Double, columns: Int? = nil) -> String {
             ProgressBar.line(items: done * 3, done: done, of: total, seconds: seconds, columns: columns)

@@ -9,7 +9,7 @@ import Testing
 @Suite("A copy")
 struct CopyTests {
 
-    @Test("has the items, the order and the dates, whatever the engines", arguments: [0, 1], [0, 1])
+    @Test("has the items, the order and the dates, between any engines", arguments: [0, 1], [0, 1])
     func everything(from: Int, to: Int) async throws {
         try await withFolder { folder in
             let source = storeAddresses[from](folder)
@@ -30,7 +30,7 @@ struct CopyTests {
         }
     }
 
-    @Test("leaves what is different, lists it and fails, or overwrites it", arguments: storeAddresses)
+    @Test("keeps different items, lists them and fails, or overwrites them", arguments: storeAddresses)
     func conflicts(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let source = storeAddresses[0](folder.appendingPathComponent("source"))
@@ -54,7 +54,7 @@ struct CopyTests {
         }
     }
 
-    @Test("of nothing, or of a store to itself, creates and changes nothing")
+    @Test("of a missing store, or of a store to itself, creates and changes nothing")
     func refused() async throws {
         try await withFolder { folder in
             let source = storeAddresses[0](folder)
@@ -75,7 +75,7 @@ struct CopyTests {
         }
     }
 
-    @Test("that is interrupted says how to go on, and goes on", arguments: storeAddresses)
+    @Test("that is interrupted explains how to continue, and continues", arguments: storeAddresses)
     func interrupted(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let source = try await filled(folder.appendingPathComponent("source"), count: 1000)
@@ -84,7 +84,8 @@ struct CopyTests {
             #expect(stopped.status == 130)
             // The first batch is done in any case.
             #expect(
-                stopped.errors == "bodega: Interrupted. 32 of 1000 items are done. Start the copy again to go on.\n")
+                stopped.errors
+                    == "bodega: Interrupted. 32 of 1000 items are done. Run the same command again to continue.\n")
             #expect(await bodega("copy", source, target).text == "copied 968, already there 32\n")
             #expect(await bodega("diff", source, target).status == 0)
         }
@@ -99,7 +100,7 @@ struct CopyTests {
             let copier = Copier(from: source, to: destination, overwrites: false)
             var report = CopyReport()
             await #expect(throws: StorageError.self) { try await copier.run(report: &report) { _ in } }
-            #expect(report.advice == "0 of 5 items are done. Start the copy again to go on.")
+            #expect(report.advice == "0 of 5 items are done. Run the same command again to continue.")
         }
         let unreadable = FaultInjectingStorageEngine(MemoryStorageEngine(), faults: [.fail([.fetchItems], .every)])
         var report = CopyReport()
@@ -133,19 +134,19 @@ struct CopyTests {
         }
     }
 
-    /// How many items a store has that somebody may be creating; 0 if it can't be told yet.
+    /// The number of items in a store that another process may be creating; 0 if it can't be read yet.
     private func count(_ store: String) async throws -> Int {
         do {
             return try await StorageAddress(parsing: store).openForReading().fetchCount()
         } catch let error as StorageError where error.code == .cannotOpen {
-            // What a kill left in the midst of a batch is told by opening it for writing.
+            // Opening the folder for writing finishes a batch that a kill interrupted.
             guard FileManager.default.fileExists(atPath: try StorageAddress(parsing: store).path + "/.emporium/commit")
             else { return 0 }
             return try await StorageAddress(parsing: store).open().fetchCount()
         }
     }
 
-    @Test("to a volume that is full tells how far it came", .enabled(if: Volume.canMount), arguments: storeAddresses)
+    @Test("to a full volume reports its progress", .enabled(if: Volume.canMount), arguments: storeAddresses)
     func fullVolume(address: @Sendable (URL) -> String) async throws {
         let place = TemporaryFolder()
         let volume = try Volume(at: place, size: "2m")
@@ -155,11 +156,11 @@ struct CopyTests {
             let result = await bodega("copy", source, address(place.url))
             #expect(result.status == 1)
             #expect(result.errors.contains("storageFull"))
-            #expect(result.errors.contains(" of 3000 items are done. Start the copy again to go on."))
+            #expect(result.errors.contains(" of 3000 items are done. Run the same command again to continue."))
         }
     }
 
-    @Test("that does not arrive as it was written is an error")
+    @Test("whose items read back differently is an error")
     func unfaithful() async throws {
         let source = MemoryStorageEngine()
         try await source.write(Data([1]), key: CacheKey("a"))
@@ -179,7 +180,7 @@ struct CopyTests {
         return address
     }
 
-    /// An engine that says that it has written, and hasn't.
+    /// An engine that reports writes as successful without performing them.
     private struct ForgetfulEngine: ThrowingStorageEngine {
         func fetch(key: CacheKey) async throws -> Data? { nil }
         func fetchAll() async throws -> [(key: CacheKey, data: Data)] { [] }

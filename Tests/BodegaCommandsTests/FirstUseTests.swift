@@ -5,11 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a user meets in the first minutes.
+/// Mistakes that are common at first use.
 @Suite("At first use")
 struct FirstUseTests {
 
-    @Test("a direction that is none is refused, and a name with a colon can be sorted by")
+    @Test("an invalid direction is refused, and a name with a colon can be sorted by")
     func directions() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -18,7 +18,7 @@ struct FirstUseTests {
             for sort in ["id:up", "dc:title", "id:", ":"] {
                 let result = await bodega("query", store, "--sort", sort)
                 #expect(result.status == 64 && result.output.isEmpty, "\(sort)")
-                #expect(result.errors.contains("is no direction. Write :asc or :desc"), "\(result.errors)")
+                #expect(result.errors.contains("is not a direction. Write :asc or :desc"), "\(result.errors)")
             }
             let sorted = await bodega("query", store, "--sort", "dc:title:asc", "--select", "id")
             #expect(sorted == RunResult(status: 0, output: Array("2\t2\n1\t1\n".utf8), errors: ""))
@@ -36,12 +36,12 @@ struct FirstUseTests {
             #expect(result.status == 0)
             let note = #"note: the file also has the collections "Quotes", "Drafts", which are not "#
             #expect(result.errors.contains(note), "\(result.errors)")
-            // Who names one means it.
+            // With a named collection there is no note.
             #expect(await bodega(command, store, "--collection", "Quotes").errors.isEmpty)
         }
     }
 
-    @Test("a file whose items are all in collections is told by their names")
+    @Test("for a file whose items are all in collections, their names are shown")
     func onlyCollections() async throws {
         try await withFolder { folder in
             let file = folder.appendingPathComponent("store.db")
@@ -53,7 +53,7 @@ struct FirstUseTests {
         }
     }
 
-    @Test("stat tells what a store takes on disk, which is neither the sum of its bytes nor that of its files")
+    @Test("stat reports the space allocated on disk, which differs from the sizes of values and files")
     func allocation() async throws {
         struct Statistics: Decodable { var bytes, fileBytes, allocatedBytes: Int }
         func statistics(_ store: String) async throws -> Statistics {
@@ -88,7 +88,7 @@ struct FirstUseTests {
             try await engine.write(keys.enumerated().map { ($1, Data("\($0)".utf8)) })
             let printed = await bodega("ls", store).text.split(separator: "\n").map(String.init)
             #expect(await bodega("get", store, printed[0], printed[1], printed[2]).text == "012")
-            // Of two, the hashed one; a flag names the other.
+            // Of two items, the hashed one; a flag selects the other.
             #expect(await bodega("get", store, "both").text == "3")
             #expect(await bodega("get", store, "both", "--verbatim").text == "4")
             #expect(
@@ -141,7 +141,7 @@ struct FirstUseTests {
     }
 
     @Test(
-        "a JSON document is told from lines, and its array is named",
+        "a JSON document is distinguished from lines, and its array is named",
         arguments: [
             ("{\n  \"version\": 3,\n  \"639-3\": [\n    {\"id\": 1}\n  ]\n}\n", "639-3"),
             (#"{"people":[{"id":1},{"id":2}]}"#, "people"), ("{\n  \"data\": {\n", "data.people"),

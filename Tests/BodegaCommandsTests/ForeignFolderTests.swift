@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A folder that is no store")
+@Suite("A folder that is not a store")
 struct ForeignFolderTests {
 
     /// Runs the tool with `STORE` in its arguments replaced.
@@ -27,7 +27,7 @@ struct ForeignFolderTests {
     ]
 
     @Test(
-        "but that of a database stays as it is, and each command names the database's address",
+        "but has a database is not changed, and each command names the database's address",
         arguments: ["data.sqlite3", "other.sqlite3", "app.DB", "Library"], ["", "disk:"])
     func database(name: String, scheme: String) async throws {
         try await withFolder { folder in
@@ -84,14 +84,14 @@ struct ForeignFolderTests {
             #expect(await bodega("copy", place, "sqlite:\(place).db").status == 0)
             #expect(await bodega("rm", place, "--verbatim", "absent").status == 3)
             #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == before)
-            // What is named is removed.
+            // A named item is removed.
             #expect(await bodega("rm", place, "--verbatim", "a.jpg").status == 0)
             #expect(await bodega("get", place, "--verbatim", "a.jpg").status == 3)
         }
     }
 
     @Test(
-        "is not emptied if its files have random UUIDs for names, or hashes as Bodega does not write them",
+        "is not emptied if its files have random UUIDs for names, or hashes in a form that Bodega does not write",
         arguments: [["upper"], ["lower"], ["upper", "upper", "upper"], ["hash"]])
     func namesLikeHashes(kinds: [String]) async throws {
         try await withFolder { folder in
@@ -116,7 +116,7 @@ struct ForeignFolderTests {
         }
     }
 
-    @Test("but one of the first Bodega, or a copy without attributes, is emptied: its names are those of hashes")
+    @Test("but one of the first Bodega, or a copy without attributes, is emptied, because its names are hashes")
     func oldStore() async throws {
         try await withFolder { folder in
             let place = folder.appendingPathComponent("store").path
@@ -144,14 +144,14 @@ struct ForeignFolderTests {
         }
     }
 
-    // MARK: A batch that a stopped program left
+    // MARK: An unfinished batch
 
-    @Test("a half-done batch: each command that reads names the one that helps, which then does")
+    @Test("for an unfinished batch, each command that reads names the command that finishes it")
     func unfinishedBatch() async throws {
         try await withFolder { folder in
             let store = storeAddresses[1](folder)
             #expect(await bodega("put", store, "--verbatim", "note", input: [1]).status == 0)
-            // A batch of one write that counts and is not carried out yet.
+            // A batch of one write that is committed but not carried out yet.
             let batch = folder.appendingPathComponent("store/.emporium/commit")
             try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
             try Data([2]).write(to: batch.appendingPathComponent("0"))

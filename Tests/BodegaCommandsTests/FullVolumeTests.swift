@@ -21,7 +21,7 @@ struct FullVolumeTests {
         try handle.close()
     }
 
-    @Test("a command that writes says so, without SQL, and leaves no log behind")
+    @Test("a command that writes reports it, without SQL, and leaves no log behind")
     func noLog() async throws {
         let place = TemporaryFolder()
         let volume = try Volume(at: place, size: "1m")
@@ -40,7 +40,7 @@ struct FullVolumeTests {
         #expect(await bodega("count", store).text == "5\n")
         let verbose = await bodega("put", store, "k", "--verbose")
         #expect(verbose.errors.contains("while executing"), "\(verbose.errors)")
-        // With room again, it goes on.
+        // With free space again, it continues.
         try FileManager.default.removeItem(at: place.file("fill"))
         #expect(await bodega("put", store, "k").status == 0)
     }
@@ -63,7 +63,7 @@ struct FullVolumeTests {
         #expect(await bodega("get", store.path, "mine").text == "again")
     }
 
-    @Test("a folder's error has the system's reason and no name of a domain")
+    @Test("a folder's error has the system's reason and no error domain")
     func folder() async throws {
         let place = TemporaryFolder()
         let volume = try Volume(at: place, size: "1m")

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What programs read that come behind a pipe: every byte of it is kept as it is in `Tests/Fixtures/tool`.
+/// The output that programs read through a pipe must match the files in `Tests/Fixtures/tool` byte for byte.
 @Suite("Into a pipe")
 struct GoldenTests {
 
@@ -45,11 +45,11 @@ struct GoldenTests {
             var text = test.output.text
             if !test.errors.bytes.isEmpty { text += "--- standard error ---\n" + test.errors.text }
             text += "--- exit status \(status) ---\n"
-            // What is set aside for a file is up to the volume.
+            // The allocated size depends on the volume.
             text = text.replacing(/("allocatedBytes":|on disk     )\d+/) { "\($0.1)N" }
             for (name, path) in stores { text = text.replacingOccurrences(of: path, with: name) }
             let file = Fixtures.file("tool/\(name)")
-            // To accept an output that is meant to change: EMPORIUM_WRITE_GOLDEN=1, and look at what git shows.
+            // To accept an intended change, set EMPORIUM_WRITE_GOLDEN=1 and review the diff.
             if ProcessInfo.processInfo.environment["EMPORIUM_WRITE_GOLDEN"] != nil {
                 try Data(text.utf8).write(to: file)
             }

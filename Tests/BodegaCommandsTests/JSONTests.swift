@@ -25,7 +25,7 @@ struct JSONTests {
     }
 
     @Test(
-        "rejects what is not JSON, at the byte where it ceases to be",
+        "rejects invalid JSON at its first invalid byte",
         arguments: [
             ("[1,]", 3), ("{,}", 1), (#"{"a"}"#, 4), (#"{"a":1,}"#, 7), ("[1 2]", 3), ("tru3", 3), ("-x", 1),
             ("1.x", 2),
@@ -36,7 +36,7 @@ struct JSONTests {
         #expect(scan(text) == .failure(.unexpectedByte(at: offset)))
     }
 
-    @Test("tells a text that ends too early from a wrong one")
+    @Test("distinguishes an incomplete text from an invalid one")
     func reportsIncompleteText() {
         let whole = #"{"a":[1.5e1,"\u00e9\n",true],"b":{}}"#
         for length in 0..<whole.utf8.count {
@@ -89,7 +89,7 @@ struct JSONTests {
     }
 
     @Test(
-        "decodes escapes, and refuses half of a surrogate pair",
+        "decodes escapes, and refuses a lone surrogate",
         arguments: [
             (#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{C}\n\r\t"), (#"\ud83d\uDE00"#, "😀"), (#"\ud83d"#, nil),
             (#"\ude00"#, nil),
@@ -100,7 +100,7 @@ struct JSONTests {
         #expect(Array(text.utf8).withUnsafeBytes(JSONString.decode) == string)
     }
 
-    @Test("UTF-8 is judged as the standard library judges it, at every offset")
+    @Test("UTF-8 validation agrees with the standard library at every offset")
     func utf8Validity() {
         let interesting: [UInt8] =
             [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED]

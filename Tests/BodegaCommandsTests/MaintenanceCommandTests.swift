@@ -14,7 +14,7 @@ struct MaintenanceCommandTests {
 
     // MARK: diff
 
-    @Test("diff tells what is added, removed and changed, with the exit status of diff")
+    @Test("diff lists added, removed and changed items, with the exit status of diff")
     func diff() async throws {
         try await withFolder { folder in
             let (first, second) = (storeAddresses[0](folder), storeAddresses[1](folder))
@@ -41,7 +41,7 @@ struct MaintenanceCommandTests {
 
     // MARK: verify
 
-    @Test("verify finds nothing wrong with a sound store", arguments: storeAddresses)
+    @Test("verify finds no problem in an intact store", arguments: storeAddresses)
     func sound(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)
@@ -73,7 +73,7 @@ struct MaintenanceCommandTests {
         }
     }
 
-    @Test("verify reads all collections, and finds lost and foreign tables and dates that are none")
+    @Test("verify reads all collections, and finds lost and foreign tables and invalid dates")
     func collections() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -101,7 +101,7 @@ struct MaintenanceCommandTests {
         }
     }
 
-    @Test("verify tells what is wrong with a damaged file")
+    @Test("verify reports the damage of a file")
     func damaged() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -121,7 +121,7 @@ struct MaintenanceCommandTests {
         }
     }
 
-    @Test("verify tells what is left in a folder, and compact removes it")
+    @Test("verify reports leftover files in a folder, and compact removes them")
     func leftInFolder() async throws {
         try await withFolder { folder in
             let store = storeAddresses[1](folder)
@@ -143,13 +143,13 @@ struct MaintenanceCommandTests {
             try FileManager.default.createDirectory(at: batch, withIntermediateDirectories: true)
             let interrupted = await bodega("verify", store)
             #expect(interrupted.status == 1)
-            #expect(interrupted.text.contains("in the midst of a batch"))
+            #expect(interrupted.text.contains("in the middle of a batch"))
         }
     }
 
     // MARK: backup and compact
 
-    @Test("backup makes a copy with all collections, and replaces a file only if it is told to")
+    @Test("backup makes a copy with all collections, and replaces a file only with --force")
     func backup() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -173,7 +173,7 @@ struct MaintenanceCommandTests {
         }
     }
 
-    @Test("backup refuses places that would damage something")
+    @Test("backup refuses destinations where it would cause damage")
     func badPlaces() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -182,7 +182,7 @@ struct MaintenanceCommandTests {
             #expect(await bodega("backup", store, file, "--force").status == 64)
             #expect(await bodega("backup", store, folder.path, "--force").status == 1)
             #expect(await bodega("backup", storeAddresses[1](folder), file).status == 64)
-            // The log of a database that is gone would be taken for the copy's.
+            // The copy would use the log of a removed database.
             let copy = folder.appendingPathComponent("copy.db").path
             try Data("log".utf8).write(to: URL(fileURLWithPath: copy + "-wal"))
             #expect(await bodega("backup", store, copy).status == 1)
@@ -191,7 +191,7 @@ struct MaintenanceCommandTests {
         }
     }
 
-    @Test("compact gives back the space of removed items and keeps the others")
+    @Test("compact frees the space of removed items and keeps the others")
     func compact() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)

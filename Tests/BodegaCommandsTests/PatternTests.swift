@@ -49,7 +49,7 @@ struct PatternTests {
     }
 
     @Test(
-        "are refused with a reason if RFC 9485 does not know them, or if they are too large",
+        "are refused with a reason if RFC 9485 does not define them, or if they are too large",
         arguments: [
             "(", ")", "a)", "(a", "[", "]", "[]", "[^]", "[a", "[b-a]", "[a-c-e]", "[a--]", "[--a]", "[[]", "{", "}",
             "a{", "a{}",
@@ -93,11 +93,11 @@ struct PatternTests {
         }
         #expect(try JSONPattern("[b-da-cx-zq]{2}", isWhole: true).matches("dq"))
         #expect(try !JSONPattern("[b-da-cx-zq]", isWhole: true).matches("e"))
-        // A part in parentheses is no larger than without.
+        // Parentheses do not increase the size of a part.
         #expect(try JSONPattern("(((a))){990}", isWhole: true).matches(String(repeating: "a", count: 990)))
     }
 
-    /// With an engine that goes back and tries again, each of these takes longer than the universe is old.
+    /// With a backtracking engine, each of these takes exponential time.
     @Test(
         "take linear time",
         arguments: ["(a+)+$", "(a+)+b", "(a*)*b", "(a|a)*b", "(a|aa)+b", "a*a*a*a*a*a*b", "(a{0,30}){30}b"])
@@ -171,7 +171,7 @@ struct NumberTests {
         #expect((first > second) == (sign == ">"))
     }
 
-    @Test("are compared like those of the machine, where these are exact")
+    @Test("are compared like machine numbers, where these are exact")
     func oracle() {
         var generator = SeededGenerator(seed: Seed.current)
         for _ in 0..<5000 {
@@ -185,7 +185,7 @@ struct NumberTests {
         }
     }
 
-    @Test("query and its order tell long numbers apart")
+    @Test("query and its sort order distinguish long numbers")
     func query() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)

@@ -92,7 +92,7 @@ struct PostgresCommandTests {
         #expect(try await database.sql("SELECT count(*) FROM emporium_collections") == "1")
     }
 
-    @Test("what makes no sense is refused with what to use instead")
+    @Test("unsupported commands and options are refused with an alternative")
     func refused() async throws {
         let store = "postgres://u:secret@127.0.0.1:1/d"
         for (arguments, hint) in [
@@ -108,12 +108,12 @@ struct PostgresCommandTests {
         }
     }
 
-    @Test("no part of a password is shown, wherever an address is put, and whatever is wrong with it")
+    @Test("no part of a password is shown, for any misplaced or malformed address")
     func addresses() async throws {
         var generator = SeededGenerator(seed: Seed.current)
         for _ in 0..<60 {
             let secret = HostileAddress(using: &generator)
-            // None of these connects: the option, or the place of the address, is wrong.
+            // None of these connects: the option or the position of the address is invalid.
             for arguments in [
                 ["ls", secret.text, "--collection", ""], ["ls", secret.text, "more"], [secret.text, "ls"],
                 ["compact", secret.text], ["backup", secret.text, "x.db"],
@@ -164,7 +164,7 @@ import Testing
 @Suite("Without PostgreSQL")
 struct WithoutPostgresTests {
 
-    @Test("the tool tells how to build it with")
+    @Test("the tool explains how to build it with PostgreSQL")
     func hint() async {
         let result = await bodega("ls", "postgres://h/d")
         #expect(result.status == ExitStatus.usage.rawValue)

@@ -59,7 +59,7 @@ struct QueryTests {
     }
 
     @Test(
-        "that makes no sense is refused, with exit status 64 and the place of the mistake",
+        "with an invalid condition is refused, with exit status 64 and the place of the mistake",
         arguments: [
             ("", "missing"), ("@.a = 1", "=="), ("@.a ==", "missing"), ("1", "comparison"), ("(@.a", "parenthesis"),
             ("@.a @.b", "follow"), ("@..a", "several"), ("@.*", "several"), ("@[0:1]", "bracket"), ("@[*]", "several"),
@@ -76,7 +76,7 @@ struct QueryTests {
         }
     }
 
-    @Test("leaves items alone that are nested too deeply to compare")
+    @Test("compares no items that are nested too deeply")
     func deepNesting() throws {
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
         #expect(try accepts("@ == 1 || @ == '' || @ < 2", deep) == false)
@@ -100,7 +100,7 @@ struct QueryTests {
         }
     }
 
-    @Test("prints keys and what is selected, with tabs between")
+    @Test("prints keys and selected values, separated by tabs")
     func output() async throws {
         try await withPeople { store in
             let note = "bodega: note: items that are not JSON were left out: 1\n"
@@ -122,7 +122,7 @@ struct QueryTests {
         }
     }
 
-    @Test("sorts by sort of value and by value, and puts last what has none")
+    @Test("sorts by type and by value, and puts items without a value last")
     func sorting() async throws {
         try await withPeople { store in
             func keys(_ arguments: String...) async -> String {
@@ -141,7 +141,7 @@ struct QueryTests {
         }
     }
 
-    @Test("with a limit finds the same as without, also among many")
+    @Test("with a limit finds the same as without one, even among many items")
     func largeSort() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -153,7 +153,7 @@ struct QueryTests {
         }
     }
 
-    @Test("makes of an item on many lines one on a line, and what is in strings stays")
+    @Test("prints an item with line ends on one line, and keeps its strings")
     func compacting() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -162,7 +162,7 @@ struct QueryTests {
         }
     }
 
-    @Test("prints JSON without the whitespace around it as JSON, too")
+    @Test("prints JSON without the whitespace around it")
     func whitespaceAround() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)

@@ -8,7 +8,7 @@ import Testing
 @Suite("A command that only reads")
 struct ReadOnlyTests {
 
-    /// What comes after the store, or the stores.
+    /// The arguments after the store or the stores.
     private static let commands: [(name: String, arguments: [String])] = [
         ("ls", []), ("ls", ["--long"]), ("ls", ["--json"]), ("get", ["a"]), ("get", ["absent"]), ("count", []),
         ("stat", []), ("stat", ["--json"]), ("export", []), ("verify", []), ("verify", ["--json"]), ("query", []),
@@ -44,7 +44,7 @@ struct ReadOnlyTests {
         }
     }
 
-    @Test("doesn't create what is missing", arguments: storeAddresses)
+    @Test("doesn't create a missing store", arguments: storeAddresses)
     func missing(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let before = try Listing(of: folder)
@@ -80,7 +80,7 @@ struct ReadOnlyTests {
         return RunResult(status: status, output: test.output.bytes, errors: test.errors.text)
     }
 
-    @Test("leaves no trace of a check, or of watching, where nobody else is")
+    @Test("leaves no trace of a check or a watch when no other process uses the store")
     func checkingAndWatching() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -92,7 +92,7 @@ struct ReadOnlyTests {
             let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
             var test = TestConsole()
             test.console.interruption = interruption
-            // It has read everything once by then.
+            // By then the command has read every item once.
             test.console.onReady = { continuation.finish() }
             async let status = Tool.run(["watch", store, "--interval", "0.01"], console: test.console)
             for await _ in ready {}

@@ -52,7 +52,7 @@ struct RecordSourceTests {
     }
 
     @Test(
-        "of a document that is damaged or cut off end the import",
+        "of a damaged or truncated document end the import",
         arguments: [
             #"[{"id":1}"#, #"[{"id":1},]"#, #"[{"id":1} {"id":2}]"#, #"[{"id":1}] x"#, #"[{"id":1}]]"#,
             #"[{"id":1},{"id":]"#,
@@ -70,7 +70,7 @@ struct RecordSourceTests {
         #expect { try read(text, array: "a.b") } throws: { ($0 as? ToolError)?.status == .badInput }
     }
 
-    @Test("with a bad line are read on after it, and the line is named")
+    @Test("continue after a bad line, which is named")
     func badLines() throws {
         let text = "{\"id\":1}\n{\"id\":\n{\"x\":1}\n{\"id\":null}\n{\"id\":\"\\ud800\"}\n{\"id\":2} 3\n{\"id\":4}\n"
         let input = ImportInput(
@@ -95,7 +95,7 @@ struct RecordSourceTests {
         #expect(try read(#"{"key":"a","json":1}"#, key: "key") == [#"a={"key":"a","json":1}"#])
     }
 
-    @Test("of a folder that can't be read are bad, with the reason, and the others are read on")
+    @Test("of a folder that can't be read are bad, with the reason, and the others are read")
     func unreadableFile() async throws {
         try await withFolder { folder in
             for name in ["a", "b", "c"] { try Data(name.utf8).write(to: folder.appendingPathComponent(name)) }

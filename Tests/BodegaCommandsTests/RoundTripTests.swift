@@ -3,7 +3,7 @@ import Bodega
 import Foundation
 import Testing
 
-/// Keys and values that tools get wrong.
+/// Keys and values that are easily corrupted.
 enum Hostile {
     static let strings = [
         "", "a", "é", "e\u{301}", "😀👨‍👩‍👧", "\0", "a\0b", "line\nend", "cr\r", "\t\u{1B}[31m", "a/b/../c", "..", ".", "/",
@@ -54,7 +54,7 @@ struct RoundTripTests {
         #expect(read == Hostile.items.map { ImportRecord(key: $0.key, data: $0.data) })
     }
 
-    @Test("has a line for each item and one more, whatever the items hold")
+    @Test("has one line per item, plus one, for any items")
     func lineCount() async throws {
         let engine = MemoryStorageEngine()
         try await engine.write(Hostile.items)
@@ -64,7 +64,7 @@ struct RoundTripTests {
         #expect(!sink.bytes.contains(UInt8(ascii: "\r")))
     }
 
-    @Test("can be joined to another, and an empty one holds its header only")
+    @Test("can be concatenated with another, and an empty one has only its header")
     func joined() async throws {
         let sink = MemorySink()
         try await Exporter(engine: MemoryStorageEngine()).run(to: sink)
@@ -75,7 +75,7 @@ struct RoundTripTests {
         #expect(try records(in: all, piece: 5).count == 2)
     }
 
-    @Test("is cut into batches that miss nothing, whatever the sizes")
+    @Test("is divided into complete batches for any sizes")
     func batches() async throws {
         let engine = MemoryStorageEngine()
         let keys = (0..<3_000).map { CacheKey("\($0)") }
@@ -86,7 +86,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "that is not one is refused with a reason",
+        "that is malformed is refused with a reason",
         arguments: [
             (#"{"key":"a"}"#, "needs one of"), (#"{"key":"a","text":"x","json":1}"#, "needs one of"),
             (#"{"text":"x"}"#, "lacks"), (#"{"key":1,"text":"x"}"#, "lacks"),

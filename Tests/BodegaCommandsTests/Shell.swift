@@ -15,7 +15,7 @@ enum Shell {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// Lets a shell run commands that get the path of its completion script as their first argument.
+    /// Runs shell commands that get the path of its completion script as their first argument.
     ///
     /// - Returns: The lines of the output.
     static func complete(_ name: String, _ commands: String) async throws -> [String] {

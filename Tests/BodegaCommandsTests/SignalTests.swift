@@ -19,7 +19,7 @@ struct SignalTests {
 
     // MARK: watch
 
-    @Test("watch ends, though its work never does: it waits for good or spins", arguments: [false, true])
+    @Test("watch ends even if its work waits forever or spins", arguments: [false, true])
     func endlessWork(isSpinning: Bool) async throws {
         let interruption = Interruption()
         let isOver = Locked(false)
@@ -38,7 +38,7 @@ struct SignalTests {
         isOver.withLock { $0 = true }
     }
 
-    @Test("work that ends by itself returns its error, and one that is interrupted before it begins ends")
+    @Test("work that ends by itself returns its error, and work that is interrupted before it begins ends")
     func endingWork() async throws {
         let interruption = Interruption()
         await #expect(throws: BrokenPipe.self) { try await interruption.run(grace: 0) { throw BrokenPipe() } }
@@ -47,7 +47,7 @@ struct SignalTests {
         try await interruption.run(grace: 0) { await Interruption().wait(seconds: 1e6) }
     }
 
-    @Test("signals that announce nothing are heeded more and more seldom")
+    @Test("signals without changes are handled with a backoff")
     func pace() {
         var pace = WatchPace()
         let pauses = (0..<10).map { _ in pace.pause(afterFinding: 0) }
@@ -56,11 +56,11 @@ struct SignalTests {
     }
 
     #if Postgres
-    @Test("watch ends while it connects to a server that says nothing", arguments: [SIGINT, SIGTERM])
+    @Test("watch ends while it connects to a server that does not answer", arguments: [SIGINT, SIGTERM])
     func silentServer(signal: Int32) async throws {
         try await withFolder { folder in
             var status: Int32 = 1
-            // On a busy machine the limit of connecting may come before the signal.
+            // On a busy machine the connection may time out before the signal.
             for _ in 0..<5 where status != 0 {
                 let server = try SilentServer()
                 let tool = try ToolProcess(["watch", "postgres://u:p@127.0.0.1:\(server.port)/d"], in: folder)
@@ -74,7 +74,7 @@ struct SignalTests {
         }
     }
 
-    @Test("watch ends while the server is stopped, and when it has gone", arguments: [SIGINT, SIGTERM])
+    @Test("watch ends while the server is stopped, and after it has ended", arguments: [SIGINT, SIGTERM])
     func stoppedServer(signal: Int32) async throws {
         let server = try await PostgresServer.launch()
         let store = try await server.makeDatabase().url
@@ -82,7 +82,7 @@ struct SignalTests {
         try await withFolder { folder in
             for isGone in [false, true] {
                 let tool = try ToolProcess(["watch", store, "--interval", "0.05"], in: folder)
-                // It shows a change, so it watches.
+                // It has shown a change, so it is watching.
                 try await waitUntil("the program watched") {
                     _ = await bodega("put", store, "a", input: [2])
                     return try tool.outputText.contains("updated")
@@ -100,7 +100,8 @@ struct SignalTests {
     // MARK: import
 
     @Test(
-        "import finishes its batch, says how far it came, and goes on when it is run again", arguments: storeAddresses)
+        "import finishes its batch, reports its progress, and continues when it is run again", arguments: storeAddresses
+    )
     func importing(address: @Sendable (URL) -> String) async throws {
         try await withFolder { folder in
             let store = address(folder)
@@ -129,14 +130,14 @@ struct SignalTests {
         }
     }
 
-    @Test("import leaves no half of a batch in a folder", arguments: [SIGINT, SIGTERM])
+    @Test("import leaves no partial batch in a folder", arguments: [SIGINT, SIGTERM])
     func importingFolder(signal: Int32) async throws {
         try await withFolder { folder in
             let store = storeAddresses[1](folder)
             let input = folder.appendingPathComponent("input.ndjson")
             let lines = (0..<9_000).map { #"{"id":\#($0)}"# }
             try Data(lines.joined(separator: "\n").utf8).write(to: input)
-            // The lock of a reader of several items, which a committed batch waits for.
+            // A reader of several items holds this lock, and a committed batch waits for it.
             let place = folder.appendingPathComponent("store")
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
             let reader = open(place.path, O_RDONLY)
@@ -158,7 +159,7 @@ struct SignalTests {
 }
 
 #if Postgres
-/// Accepts connections, and says nothing.
+/// A server that accepts connections and sends nothing.
 private final class SilentServer: Sendable {
     private let descriptor: Int32
     let port: UInt16
@@ -182,7 +183,7 @@ private final class SilentServer: Sendable {
         try #require(isListening)
     }
 
-    /// Whether a client waits to be accepted, which it is by the system.
+    /// Whether a client is waiting in the system's queue of connections.
     func hasConnection() -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0

@@ -9,7 +9,7 @@ extension Result {
     }
 }
 
-@Suite("A store that is named by an argument")
+@Suite("A store named by an argument")
 struct StoreArgumentTests {
 
     @Test("has the collection that the address or the option names")
@@ -20,7 +20,7 @@ struct StoreArgumentTests {
     }
 
     @Test(
-        "is an error with exit status 64 if it tells nothing or doesn't go with the option",
+        "is an error with exit status 64 if it is invalid or conflicts with the option",
         arguments: [
             ("", nil), ("sqlite:", nil), ("no-such-thing", nil), ("memory:", nil), ("disk:a", "b"), ("sqlite:a", ""),
             ("sqlite:a#b", "c"),
@@ -32,7 +32,7 @@ struct StoreArgumentTests {
         }
     }
 
-    @Test("leads to a store that is closed after its use, also if that fails", arguments: [true, false])
+    @Test("is closed after its use, even if that fails", arguments: [true, false])
     func closing(isFailing: Bool) async throws {
         try await withFolder { folder in
             for address in storeAddresses {

@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// A program that runs on a terminal of its own, as a human would use it.
+/// A program that runs on its own pseudo-terminal.
 final class Terminal: @unchecked Sendable {
     // @unchecked because `Process` is thread-safe in what is used of it, and one test at a time reads.
     private let process = Process()
@@ -24,8 +24,8 @@ final class Terminal: @unchecked Sendable {
     /// - Parameters:
     ///   - program: The program.
     ///   - arguments: Its arguments.
-    ///   - environment: What is added to its environment.
-    ///   - columns: How wide the terminal is.
+    ///   - environment: Variables to add to its environment.
+    ///   - columns: The width of the terminal.
     init(_ program: URL, _ arguments: [String], environment: [String: String] = [:], columns: UInt16 = 80) throws {
         let name: String
         (master, name) = try Self.openMaster()
@@ -73,7 +73,7 @@ final class Terminal: @unchecked Sendable {
         close(master)
     }
 
-    /// Types.
+    /// Types a text.
     func type(_ text: String) {
         let bytes = Array(text.utf8)
         precondition(write(master, bytes, bytes.count) == bytes.count)
@@ -84,7 +84,7 @@ final class Terminal: @unchecked Sendable {
     /// - Returns: What was shown so far, with line ends as a program writes them.
     @discardableResult
     func read(until text: String? = nil) async -> String {
-        // On a thread that may wait: others have to get on meanwhile.
+        // On a thread that may block, so that other tests continue.
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: self.readWaiting(until: text)) }
         }

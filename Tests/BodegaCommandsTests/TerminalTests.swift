@@ -30,7 +30,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a query is a table that is as wide as the terminal, with what a terminal would obey escaped")
+    @Test("a query is a table that is as wide as the terminal, with control characters escaped")
     func table() async throws {
         try await withPeople { store in
             let arguments = [store, "--select", "born", "--select", "name"]
@@ -51,7 +51,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("colours are shown unless the environment or an option says otherwise")
+    @Test("colours are shown unless the environment or an option disables them")
     func colors() async throws {
         try await withPeople { store in
             let cases: [(arguments: [String], environment: [String: String], isColored: Bool)] = [
@@ -69,7 +69,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a bar shows the progress, is removed in the end, and fits")
+    @Test("a bar shows the progress, is removed at the end, and fits")
     func progress() async throws {
         try await withPeople { store in
             let wide = try await run("copy", store, store + "#copy").output
@@ -83,7 +83,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a question is asked before everything is removed, and a no is respected", arguments: ["y", "n"])
+    @Test("a confirmation is required before all items are removed", arguments: ["y", "n"])
     func question(answer: String) async throws {
         try await withPeople { store in
             let terminal = try Terminal(BinaryTests.program, ["rm", store, "--all"])
@@ -99,7 +99,7 @@ struct TerminalTests {
         try await withPeople { store in
             let terminal = try Terminal(BinaryTests.program, ["watch", store, "--interval", "0.02"])
             await terminal.read(until: "Ctrl-C ends it.")
-            // What is there when it begins to watch is not told, so somebody writes until something is.
+            // Items from before the watch are not shown, so the test writes until a change is.
             let writer = Task {
                 var number = 0
                 while !Task.isCancelled {
@@ -123,7 +123,7 @@ struct TerminalTests {
         for command in ["copy", "verify", "watch", "query"] { #expect(script.text.contains(command)) }
     }
 
-    @Test("bash takes its completion script, and completes with it", .enabled(if: Shell.isInstalled("bash")))
+    @Test("bash accepts its completion script, and completes with it", .enabled(if: Shell.isInstalled("bash")))
     func bash() async throws {
         let words = try await Shell.complete(
             "bash",
@@ -137,9 +137,9 @@ struct TerminalTests {
         #expect(words.contains("copy") && words.contains("count") && !words.contains("verify"))
     }
 
-    @Test("zsh takes its completion script, and completes with it", .enabled(if: Shell.isInstalled("zsh")))
+    @Test("zsh accepts its completion script, and completes with it", .enabled(if: Shell.isInstalled("zsh")))
     func zsh() async throws {
-        // Zsh completes only where somebody types, so it types into another one.
+        // Zsh completes only interactive input, so the test types into another instance.
         let lines = try await Shell.complete(
             "zsh",
             #"""
@@ -158,7 +158,7 @@ struct TerminalTests {
         #expect(!lines.contains { $0.contains("verify") })
     }
 
-    @Test("fish takes its completion script, and completes with it", .enabled(if: Shell.isInstalled("fish")))
+    @Test("fish accepts its completion script, and completes with it", .enabled(if: Shell.isInstalled("fish")))
     func fish() async throws {
         let words = try await Shell.complete(
             "fish", "fish --no-execute $argv[1]; and source $argv[1]; and complete --do-complete 'bodega co'")
@@ -166,14 +166,14 @@ struct TerminalTests {
         #expect(!words.contains { $0.hasPrefix("verify") })
     }
 
-    @Test("the manual page in the repository is that of the commands")
+    @Test("the manual page in the repository matches the commands")
     func manual() async throws {
         let page = await bodega("manual")
         #expect(page.status == 0)
         let committed = Fixtures.root.appendingPathComponent("docs/bodega.1")
         #expect(
             try String(contentsOf: committed, encoding: .utf8) == page.text,
-            "Write it anew: bodega manual > docs/bodega.1")
+            "Generate it again: bodega manual > docs/bodega.1")
         for command in ["import", "copy", "query", "watch"] { #expect(page.text.contains(".SS bodega \(command)\n")) }
     }
 }

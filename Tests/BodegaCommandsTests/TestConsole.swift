@@ -2,7 +2,7 @@ import Bodega
 import BodegaCommands
 import Foundation
 
-/// Hands out bytes in small pieces, as pipes do.
+/// Provides bytes in small pieces, as pipes do.
 final class MemorySource: ByteSource {
     private let rest: LockedBytes
     private let piece: Int
@@ -36,7 +36,7 @@ final class MemorySink: ByteSink {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// A pipe that nobody reads.
+/// A pipe without a reader.
 final class ClosedSink: ByteSink {
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         throw BrokenPipe()
@@ -45,7 +45,7 @@ final class ClosedSink: ByteSink {
 
 typealias LockedBytes = Locked<ArraySlice<UInt8>>
 
-/// A console in memory; its clock moves on by a second whenever it is asked.
+/// An in-memory console, whose clock advances by a second whenever it is read.
 struct TestConsole {
     let output = MemorySink()
     let errors = MemorySink()
@@ -62,7 +62,7 @@ struct TestConsole {
     }
 }
 
-/// What a run of the tool left behind.
+/// The result of a run of the tool.
 struct RunResult: Equatable {
     var status: Int32
     var output: [UInt8]

@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// A run of the built program that gets signals.
+/// A run of the built program to which tests send signals.
 final class ToolProcess: @unchecked Sendable {
     // @unchecked because `Process` and `Pipe` are thread-safe in what is used of them.
     private let process = Process()
@@ -21,8 +21,8 @@ final class ToolProcess: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - arguments: Its arguments.
-    ///   - input: What it reads.
-    ///   - folder: Where its output goes.
+    ///   - input: Its standard input.
+    ///   - folder: The folder for its output.
     init(_ arguments: [String], input: Pipe? = nil, in folder: URL) throws {
         output = folder.appendingPathComponent("output-\(UUID().uuidString)")
         errors = folder.appendingPathComponent("errors-\(UUID().uuidString)")
@@ -35,10 +35,10 @@ final class ToolProcess: @unchecked Sendable {
         try process.start()
     }
 
-    /// What it has written to standard output so far.
+    /// Its standard output so far.
     var outputText: String { get throws { try String(contentsOf: output, encoding: .utf8) } }
 
-    /// What it has written to standard error so far.
+    /// Its standard error so far.
     var errorText: String { get throws { try String(contentsOf: errors, encoding: .utf8) } }
 
     /// Sends it a signal.

@@ -41,7 +41,7 @@ final class WatchRun: Sendable {
 
     var status: Int32 { get async { await task.value } }
 
-    /// Inserts, updates and removes items of a store, and expects to be shown that.
+    /// Inserts, updates and removes items of a store, and expects a line for each change.
     static func expectChanges(of store: String) async throws {
         try #require(await bodega("put", store, "a", input: [1]).status == 0)
         let run = await WatchRun(store)
@@ -56,7 +56,7 @@ final class WatchRun: Sendable {
     }
 }
 
-/// Hands on whole lines, one by one.
+/// Provides complete lines, one by one.
 private final class LineSink: ByteSink {
     private struct State {
         var lines: [String] = []
@@ -79,7 +79,7 @@ private final class LineSink: ByteSink {
         waiting?.resume(returning: line)
     }
 
-    /// The next line, `nil` when there is none any more.
+    /// The next line, `nil` at the end.
     func next() async -> String? {
         await withCheckedContinuation { continuation in
             let line = state.withLock { state -> String?? in

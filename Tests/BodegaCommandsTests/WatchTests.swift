@@ -15,7 +15,7 @@ struct WatchTests {
         }
     }
 
-    @Test("shows each change of a file that somebody follows, at once and in order, and leaves no trace")
+    @Test("shows each change of a followed file immediately and in order, and leaves no trace")
     func history() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -35,7 +35,7 @@ struct WatchTests {
         #expect(try Listing(of: folder.url) == before)
     }
 
-    @Test("follows a file from when somebody begins to")
+    @Test("uses a file's log from when a program begins to follow it")
     func lateHistory() async throws {
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
@@ -89,7 +89,7 @@ struct WatchTests {
         _ = await child.lines()
     }
 
-    @Test("ends when nobody reads its output, though nothing changes")
+    @Test("ends when the reader of its output closes it, even without changes")
     func abandoned() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -99,7 +99,7 @@ struct WatchTests {
         }
     }
 
-    @Test("ends when the store goes away, and does not begin without one")
+    @Test("ends when the store is removed, and does not begin without one")
     func gone() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
@@ -113,7 +113,7 @@ struct WatchTests {
         }
     }
 
-    /// A pipe whose reader went away.
+    /// A pipe whose reader has closed it.
     private final class AbandonedSink: ByteSink {
         func write(_ bytes: UnsafeRawBufferPointer) {}
         var isAbandoned: Bool { true }

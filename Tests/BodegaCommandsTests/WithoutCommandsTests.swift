@@ -5,7 +5,7 @@ import Testing
 @Suite("The tool without its commands")
 struct WithoutCommandsTests {
 
-    @Test("tells how to build them, and fails")
+    @Test("explains how to build them, and fails")
     func hint() async {
         let result = await bodega("ls", "x.db")
         #expect(result.status == ExitStatus.failure.rawValue)

@@ -7,13 +7,13 @@ import Foundation
 struct BackupCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy an SQLite file, with all collections, as it is at one moment.",
+        abstract: "Copy a snapshot of an SQLite file, with all collections.",
         discussion: """
-            Others may read and write meanwhile, and don't wait for it; only who writes to a file of Bodega 2 that is not in \
-            WAL mode waits until it is copied. The copy is made under another name, examined, and \
-            gets its name when it is complete. It has no gaps, so it may be smaller than the file.
+            Other programs can read and write during the backup without waiting, except that writers to a file of \
+            Bodega 2 that is not in WAL mode wait until it is copied. The copy is made under another name, examined, \
+            and renamed when it is complete. It has no unused space, so it may be smaller than the file.
 
-            A folder has no moment that all of it could be copied at; use copy for it. A PostgreSQL database is copied by pg_dump.
+            A folder has no snapshots; use copy for it. For a PostgreSQL database, use pg_dump.
 
             With --json an object is printed: {"path", "bytes"}.
 
@@ -23,13 +23,13 @@ struct BackupCommand: ConsoleCommand {
             """
     )
 
-    @Argument(help: "The store: sqlite:PATH, or a path that tells by itself.", completion: .file())
+    @Argument(help: "The store: sqlite:PATH, or the path of an SQLite file.", completion: .file())
     var store: String
 
-    @Argument(help: "The path of the file to make.", completion: .file())
+    @Argument(help: "The path of the backup.", completion: .file())
     var file: String
 
-    @Flag(help: "Replace a file that is there, when the copy is complete.")
+    @Flag(help: "Replace an existing file when the copy is complete.")
     var force = false
 
     @Flag(help: "Print a JSON object.")
@@ -41,14 +41,15 @@ struct BackupCommand: ConsoleCommand {
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
-        if file.isEmpty { throw ValidationError("The path of the file to make is empty.") }
+        if file.isEmpty { throw ValidationError("The path of the backup is empty. Name a file.") }
         if json, quiet { throw ValidationError("--json and --quiet exclude each other.") }
     }
 
     func run(on console: Console) async throws {
         let address = try StorageAddress(argument: store)
         if address.engine == .postgres {
-            throw ToolError(.usage, "backup is for SQLite files. PostgreSQL has its own: pg_dump --format=custom.")
+            throw ToolError(
+                .usage, "backup is for SQLite files. Back up a PostgreSQL database with: pg_dump --format=custom")
         }
         try address.checkIsNoDatabaseFolder()
         guard address.engine == .sqlite else {
@@ -59,7 +60,7 @@ struct BackupCommand: ConsoleCommand {
         }
         let destination = URL(fileURLWithPath: file)
         guard !address.isSamePlace(as: .sqlite(destination.path)) else {
-            throw ToolError(.usage, "The backup would take the place of the store.")
+            throw ToolError(.usage, "The backup would replace the store. Name another file.")
         }
         try await address.openToRead().use { store in
             do {

@@ -1,9 +1,9 @@
 #if CommandLineTool
 import ArgumentParser
 
-/// A command that reads and writes the console it is given.
+/// A command that uses a given console.
 protocol ConsoleCommand: ParsableCommand {
-    /// Does what the command is for.
+    /// Runs the command.
     func run(on console: Console) async throws
 }
 
@@ -14,12 +14,12 @@ struct BodegaCommand: ParsableCommand {
         abstract: "Bytes under keys, in an SQLite file, a folder or a PostgreSQL database.",
         discussion: """
             A STORE is sqlite:PATH or disk:PATH; sqlite:PATH#NAME is a collection in an SQLite file. The scheme can be \
-            left out where the path tells: a folder, an SQLite file, or a new file named .sqlite3, .sqlite or .db. \
-            postgres://USER@HOST/DATABASE#NAME is a collection in a PostgreSQL database, if the tool was built with the \
-            trait Postgres. Passwords belong in ~/.pgpass, where no list of processes shows them.
+            left out for a folder, an SQLite file, or a new file named .sqlite3, .sqlite or .db. \
+            postgres://USER@HOST/DATABASE#NAME is a collection in a PostgreSQL database, if the tool was built with \
+            the trait Postgres. Keep passwords in ~/.pgpass, because lists of processes show arguments.
 
-            Commands that only read create and change nothing, neither in a store nor beside it. Those that write give \
-            an SQLite file of Bodega 2 WAL mode and a column; Bodega 2 can use it all the same.
+            Commands that only read neither create nor change the store's files. Commands that write give an SQLite \
+            file of Bodega 2 WAL mode and one more column; Bodega 2 can still use the file.
 
             EXAMPLES:
               bodega import languages.db iso_639-3.json --array 639-3 --key alpha_3
@@ -31,7 +31,7 @@ struct BodegaCommand: ParsableCommand {
 
             COMPLETION:
               bodega --generate-completion-script bash > ~/.local/share/bash-completion/completions/bodega
-              zsh and fish are served in the same way.
+              zsh and fish are supported in the same way.
 
             \(ExitStatus.help)
             """,

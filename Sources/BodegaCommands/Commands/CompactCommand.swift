@@ -6,13 +6,14 @@ import Bodega
 struct CompactCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Give back space: rewrite an SQLite file without gaps, tidy up a folder.",
+        abstract: "Free unused space in an SQLite file, or clean up a folder.",
         discussion: """
-            An SQLite file is rewritten without the space that removed items left, with all its collections. That takes \
-            about as much free space as the file is large, and other writers wait. While others read, the file itself \
-            shrinks later. In a folder, what writes that were stopped have left is removed. A PostgreSQL server gives back space itself.
+            An SQLite file is rewritten, with all its collections, without the space of removed items. That needs \
+            about as much free space as the size of the file, and other writers wait. If other programs are reading, \
+            the file shrinks later. In a folder, the remains of interrupted writes are removed. A PostgreSQL server \
+            frees space itself.
 
-            With --json an object is printed: {"before", "after"}, the bytes of the files that make up the store.
+            With --json an object is printed: {"before", "after"}, the sizes of the store's files in bytes.
 
             EXAMPLES:
               bodega compact notes.db
@@ -30,12 +31,12 @@ struct CompactCommand: ConsoleCommand {
         if address.engine == .postgres {
             throw ToolError(
                 .usage,
-                "compact is for files and folders. A PostgreSQL server does it itself; see VACUUM in its manual.")
+                "compact is for files and folders. A PostgreSQL server frees space itself; see VACUUM in its manual.")
         }
-        // Before it is opened and after it is closed: in between, a log and its index are there as well.
+        // Measured while the store is closed: an open SQLite file also has a write-ahead log and its index.
         let before = try StoreStatistics.sizeOfFiles(at: address)
         try await store.useExisting { store in
-            console.interruption.listen(toFinish: store)
+            store.finishBatch(beforeEndingBy: console.interruption)
             if let sqlite = store.sqlite { try await sqlite.vacuum() }
             if let disk = store.engine as? DiskStorageEngine { try await disk.tidyUp() }
         }

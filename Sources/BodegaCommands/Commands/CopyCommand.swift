@@ -9,20 +9,19 @@ struct CopyCommand: ConsoleCommand {
         commandName: "copy",
         abstract: "Copy all items to another store, with their order and dates.",
         discussion: """
-            The destination is created if it is missing. Items are copied in batches, each all or nothing, and each is \
-            read back and compared. What is there already, byte for byte, is passed over: if the copy is stopped, also by \
-            a crash, start it again and it goes on.
+            The destination is created if it is missing. Items are copied in atomic batches, and each is read back and \
+            compared. Items that the destination already has, byte for byte, are skipped, so after an interruption or \
+            a crash, run the same command again to continue.
 
-            Where the destination has something else under a key, that stays. Such keys are listed in the end, with exit \
-            status 1, unless --overwrite is given. Items that only the destination has stay too. The source is only read; \
-            what others change in it meanwhile is copied as it is when its turn comes. Others should not write to the \
-            destination meanwhile: an item that comes there just before its batch is written is replaced.
+            Without --overwrite, items that the destination has with different bytes are kept, and their keys are \
+            listed at the end, with exit status 1. Items that only the destination has are kept, too. The source is \
+            only read; an item that changes during the copy is copied as it is when its batch is read. Other programs \
+            should not write to the destination during the copy: an item written just before its batch is replaced.
 
-            A collection is copied, not a file or database with all its collections; backup does that for a file, pg_dump for \
-            a database.
+            One collection is copied. For a file with all its collections use backup, for a database pg_dump.
 
-            With --json one object is printed, also if the copy fails: {"copied", "present", "overwritten", "conflicts", \
-            "bytes", "milliseconds"} and, if something is amiss, "error".
+            With --json one object is printed, also if the copy fails: {"copied", "present", "overwritten", \
+            "conflicts", "bytes", "milliseconds"} and, after a failure, "error".
 
             EXAMPLES:
               bodega copy notes.db disk:notes
@@ -34,11 +33,11 @@ struct CopyCommand: ConsoleCommand {
 
     @Argument(
         help:
-            "The store to copy: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or a path that tells by itself.",
+            "The store to copy: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or the path of a store.",
         completion: .file())
     var source: String
 
-    @Argument(help: "The store to copy to, written in the same way.", completion: .file())
+    @Argument(help: "The store to copy to, in the same form.", completion: .file())
     var destination: String
 
     @Flag(help: "Replace items of the destination that are different.")
@@ -80,9 +79,11 @@ struct CopyCommand: ConsoleCommand {
     private func copy(on console: Console, report: inout CopyReport, bar: inout ProgressBar) async throws {
         let from = try StorageAddress(argument: source)
         let to = try StorageAddress(argument: destination)
-        if from.isSamePlace(as: to) { throw ToolError(.usage, "Source and destination are the same store.") }
+        if from.isSamePlace(as: to) {
+            throw ToolError(.usage, "The source and the destination are the same store. Name another destination.")
+        }
         console.interruption.listen()
-        // The source first: without one, no destination is created.
+        // The source is opened first, so that a missing source leaves no empty destination.
         try await from.openToRead().use { source in
             if !quiet { try await source.noteOtherCollections("copied", on: console) }
             try await to.openOrCreate().use { destination in
@@ -101,11 +102,11 @@ struct CopyCommand: ConsoleCommand {
         let shown = keys.prefix(20).map { "  \($0)" }.joined(separator: "\n")
         let rest = keys.count > 20 ? "\n  and \(keys.count - 20) more" : ""
         let text =
-            "The destination has other items under these keys. Give --overwrite to replace them.\n\(shown)\(rest)"
+            "The destination has different items under these keys. Give --overwrite to replace them.\n\(shown)\(rest)"
         return ToolError(.failure, text)
     }
 
-    /// What the user is to know when a copy ends early.
+    /// The error for the user when a copy ends early.
     private static func failure(_ error: any Error, after report: CopyReport, on console: Console) -> any Error {
         switch error {
         case let error as ToolError where error.status != .usage:

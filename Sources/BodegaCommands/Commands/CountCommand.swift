@@ -25,7 +25,7 @@ struct CountCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let count = try await store.read { store in
-            // A collection that is named is the one that is meant.
+            // With a named collection, a note about others is not needed.
             if store.address.collection == nil { try await store.noteOtherCollections("counted", on: console) }
             return try await store.engine.fetchCount()
         }

@@ -8,8 +8,8 @@ struct DiffCommand: ConsoleCommand {
         commandName: "diff",
         abstract: "Compare two stores, key by key and byte for byte.",
         discussion: """
-            A line for each difference: + and the key of an item that only the second store has, - for one that only the \
-            first has, ~ for one that both have with different bytes. Dates and order don't count.
+            A line for each difference: + and the key of an item that only the second store has, - for one that only \
+            the first has, ~ for one that both have with different bytes. Dates and order are ignored.
 
             The exit status is 0 if there is no difference, 1 if there is one, 2 if the stores could not be compared.
 
@@ -25,20 +25,20 @@ struct DiffCommand: ConsoleCommand {
 
     @Argument(
         help:
-            "The first store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or a path that tells by itself.",
+            "The first store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or the path of a store.",
         completion: .file())
     var first: String
 
-    @Argument(help: "The second store, written in the same way.", completion: .file())
+    @Argument(help: "The second store, in the same form.", completion: .file())
     var second: String
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reporting: ReportingOptions
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Flag(help: "Print nothing; the exit status tells.")
+    @Flag(help: "Print nothing; use the exit status.")
     var quiet = false
 
     func validate() throws {

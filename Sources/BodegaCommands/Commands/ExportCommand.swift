@@ -7,9 +7,9 @@ struct ExportCommand: ConsoleCommand {
         commandName: "export",
         abstract: "Write all items as lines of JSON that import reads back, byte for byte.",
         discussion: """
-            The first line says what it is. Each other line holds an item's key and, for keys that are not ordinary, its \
-            kind; and its bytes under "json" if they are JSON on one line, else under "text" if they are UTF-8, else \
-            under "base64". Dates are not exported.
+            The first line identifies the export. Each other line holds an item's key, its kind unless it is hashed, \
+            and its bytes under "json" if they are JSON on one line, else under "text" if they are UTF-8, else under \
+            "base64". Dates are not exported.
 
             EXAMPLES:
               bodega export notes.db --output notes.ndjson
@@ -24,7 +24,7 @@ struct ExportCommand: ConsoleCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A file, which is replaced when all is written; otherwise standard output.", valueName: "file"),
+            "The file to write, replaced when the export is complete; standard output if left out.", valueName: "file"),
         completion: .file()
     )
     var output: String?
@@ -36,7 +36,7 @@ struct ExportCommand: ConsoleCommand {
                 try await exporter.run(to: console.output)
                 return
             }
-            // The file that is not complete is removed before the command ends.
+            // On a signal, the incomplete file is removed before the command ends.
             console.interruption.listen()
             let file = try OutputFile(path: output)
             try await exporter.run(to: file, interruption: console.interruption)

@@ -8,12 +8,12 @@ struct GetCommand: ConsoleCommand {
         commandName: "get",
         abstract: "Print items, byte for byte.",
         discussion: """
-            Nothing is added, also not between several items. Items that are missing are reported after the others are \
-            printed, with exit status 3. Keys of every kind are found as ls prints them; --verbatim or --url are only \
+            Nothing is printed before, between or after items. Missing items are reported after the others are \
+            printed, with exit status 3. Write keys of every kind as ls prints them; --verbatim or --url are only \
             needed where items of several kinds have the same key.
 
-            With --json each line is an object: {"key", "kind" if it is not hashed} and the bytes under "json", "text" or \
-            "base64", as export has them.
+            With --json each line is an object: {"key", "kind" if it is not hashed} and the bytes under "json", "text" \
+            or "base64", as in an export.
 
             EXAMPLES:
               bodega get notes.db today

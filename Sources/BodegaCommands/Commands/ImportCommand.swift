@@ -11,15 +11,15 @@ struct ImportCommand: ConsoleCommand {
         commandName: "import",
         abstract: "Write many items from lines of JSON, a JSON array, a folder of files or an export.",
         discussion: """
-            The input's form is recognised: a folder; an export of bodega, by its first line; a JSON document, if it \
-            begins with a bracket or --array is given; else JSON values, one a line. Values are stored byte for byte as \
-            they are in the input. A key is a string or a number in the record. Files of a folder go under their \
-            relative paths; links are left out.
+            The input's format is detected: a folder; an export of bodega, by its first line; a JSON document, if it \
+            begins with a bracket or --array is given; else JSON values, one per line. Values are stored byte for byte \
+            as they are in the input. A key is a string or a number in the record. The keys of a folder's files are \
+            their relative paths; links are left out.
 
-            The input is written in batches, each all or nothing. A bad record ends the import: its batch is not \
-            written, those before it are. Ctrl-C and SIGTERM end it between two batches; the same command then writes the rest, and \
-            the first items again. Text that is not JSON at all ends the import of an array always, because the \
-            rest can't be told apart.
+            The input is written in atomic batches. A bad record ends the import: its batch is not written, earlier \
+            batches are. Ctrl-C and SIGTERM end the import between two batches; the same command then writes the rest, \
+            and the first items again. Text that is not JSON always ends the import of an array, because the elements \
+            after it can't be found.
 
             With --json one object is printed, also if the import fails: {"imported", "replaced", "skipped", "bytes", \
             "milliseconds"} \
@@ -36,19 +36,19 @@ struct ImportCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var keys: KeyOptions
 
-    @Argument(help: "A file or folder; standard input if left out or -.", completion: .file())
+    @Argument(help: "A file or folder; standard input if it is left out or -.", completion: .file())
     var source: String?
 
-    @Option(help: ArgumentHelp("Where each record's key is: names of members, with dots between.", valueName: "path"))
+    @Option(help: ArgumentHelp("The path to each record's key: member names separated by dots.", valueName: "path"))
     var key: String?
 
-    @Option(help: ArgumentHelp("Where in a JSON document the array is, such as data.people.", valueName: "path"))
+    @Option(help: ArgumentHelp("The path to the array in a JSON document, such as data.people.", valueName: "path"))
     var array: String?
 
-    @Option(help: "The input's form.")
+    @Option(help: "The input's format.")
     var format = ImportInput.Format.auto
 
-    @Option(help: ArgumentHelp("How many items are written at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum number of items in a batch.", valueName: "count"))
     var batchSize = 10_000
 
     @Flag(help: "Report bad records and leave them out.")
@@ -102,9 +102,9 @@ struct ImportCommand: ConsoleCommand {
             keyKind: keys.kind
         )
         try checkStoreIsNotInSource()
-        // The input is looked at first, so that a mistake in the arguments leaves no empty store behind.
+        // The input is opened first, so that an invalid argument leaves no empty store behind.
         var records = try input.records(standardInput: console.input, interruption: console.interruption)
-        // From here on a batch is finished before the command ends.
+        // From here on, a signal ends the command only after the current batch.
         console.interruption.listen()
         try await store.use { store in
             let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
@@ -117,15 +117,13 @@ struct ImportCommand: ConsoleCommand {
         }
     }
 
-    /// What the user is to know when an import ends early.
+    /// The error for the user when an import ends early.
     private static func failure(_ error: any Error, after report: ImportReport, on console: Console) -> any Error {
-        // True also of a failure that has nothing to do with a batch, such as one to close the store.
-        let before =
-            report.imported == 0 ? "Nothing was imported." : "Before that, \(report.imported) items were imported."
-        let batches =
-            report.imported == 0
-            ? "Nothing was imported."
-            : "The \(report.imported) items of the batches before it were imported, the others not."
+        let count = report.imported
+        func outcome(_ text: String) -> String { count == 0 ? "Nothing was imported." : text }
+        // This text also fits a failure outside of a batch, such as one to close the store.
+        let before = outcome("Before that, \(count) items were imported.")
+        let batches = outcome("The \(count) items of the batches before it were imported, the others not.")
         switch error {
         case let bad as BadRecord:
             return ToolError(bad.status, "\(bad.place): \(bad.reason) \(batches)")
@@ -134,13 +132,11 @@ struct ImportCommand: ConsoleCommand {
         case let error as ToolError where error.status == .failure:
             return ToolError(.failure, "\(error.message) \(before)")
         case let error as ToolError where [.interrupted, .terminated].contains(error.status):
-            let advice =
-                report.imported == 0
-                ? "Nothing was imported."
-                : """
-                \(report.imported) items were imported. Run the same command again to import the rest; it also writes \
-                these items again.
+            let advice = outcome(
                 """
+                \(count) items were imported. Run the same command again to import the rest; it also writes these items \
+                again.
+                """)
             return ToolError(error.status, "\(error.message) \(advice)")
         case let error as StorageError:
             return ToolError(.failure, "\(console.text(of: error)). \(before)")
@@ -154,7 +150,7 @@ struct ImportCommand: ConsoleCommand {
         let folder = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
         guard let file = try store.checkedAddress().url?.resolvingSymlinksInPath().path else { return }
         if file == folder || file.hasPrefix(folder + "/") {
-            throw ToolError(.usage, "The store is in what is to be imported. Put it somewhere else.")
+            throw ToolError(.usage, "The store is inside the folder to import. Put it somewhere else.")
         }
     }
 }

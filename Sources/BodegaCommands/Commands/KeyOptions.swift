@@ -2,15 +2,15 @@
 import ArgumentParser
 import Bodega
 
-/// The kind of the keys that a command is given.
+/// The kind of a command's keys.
 struct KeyOptions: ParsableArguments {
-    @Flag(help: "Keys are file names already, as after the import of a folder.")
+    @Flag(help: "Keys are file names, as after the import of a folder.")
     var verbatim = false
 
-    @Flag(help: "Keys are URLs; scheme, www. and a trailing slash don't count.")
+    @Flag(help: "Keys are URLs; scheme, www. and a trailing slash are ignored.")
     var url = false
 
-    /// The kind; hashed unless another is named.
+    /// The kind; hashed by default.
     var kind: KeyKind {
         verbatim ? .verbatim : url ? .url : .hashed
     }
@@ -21,14 +21,16 @@ struct KeyOptions: ParsableArguments {
 
     /// Makes a key from an argument.
     func key(_ argument: String) throws -> CacheKey {
-        guard let key = kind.key(argument) else { throw ToolError(.usage, "\"\(argument)\" is not a URL.") }
+        guard let key = kind.key(argument) else {
+            throw ToolError(.usage, "\"\(argument)\" is not a URL. Correct it, or leave out --url.")
+        }
         return key
     }
 
-    /// Makes the keys that arguments stand for in a store. If no kind is named, and there is no item under the hashed key,
-    /// it is the key of another kind under which there is one, as `ls` shows it.
+    /// Makes the keys that arguments denote in a store. If no kind is named and the hashed key has no item, the key is
+    /// that of an item of another kind that `ls` shows in the same way.
     ///
-    /// - Returns: A key for each argument, whether there is an item or not.
+    /// - Returns: A key for each argument, even if there is no item.
     func keys(_ arguments: [String], in store: OpenStore) async throws -> [CacheKey] {
         let keys = try arguments.map(key)
         if kind != .hashed { return keys }
@@ -41,7 +43,7 @@ struct KeyOptions: ParsableArguments {
 }
 
 extension OpenStore {
-    /// The error to end with when items are missing, with a hint if there are items of another kind.
+    /// The error for missing items, with a hint if there are items of another kind.
     func missing(_ keys: [CacheKey]) async throws -> ToolError {
         let others = Set(try await engine.fetchKeys(among: keys.flatMap(\.ofOtherKinds)))
         let lines = keys.map { key in
@@ -54,7 +56,7 @@ extension OpenStore {
 }
 
 extension CacheKey {
-    /// The keys of the other kinds that `ls` shows alike.
+    /// The keys of the other kinds that `ls` shows in the same way.
     fileprivate var ofOtherKinds: [CacheKey] {
         Kind.allCases.filter { $0 != kind }.map { CacheKey(rawValue: rawValue, kind: $0) }
     }

@@ -8,10 +8,10 @@ struct ListCommand: ConsoleCommand {
         commandName: "ls",
         abstract: "List the keys, in the order in which they were first written.",
         discussion: """
-            On a terminal, control characters in keys are shown as escapes; elsewhere keys are printed as they are. Keys \
-            may hold line ends: use -0 or --json where that matters. Sizes are in bytes, times in UTC.
+            On a terminal, control characters in keys are escaped; elsewhere keys are printed unchanged. Keys may \
+            contain line ends: use -0 or --json where that matters. Sizes are in bytes, times in UTC.
 
-            Keys can be handed to get and rm as they are, after --.
+            Keys can be passed to get and rm unchanged, after --.
 
             With --json each line is an object: {"key", "kind"} and, with --long, "size", "createdAt" and "updatedAt".
 
@@ -27,10 +27,10 @@ struct ListCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(name: .shortAndLong, help: "Show size, dates and kind too.")
+    @Flag(name: .shortAndLong, help: "Show size, dates and kind, too.")
     var long = false
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     @Flag(name: [.customShort("0"), .long], help: "End each key with a NUL instead of a line end.")
@@ -39,7 +39,7 @@ struct ListCommand: ConsoleCommand {
     @Option(help: ArgumentHelp("List only keys that begin with this text.", valueName: "text"))
     var prefix: String?
 
-    @Option(help: ArgumentHelp("List no more than this many.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum number of keys to list.", valueName: "count"))
     var limit: Int?
 
     func validate() throws {
@@ -53,7 +53,7 @@ struct ListCommand: ConsoleCommand {
 
     private func list(_ engine: any StorageEngine, on console: Console) async throws {
         var keys = try await engine.fetchKeys()
-        // Byte by byte, as keys are told apart.
+        // Compared byte by byte, as keys are.
         if let prefix { keys = keys.filter { $0.rawValue.utf8.starts(with: prefix.utf8) } }
         if let limit { keys = Array(keys.prefix(limit)) }
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)

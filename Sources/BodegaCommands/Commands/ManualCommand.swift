@@ -7,7 +7,7 @@ struct ManualCommand: ConsoleCommand {
         commandName: "manual",
         abstract: "Print the manual page, for man.",
         discussion: """
-            The page is made from the definitions of the commands.
+            The page is generated from the definitions of the commands.
 
             EXAMPLES:
               bodega manual > /usr/local/share/man/man1/bodega.1
@@ -16,7 +16,7 @@ struct ManualCommand: ConsoleCommand {
     )
 
     func run(on console: Console) async throws {
-        try console.output.write(try ManualPage.text())
+        try console.output.write(try ManualPage.text(of: BodegaCommand.self))
     }
 }
 #endif

@@ -3,12 +3,12 @@ import ArgumentParser
 
 extension ColorChoice: ExpressibleByArgument {}
 
-/// How a command shows what it has found.
+/// How a command shows its output.
 struct OutputOptions: ParsableArguments {
-    @Option(help: "When to use colours. NO_COLOR in the environment is respected by auto.")
+    @Option(help: "When to use colours; auto respects the environment variable NO_COLOR.")
     var color = ColorChoice.auto
 
-    /// The console with the user's choice.
+    /// Applies the user's choice to a console.
     func applied(to console: Console) -> Console {
         var console = console
         switch color {

@@ -7,7 +7,7 @@ import Foundation
 struct PutCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Write an item, replacing what is there under its key.",
+        abstract: "Write an item, replacing an existing one.",
         discussion: """
             The store is created if it is missing. When the command succeeds, the item survives a power loss.
 
@@ -25,19 +25,19 @@ struct PutCommand: ConsoleCommand {
     @Argument(help: "The key. Write -- before it if it begins with a hyphen.")
     var key: String
 
-    @Argument(help: "The file with the bytes; standard input if left out or -.", completion: .file())
+    @Argument(help: "The file with the bytes; standard input if it is left out or -.", completion: .file())
     var file: String?
 
-    @Flag(help: "Print a JSON object that says what was written.")
+    @Flag(help: "Print a JSON object with the key and the size.")
     var json = false
 
     func run(on console: Console) async throws {
         let key = try keys.key(key)
         _ = try store.checkedAddress()
-        // Read to the end before the store is opened: no input, no store.
+        // The input is read before the store is opened, so that missing input leaves no empty store behind.
         let data = try Self.contents(of: file, standardInput: console.input)
         try await store.use { store in
-            console.interruption.listen(toFinish: store)
+            store.finishBatch(beforeEndingBy: console.interruption)
             try await store.engine.write(data, key: key)
         }
         guard json else { return }

@@ -7,26 +7,27 @@ import Foundation
 struct QueryCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Find items that are JSON by what is in them.",
+        abstract: "Find JSON items by their content.",
         discussion: """
-            --where takes a filter expression of RFC 9535 (JSONPath), with @ for the item: comparisons (== != < <= > >=), \
-            && || ! and parentheses, tests whether something is there (@.draft), names and indexes \
-            (@.authors[0]['last name']), literals, and the functions length(@.a), match(@.a, 'regular expression') and \
-            search(@.a, 'regular expression'). Not done are queries with several results (*, .., slices), $, count and \
-            value. As the RFC has it, values of different sorts are never equal, and none is less than another. Numbers are \
-            compared exactly, with all their digits.
+            --where takes a filter expression of RFC 9535 (JSONPath), with @ for the item: comparisons (== != < <= > \
+            >=), && || ! and parentheses, existence tests (@.draft), names and indexes (@.authors[0]['last name']), \
+            literals, and the functions length(@.a), match(@.a, 'regular expression') and search(@.a, 'regular \
+            expression'). Not supported are queries with several results (*, .., slices), $, count and value. As the \
+            RFC defines it, values of different types are never equal and have no order. Numbers are compared exactly, \
+            with all their digits.
 
-            Regular expressions are those of RFC 9485: . is any character but the end of a line, ^ and $ are characters like \
-            others, match is for a whole string and search for a part of it, classes are [a-z] and \\p{Lu}, and there is no \
-            \\d, \\w or \\s. An expression that the RFC does not know is an error, although for RFC 9535 it matches nothing.
+            Regular expressions are those of RFC 9485: . is any character except a line end, ^ and $ are ordinary \
+            characters, match is for a whole string and search for a part of it, classes are [a-z] and \\p{Lu}, and \
+            there is no \\d, \\w or \\s. An invalid expression is an error, although by RFC 9535 it matches nothing.
 
-            --sort and --select take names with dots between, such as owner.name. Items without the value to sort by come \
-            last. The direction, asc or desc, follows a colon; a name with a colon in it needs one. Without --sort items come \
-            in the order in which they were first written, and no more are read than are needed. Items that are not JSON are left out, and counted on standard error.
+            --sort and --select take member names separated by dots, such as owner.name. Items without the value to \
+            sort by come last. The direction, asc or desc, follows a colon; it is required after a name that contains \
+            a colon. Without --sort, items come in the order in which they were first written, and reading stops at \
+            the limit. Items that are not JSON are left out, and their number is reported on standard error.
 
-            Each line has the key and the item, or what is selected of it, with tabs between; on a terminal it is a table. \
-            With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. With \
-            --count only the number of items is printed, with --json as {"count"}.
+            Each line has the key and the item, or the selected values, separated by tabs; on a terminal it is a \
+            table. With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. \
+            With --count only the number of items is printed, with --json as {"count"}.
 
             EXAMPLES:
               bodega query people.db --where 'match(@.name, "A.*")' --limit 10
@@ -39,22 +40,23 @@ struct QueryCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(name: .customLong("where"), help: ArgumentHelp("What items must meet.", valueName: "condition"))
+    @Option(
+        name: .customLong("where"), help: ArgumentHelp("The condition that items must meet.", valueName: "condition"))
     var condition: String?
 
-    @Option(help: ArgumentHelp("Sort by a value, with :desc behind it from the last to the first.", valueName: "path"))
+    @Option(help: ArgumentHelp("Sort by a value; append :desc for descending order.", valueName: "path"))
     var sort: String?
 
-    @Option(help: ArgumentHelp("Show this value instead of the whole item; can be given again.", valueName: "path"))
+    @Option(help: ArgumentHelp("Show this value instead of the whole item; can be repeated.", valueName: "path"))
     var select: [String] = []
 
-    @Option(help: ArgumentHelp("Find no more than this many.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum number of items to find.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print the number of items, and not the items.")
+    @Flag(help: "Print only the number of items.")
     var count = false
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
@@ -86,7 +88,7 @@ struct QueryCommand: ConsoleCommand {
         let direction = text[text.index(after: colon)...]
         guard direction == "asc" || direction == "desc" else {
             let advice = "Write :asc or :desc; for a name with a colon in it, \(text):asc."
-            throw ToolError(.usage, "--sort \(text): \"\(direction)\" is no direction. \(advice)")
+            throw ToolError(.usage, "--sort \(text): \"\(direction)\" is not a direction. \(advice)")
         }
         let path = try JSONPath(parsing: String(text[..<colon]))
         return StoreQuery.Sort(query: JSONQuery(path), isDescending: direction == "desc")
@@ -142,7 +144,7 @@ struct QueryCommand: ConsoleCommand {
         return others
     }
 
-    /// An object with what was selected.
+    /// An object with the selected values.
     private static func object(_ paths: [JSONPath], _ bytes: UnsafeRawBufferPointer) -> Data {
         var object = JSONObjectWriter()
         for (path, range) in zip(paths, values(of: paths, in: bytes)) {
@@ -157,7 +159,7 @@ struct QueryCommand: ConsoleCommand {
         return paths.map { JSONQuery($0).find(in: bytes, document) }
     }
 
-    /// A value as a cell: strings without their quotes, others as they stand, on one line.
+    /// A value as a cell: strings without their quotes, other values as JSON on one line.
     private static func cell(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
         if case .string(let string)? = JSONValue(bytes, range) { return string }
         return text(bytes, range)
@@ -167,8 +169,8 @@ struct QueryCommand: ConsoleCommand {
         String(decoding: compact(Data(bytes[range])), as: UTF8.self)
     }
 
-    /// JSON that fits on a line, without whitespace around it: as it is if it does, else without the whitespace between its
-    /// parts.
+    /// JSON on one line without surrounding whitespace: unchanged if it has no line ends, else without the whitespace
+    /// between its tokens.
     private static func compact(_ json: Data) -> Data {
         let json = json.withUnsafeBytes { bytes in JSONScanner.document(bytes).map { Data(bytes[$0]) } } ?? json
         guard json.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return json }

@@ -9,11 +9,11 @@ struct RemoveCommand: ConsoleCommand {
         commandName: "rm",
         abstract: "Remove items.",
         discussion: """
-            Items that are missing are reported after the others are removed, with exit status 3. All items can be \
-            removed only with --yes or after a question on a terminal, and from a folder only if each of its files is \
-            recognised as an item.
+            Missing items are reported after the others are removed, with exit status 3. Removing all items requires \
+            --yes or a confirmation on a terminal, and is refused for a folder with files that are not recognised as \
+            items.
 
-            With --json an object is printed: {"removed"}, the number of items, also if others are missing.
+            With --json an object is printed: {"removed"}, the number of items, even if other items are missing.
 
             EXAMPLES:
               bodega rm notes.db yesterday
@@ -30,10 +30,10 @@ struct RemoveCommand: ConsoleCommand {
     @Flag(help: "Remove all items.")
     var all = false
 
-    @Flag(name: [.short, .long, .customLong("force")], help: "Don't ask before removing all items.")
+    @Flag(name: [.short, .long, .customLong("force")], help: "Remove all items without a confirmation.")
     var yes = false
 
-    @Flag(help: "Print a JSON object that says how many were removed.")
+    @Flag(help: "Print a JSON object with the number of removed items.")
     var json = false
 
     func validate() throws {
@@ -46,10 +46,10 @@ struct RemoveCommand: ConsoleCommand {
                 try await checkFiles(of: store)
                 if !yes {
                     try await confirm(store, on: console)
-                    // Others may have put files there in the meantime.
+                    // Another program may have added files in the meantime.
                     try await checkFiles(of: store)
                 }
-                console.interruption.listen(toFinish: store)
+                store.finishBatch(beforeEndingBy: console.interruption)
                 let count = json ? try await store.engine.fetchCount() : 0
                 try await store.engine.removeAllData()
                 try report(count, on: console)
@@ -68,7 +68,7 @@ struct RemoveCommand: ConsoleCommand {
 
     private func remove(_ wanted: [CacheKey], from store: OpenStore, _ console: Console) async throws {
         let present = try await store.engine.fetchKeys(among: wanted)
-        console.interruption.listen(toFinish: store)
+        store.finishBatch(beforeEndingBy: console.interruption)
         try await store.engine.remove(keys: present)
         try report(present.count, on: console)
         let found = Set(present)
@@ -76,7 +76,7 @@ struct RemoveCommand: ConsoleCommand {
         if !missing.isEmpty { throw try await store.missing(missing) }
     }
 
-    /// Makes sure that a folder holds nothing but items.
+    /// Checks that a folder contains only items.
     private func checkFiles(of store: OpenStore) async throws {
         guard let disk = store.engine as? DiskStorageEngine else { return }
         let files = try await disk.unrecognizedFiles()
@@ -96,7 +96,7 @@ struct RemoveCommand: ConsoleCommand {
 
     private func confirm(_ store: OpenStore, on console: Console) async throws {
         guard console.isInputTerminal, console.isErrorTerminal else {
-            throw ToolError(.usage, "--all removes every item. Add --yes if you mean it.")
+            throw ToolError(.usage, "--all removes every item. Give --yes to confirm.")
         }
         let count = try await store.engine.fetchCount()
         let address = TerminalText.escaped(store.address.description)
@@ -108,7 +108,7 @@ struct RemoveCommand: ConsoleCommand {
 }
 
 extension Console {
-    /// Reads a line that a human types, without its end.
+    /// Reads a line from the terminal, without its end.
     fileprivate func readAnswer() throws -> String {
         var answer: [UInt8] = []
         var byte: UInt8 = 0

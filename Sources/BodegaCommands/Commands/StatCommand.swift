@@ -6,16 +6,16 @@ import Bodega
 struct StatCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat",
-        abstract: "Tell about a store: engine, items, sizes, dates.",
+        abstract: "Print the engine, items, sizes and dates of a store.",
         discussion: """
-            Every item is read to measure it. With --check an SQLite file is examined first. If something is wrong with \
-            it, that is printed, with the measures if all items can be read, and the exit status is 1.
+            Every item is read to measure it. With --check an SQLite file is examined first. Its problems are printed, \
+            with the measurements if all items can be read, and the exit status is 1.
 
-            With --json an object is printed: {"engine", "path" or "url", "collection" if one is named, "collections" of \
-            an SQLite file or a database, "count", "bytes", "largest", "fileBytes" and \
-            "allocatedBytes" unless it is a database, "oldest" and "newest" if there are items, "problems" with --check}. \
-            Sizes are in bytes. What a store takes on disk, "allocatedBytes", is what the file system has set aside for its \
-            files, folders included, as du counts it.
+            With --json an object is printed: {"engine", "path" or "url", "collection" if one is named, "collections" \
+            of an SQLite file or a database, "count", "bytes", "largest", "fileBytes" and "allocatedBytes" unless it \
+            is a database, "oldest" and "newest" if there are items, "problems" with --check}. Sizes are in bytes. The \
+            space on disk, "allocatedBytes", is what the file system has allocated for the store's files and folders, \
+            as du counts it.
 
             EXAMPLES:
               bodega stat notes.db
@@ -34,14 +34,14 @@ struct StatCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         if check, try store.checkedAddress().engine != .sqlite {
-            throw ToolError(.usage, "--check is for SQLite files.")
+            throw ToolError(.usage, "--check is for SQLite files. Examine another store with: bodega verify STORE")
         }
-        try await store.read { try await tell(of: $0, on: console) }
+        try await store.read { try await describe($0, on: console) }
     }
 
-    private func tell(of store: OpenStore, on console: Console) async throws {
+    private func describe(_ store: OpenStore, on console: Console) async throws {
         var statistics = StoreStatistics(of: store)
-        // First, because a damaged file may not let itself be measured.
+        // Examined first, because measuring a damaged file may fail.
         if check { statistics.problems = try await store.sqlite?.integrityCheck() }
         let isDamaged = statistics.problems.map { !$0.isEmpty } ?? false
         var failure: StorageError?
@@ -59,12 +59,12 @@ struct StatCommand: ConsoleCommand {
         if store.address.collection == nil { try await store.noteOtherCollections("measured", on: console) }
     }
 
-    /// What the user is to know about a damaged file.
+    /// The error for a damaged file.
     ///
-    /// - Parameter failure: Why not all items could be read, `nil` if they could.
+    /// - Parameter failure: The reason why not all items can be read, `nil` if they can.
     private static func damage(_ failure: String?) -> ToolError {
         let advice = """
-            The file is damaged. Restore it from a backup. If there is none, keep a copy of it as it is, and try the \
+            The file is damaged. Restore it from a backup. If there is none, keep an unchanged copy of it, and try the \
             command .recover of sqlite3, SQLite's own tool.
             """
         guard let failure else { return ToolError(.failure, advice) }

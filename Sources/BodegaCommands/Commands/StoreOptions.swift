@@ -5,7 +5,8 @@ import Bodega
 /// The store that a command works on.
 struct StoreOptions: ParsableArguments {
     @Argument(
-        help: "The store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or a path that tells by itself.",
+        help:
+            "The store: sqlite:PATH, disk:PATH, postgres://…, with #COLLECTION, or the path of a store.",
         completion: .file())
     var store: String
 
@@ -14,22 +15,22 @@ struct StoreOptions: ParsableArguments {
 
     @OptionGroup var reporting: ReportingOptions
 
-    /// Opens a store that must be there, reads it and closes it. Nothing is created or changed.
+    /// Opens an existing store, reads it and closes it. No file is created or changed.
     func read<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         try await checkedAddress().openToRead().use(body)
     }
 
-    /// Opens a store that must be there, uses it and closes it.
+    /// Opens an existing store, uses it and closes it.
     func useExisting<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         try await checkedAddress().openExisting().use(body)
     }
 
-    /// Opens a store, or creates it, uses it and closes it.
+    /// Opens or creates a store, uses it and closes it.
     func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         try await checkedAddress().openOrCreate().use(body)
     }
 
-    /// The store's address, if it goes together with the other options.
+    /// The store's address, after checking it against the other options.
     func checkedAddress() throws -> StorageAddress {
         try StorageAddress(argument: store, collection: collection)
     }

@@ -9,7 +9,7 @@ extension Tool {
     ///
     /// - Parameters:
     ///   - arguments: The arguments, without the name of the program.
-    ///   - console: What the tool reads and writes, apart from files.
+    ///   - console: The console that the tool uses.
     /// - Returns: The exit status, see ``ExitStatus``.
     package static func run(_ arguments: [String], console: Console) async -> Int32 {
         var console = console
@@ -26,7 +26,7 @@ extension Tool {
             }
             return ExitStatus.success.rawValue
         } catch {
-            console.errors = DiscreetSink(console.errors, arguments)
+            console.errors = RedactingSink(console.errors, arguments)
             return report(error, on: console).rawValue
         }
     }
@@ -51,7 +51,7 @@ extension Tool {
         }
     }
 
-    /// Shows what the parser throws: help and the version that were asked for, and errors in the arguments.
+    /// Shows the messages that the parser throws: the help, the version, and errors in the arguments.
     private static func reportParsing(_ error: any Error, on console: Console) -> ExitStatus {
         var message = UsageText.wrapped(BodegaCommand.fullMessage(for: error))
         if BodegaCommand.exitCode(for: error) == .success {
@@ -68,8 +68,9 @@ extension Tool {
     }
 }
 
-/// Hands on texts without arguments that may be addresses with passwords: one in the wrong place is quoted by the parser.
-private final class DiscreetSink: ByteSink {
+/// Writes texts without the arguments that may be addresses with passwords, because the parser's errors quote
+/// arguments.
+private final class RedactingSink: ByteSink {
     private let sink: any ByteSink
     private let secrets: [String]
 
@@ -78,7 +79,7 @@ private final class DiscreetSink: ByteSink {
         secrets = arguments.flatMap(Self.secrets)
     }
 
-    /// The parts of an argument that errors must not quote, the longest first.
+    /// The parts of an argument that messages must not contain, the longest first.
     private static func secrets(in argument: String) -> [String] {
         var texts = [argument]
         // The parser quotes the value of an option without its name.

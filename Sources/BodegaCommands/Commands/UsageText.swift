@@ -1,12 +1,12 @@
 #if CommandLineTool
-/// The text of the parser's messages, which leaves the line with a command's arguments as long as it is.
+/// Wraps the usage lines in the parser's messages, which the parser does not wrap.
 enum UsageText {
 
-    /// Breaks the lines that show how a command is used.
+    /// Wraps the usage lines of a message.
     ///
     /// - Parameters:
     ///   - message: A message of the parser.
-    ///   - columns: How long a line may be.
+    ///   - columns: The maximum length of a line.
     static func wrapped(_ message: String, columns: Int = 80) -> String {
         message.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.lowercased().hasPrefix("usage: ") ? broken(line, columns) : String(line)
@@ -28,7 +28,7 @@ enum UsageText {
         return (lines + [current]).joined(separator: "\n")
     }
 
-    /// The words of a line. What is in brackets is one.
+    /// The words of a line. Text in brackets is one word.
     private static func words(in line: Substring) -> [String] {
         var depth = 0
         return line.split { character in

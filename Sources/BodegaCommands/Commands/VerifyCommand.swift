@@ -6,14 +6,14 @@ import Bodega
 struct VerifyCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Look for damage: read everything, check structure, dates and keys, find what belongs to nothing.",
+        abstract: "Check a store for damage: its items, structure, dates, keys and orphaned files.",
         discussion: """
-            A line for each finding. A problem means that data is damaged, can't be reached or can't be read now; the exit \
-            status is then 1. A remark means that nothing is lost: files that a stopped write left, tables of another \
-            program. Nothing is changed.
+            A line for each finding. A problem means that data is damaged, unreachable or unreadable; the exit status \
+            is then 1. A remark means that no data is lost: files left by an interrupted write, tables of another \
+            program. The store is not changed.
 
-            An SQLite file is examined whole. All collections of a file or a database are read unless one is named. What others write \
-            meanwhile is no trouble.
+            The whole SQLite file is examined. All collections of a file or a database are read unless one is named. \
+            Other programs can write during the check.
 
             With --json one object is printed: {"items", "problems", "remarks"}; the last two are lists of texts.
 
@@ -27,7 +27,7 @@ struct VerifyCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Items that are not JSON are a problem.")
+    @Flag(help: "Report items that are not JSON as problems.")
     var expectJson = false
 
     @Flag(help: "Print a JSON object.")
@@ -45,7 +45,7 @@ struct VerifyCommand: ConsoleCommand {
         let address = try store.checkedAddress()
         var verification = Verification(expectsJSON: expectJson)
         var bar = ProgressBar(console: console, isQuiet: quiet)
-        // What can't be opened need not be damaged: its name may be wrong, or a right missing.
+        // A store that can't be opened is not necessarily damaged: its name may be wrong, or a permission missing.
         var isOpen = false
         var advice = Self.advice
         do {
@@ -90,8 +90,8 @@ struct VerifyCommand: ConsoleCommand {
     }
 
     private static let advice = """
-        There are problems. Restore the store from a backup. If there is none, keep a copy of it as it is before you try \
-        anything; for an SQLite file there is the command .recover of sqlite3, SQLite's own tool.
+        There are problems. Restore the store from a backup. If there is none, keep a copy of it as it is before you \
+        try anything; for an SQLite file there is the command .recover of sqlite3, SQLite's own tool.
         """
 }
 #endif

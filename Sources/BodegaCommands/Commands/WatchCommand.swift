@@ -7,22 +7,22 @@ import Foundation
 struct WatchCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show what changes, as it changes, until it is interrupted.",
+        abstract: "Print changes as they happen, until interrupted.",
         discussion: """
-            A line for each change: when the item was written, in UTC, whether it was inserted, updated or removed, and \
-            the key. For a removal it is the time when it was noticed.
+            A line for each change: when the item was written, in UTC, whether it was inserted, updated or removed, \
+            and the key. For a removal the time is when it was observed.
 
-            An SQLite file that a program follows, as Boutique's stores do, keeps a log of its changes, and a database \
-            always does. Then each of them is shown, at once, in the order in which they took effect. Of an item that has changed again meanwhile, \
-            the time is that of the last write.
+            An SQLite file that a program follows, as Boutique's stores do, has a log of its changes, and a database \
+            always has one. Then each change is shown immediately, in the order in which they took effect. If an item \
+            has changed again by then, the time is that of the last write.
 
-            Any other store is looked at every second, or as often as --interval says, and read only if its files have \
-            changed; then the keys and dates of all items are compared. What happens to an item more than once in between \
-            counts once. A file that another program changes in place in a folder is noticed with the next change of the folder. \
-            Nothing is written, and nobody has to wait, but who writes to a file of Bodega 2 that is not in WAL mode waits \
-            for each look.
+            Any other store is checked every second, or at the interval of --interval, and read only if its files have \
+            changed; then the keys and dates of all items are compared. Several changes of an item between two checks \
+            are shown as one. A file that another program changes in place in a folder is noticed with the next change \
+            of the folder. The store is not changed, and writers don't wait, except that writers to a file of Bodega 2 \
+            that is not in WAL mode wait for each check.
 
-            It ends with Ctrl-C or SIGTERM, with exit status 0, and when nobody reads its output any more.
+            The command ends on Ctrl-C or SIGTERM, with exit status 0, and when the reader of its output closes it.
 
             With --json each line is an object: {"time", "change", "key", "kind"}.
 
@@ -35,10 +35,10 @@ struct WatchCommand: ConsoleCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: ArgumentHelp("How often to look, in seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The interval between two checks, in seconds.", valueName: "seconds"))
     var interval = 1.0
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
@@ -49,7 +49,7 @@ struct WatchCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
-        // An engine may wait for a server that does not answer, and hold a thread while it does.
+        // An engine may block a thread while it waits for a server that does not answer.
         console.interruption.listen(limit: (seconds: 3, status: .success))
         let address = try store.checkedAddress()
         let lines = WatchLines(isJSON: json, console: console)
@@ -74,7 +74,7 @@ struct WatchCommand: ConsoleCommand {
         var pace = WatchPace()
         console.onReady()
         while true {
-            let isWoken = await interruption.wait(seconds: interval, orWoken: watch.hasHistory)
+            let isWoken = await interruption.wait(seconds: interval, orWoken: watch.hasLog)
             if interruption.status != nil { return try await watch.close() }
             if console.output.isAbandoned { throw BrokenPipe() }
             var count = 0
@@ -83,7 +83,7 @@ struct WatchCommand: ConsoleCommand {
                 try console.output.write(events.map(lines.line).joined())
                 count = events.count
             } catch let error as StorageError where error.code == .locked {
-                // The next look will tell.
+                // The next check retries.
             }
             if isWoken { await interruption.wait(seconds: min(pace.pause(afterFinding: count), interval)) }
         }

@@ -1,18 +1,18 @@
 package import Bodega
 
-/// A difference between two stores: what has to happen to a key of the first for it to be as in the second.
+/// A difference between two stores: the change that turns an item of the first into that of the second.
 package struct StoreDifference: Equatable, Sendable {
-    /// What has to happen.
+    /// The kind of a difference.
     package enum Change: String, Sendable {
         /// Only the second store has an item.
         case added
         /// Only the first store has an item.
         case removed
-        /// Both have one, and not the same.
+        /// Both stores have an item, with different bytes.
         case changed
     }
 
-    /// What has to happen.
+    /// The kind.
     package var change: Change
     /// The key.
     package var key: CacheKey
@@ -22,7 +22,7 @@ package struct StoreDifference: Equatable, Sendable {
     package var after: Int?
 }
 
-/// Compares two stores key by key. Dates and order don't count.
+/// Compares two stores key by key. Dates and order are ignored.
 package struct StoreComparison {
     private let first: any StorageEngine
     private let second: any StorageEngine
@@ -33,9 +33,10 @@ package struct StoreComparison {
         self.second = second
     }
 
-    /// Finds the differences: those of the first store's items in its order, then what only the second has in its order.
+    /// Finds the differences: first those of the first store's items, in its order, then the items that only the second
+    /// store has, in its order.
     ///
-    /// - Parameter found: Is told of each difference.
+    /// - Parameter found: Called with each difference.
     package func run(_ found: (StoreDifference) throws -> Void) async throws {
         let keys = try await first.fetchKeys()
         for try await batch in ItemBatches(of: keys, in: first) {

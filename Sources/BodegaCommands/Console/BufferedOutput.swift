@@ -19,7 +19,7 @@ package struct BufferedOutput {
 
     /// Writes bytes.
     package mutating func write(_ data: Data) throws {
-        // Data that comes in pieces is one buffer here.
+        // This makes discontiguous data contiguous.
         try data.withUnsafeBytes { try write(raw: $0) }
     }
 
@@ -38,7 +38,7 @@ package struct BufferedOutput {
         }
     }
 
-    /// Hands on what is collected.
+    /// Writes the collected bytes to the sink.
     package mutating func flush() throws {
         guard !buffer.isEmpty else { return }
         try buffer.withUnsafeBytes { try sink.write($0) }

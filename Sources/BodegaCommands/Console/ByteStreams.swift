@@ -1,4 +1,4 @@
-/// Something that bytes can be read from, one chunk after another.
+/// A source of bytes, read one chunk after another.
 package protocol ByteSource: AnyObject, Sendable {
     /// Fills a part of a buffer.
     ///
@@ -17,14 +17,14 @@ extension ByteSource {
     package var descriptorToAwait: Int32? { nil }
 }
 
-/// Something that bytes can be written to.
+/// A destination of bytes.
 package protocol ByteSink: AnyObject, Sendable {
     /// Writes all bytes.
     ///
-    /// - Throws: ``BrokenPipe`` if nobody reads them, ``ToolError`` if they could not be written.
+    /// - Throws: ``BrokenPipe`` if the reader has closed the pipe, ``ToolError`` if the bytes can't be written.
     func write(_ bytes: UnsafeRawBufferPointer) throws
 
-    /// Whether nobody reads the bytes any more, as far as that is known.
+    /// Whether the reader is known to have closed the pipe.
     var isAbandoned: Bool { get }
 }
 
@@ -48,7 +48,7 @@ package final class DescriptorSource: ByteSource {
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
-    ///   - name: What error messages call it.
+    ///   - name: Its name in error messages.
     package init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
@@ -82,7 +82,7 @@ package final class DescriptorSource: ByteSource {
     }
 }
 
-/// A source whose reads end when the command is to end, though no bytes come.
+/// A source whose reads end when the command is interrupted, even if no bytes arrive.
 package final class InterruptibleSource: ByteSource {
     private let source: any ByteSource
     private let interruption: Interruption
@@ -111,7 +111,7 @@ package final class DescriptorSink: ByteSink {
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor.
-    ///   - name: What error messages call it.
+    ///   - name: Its name in error messages.
     package init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name

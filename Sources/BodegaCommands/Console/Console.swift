@@ -1,7 +1,7 @@
 package import Bodega
 import Foundation
 
-/// What the tool sees of the world around it, apart from files. Tests put their own in its place.
+/// The streams, terminal and clock that the tool uses. Tests replace them.
 package struct Console: Sendable {
     /// Standard input.
     package var input: any ByteSource
@@ -9,25 +9,25 @@ package struct Console: Sendable {
     package var output: any ByteSink
     /// Standard error.
     package var errors: any ByteSink
-    /// Whether a human types the input.
+    /// Whether the input is a terminal.
     package var isInputTerminal: Bool
-    /// Whether a human reads the output.
+    /// Whether the output is a terminal.
     package var isOutputTerminal: Bool
-    /// Whether a human reads the errors, so that a progress bar makes sense.
+    /// Whether standard error is a terminal, which can show a progress bar.
     package var isErrorTerminal: Bool
-    /// Whether errors are shown with all that is known about their cause.
+    /// Whether errors are shown with their whole cause.
     package var isVerbose = false
     /// Whether the output is coloured.
     package var isColored: Bool
-    /// How many columns the output has, `nil` if it is no terminal.
+    /// The number of columns of the output, `nil` if it is not a terminal.
     package var width: Int?
-    /// How many columns the terminal has that shows the errors, `nil` if none does.
+    /// The number of columns of standard error, `nil` if it is not a terminal.
     package var errorWidth: Int?
     /// The time in seconds since some fixed moment.
     package var clock: @Sendable () -> Double
-    /// Called when a command that waits for something has begun to wait.
+    /// Called when a command begins to wait for events.
     package var onReady: @Sendable () -> Void = {}
-    /// Whether the user wants the command to end.
+    /// Whether the command has been interrupted.
     package var interruption = Interruption()
 
     /// Creates a console that is not a terminal.
@@ -75,19 +75,19 @@ package struct Console: Sendable {
         return console
     }
 
-    /// An error as the user wants it.
+    /// The text of an error, in the detail that the user chose.
     package func text(of error: StorageError) -> String {
         isVerbose ? error.description : error.summary
     }
 
-    /// Tells the user something that does not belong to the output.
+    /// Writes a message to standard error.
     ///
     /// - Parameter message: One or more lines, without a line end.
     package func complain(_ message: String) {
         do {
             try errors.write("bodega: \(TerminalText.escaped(message, keepingNewlines: true))\n")
         } catch {
-            // There is nowhere left to say it; the exit status still does.
+            // Standard error is the last resort; the exit status still reports the failure.
         }
     }
 }

@@ -6,23 +6,23 @@ import Glibc
 import Musl
 #endif
 
-/// What the system tells about a file without opening it.
+/// The result of `stat` or `lstat` for a file.
 struct FileStatus {
     /// Whether it is a folder.
     let isFolder: Bool
     /// Whether it is a regular file: neither a folder nor a link, a device, a pipe or a socket.
     let isRegular: Bool
-    /// How many bytes of the volume are set aside for it.
+    /// The number of bytes that the volume has allocated for it.
     let allocatedBytes: Int
-    /// Who may read, write and execute it: the lowest nine bits of its mode.
+    /// Its permissions: the lowest nine bits of its mode.
     let permissions: mode_t
 
-    /// Asks the system.
+    /// Reads the status of a file.
     ///
     /// - Parameters:
-    ///   - path: Where the file is, in UTF-8 or whatever else the volume has, without a NUL at its end.
+    ///   - path: Where the file is, in the encoding of the volume, without a NUL at its end.
     ///   - followingLinks: Whether a symbolic link stands for the file that it names.
-    /// - Returns: `nil`, with `errno` set, if it can't be told.
+    /// - Returns: `nil`, with `errno` set, if the status can't be read.
     init?(path: [UInt8], followingLinks: Bool) {
         var status = stat()
         let result = (path + [0]).withUnsafeBytes { bytes in

@@ -10,16 +10,16 @@ import Glibc
 import Musl
 #endif
 
-/// Whether the user wants a command to end, by Ctrl-C or by ending the process kindly, so that it can end in order.
+/// A request to end a command, by SIGINT (Ctrl-C) or SIGTERM, so that it can finish in an orderly way.
 package final class Interruption: Sendable {
 
     private struct State {
         var status: ExitStatus?
         var sources: [any DispatchSourceSignal] = []
         var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
-        /// What is called when there is a status.
+        /// Closures to call on interruption.
         var handlers: [@Sendable () -> Void] = []
-        /// Those of the waiting that have a reason to go on at once when there is one.
+        /// The numbers of the waiting callers that ``wake()`` resumes.
         var wakeable: Set<Int> = []
         var isWoken = false
         var lastNumber = 0
@@ -27,26 +27,26 @@ package final class Interruption: Sendable {
 
     private let state = Locked(State())
     private let hearsSignals: Bool
-    /// A queue of its own has a thread, whatever the others are busy with.
+    /// A separate queue, so that signals are handled even if all other queues are busy.
     private let queue = DispatchQueue(label: "bodega.interruption")
-    /// What can be read as soon as there is a status, for callers that wait for input.
+    /// A pipe that becomes readable on interruption, for callers that wait for input.
     private let descriptors: (reading: Int32, writing: Int32)?
 
-    /// Nobody wants anything yet.
+    /// Creates an object that has not been interrupted.
     ///
-    /// - Parameter hearsSignals: Whether the process is the tool's own, and its signals are meant for the command.
+    /// - Parameter hearsSignals: Whether the process's signals interrupt the command.
     package init(hearsSignals: Bool = false) {
         self.hearsSignals = hearsSignals
         descriptors = hearsSignals ? systemPipe() : nil
     }
 
-    /// The exit status to end with, `nil` as long as nobody wants that.
+    /// The exit status to end with, `nil` if the command has not been interrupted.
     package var status: ExitStatus? { state.withLock { $0.status } }
 
-    /// Listens for SIGINT and SIGTERM from now on. A second signal ends the process immediately, as it usually does.
+    /// Begins to handle SIGINT and SIGTERM. A second signal ends the process immediately, as it does by default.
     ///
-    /// - Parameter limit: The seconds after a signal in which the command ends by itself, and the exit status if it does
-    ///   not; `nil` if what it does has a limit of its own.
+    /// - Parameter limit: The seconds after a signal within which the command has to end, and the exit status if it
+    ///   does not; `nil` if the command limits its own time.
     package func listen(limit: (seconds: Double, status: ExitStatus)? = nil) {
         guard hearsSignals, state.withLock(\.sources.isEmpty) else { return }
         for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, ExitStatus.terminated)] {
@@ -67,7 +67,8 @@ package final class Interruption: Sendable {
 
     private static func endProcess(by number: Int32) {
         _ = signal(number, SIG_DFL)
-        // To this thread alone: what is sent to the process, Dispatch may take for news. Its threads block signals.
+        // Only to this thread: Dispatch may take a signal to the process for an event. Dispatch's threads block
+        // signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, number)
@@ -75,7 +76,7 @@ package final class Interruption: Sendable {
         raise(number)
     }
 
-    /// Asks the command to end.
+    /// Interrupts the command.
     ///
     /// - Parameter status: The exit status to end with.
     package func interrupt(_ status: ExitStatus) {
@@ -84,13 +85,13 @@ package final class Interruption: Sendable {
             defer { (state.waiting, state.handlers) = ([:], []) }
             return (state.waiting.values, state.handlers)
         }
-        // One byte, which no caller reads, stays for all that wait.
+        // No caller reads this byte, so it wakes every caller that waits for input.
         if let descriptors { _ = withUnsafeBytes(of: UInt8(0)) { systemWrite(descriptors.writing, $0) } }
         for continuation in waiting { continuation.resume(returning: false) }
         for handler in handlers { handler() }
     }
 
-    /// Resumes the callers that wait for it, or the next one to wait.
+    /// Resumes the callers that wait for it, or, if there are none, the next one to wait.
     package func wake() {
         let woken = state.withLock { state in
             state.isWoken = state.wakeable.isEmpty
@@ -100,12 +101,12 @@ package final class Interruption: Sendable {
         for continuation in woken { continuation.resume(returning: true) }
     }
 
-    /// Waits for some time, or until the command is to end.
+    /// Waits for some time, or until the command is interrupted.
     ///
     /// - Parameters:
     ///   - seconds: How long.
-    ///   - isWakeable: Whether it ends with ``wake()``, too.
-    /// - Returns: Whether it ended with ``wake()``.
+    ///   - isWakeable: Whether ``wake()`` ends the wait, too.
+    /// - Returns: Whether ``wake()`` ended the wait.
     @discardableResult
     package func wait(seconds: Double, orWoken isWakeable: Bool = false) async -> Bool {
         await withCheckedContinuation { continuation in
@@ -135,33 +136,26 @@ package final class Interruption: Sendable {
 }
 
 extension Interruption {
-    /// Listens for signals while a folder is changed, so that its batch is finished before the process ends.
-    ///
-    /// Only a second signal ends the process. Changes of SQLite files and databases are all or nothing in any case.
-    package func listen(toFinish store: OpenStore) {
-        if store.address.engine == .disk { listen() }
-    }
-
-    /// - Throws: A ``ToolError`` with the exit status if the command is to end.
+    /// - Throws: A ``ToolError`` with the exit status if the command is interrupted.
     package func check() throws {
         if let status { throw ToolError(status, "Interrupted.") }
     }
 
-    /// Waits until a descriptor can be read, or until the command is to end.
+    /// Waits until a descriptor can be read, or until the command is interrupted.
     ///
-    /// - Throws: A ``ToolError`` with the exit status if the command is to end.
+    /// - Throws: A ``ToolError`` with the exit status if the command is interrupted.
     package func waitToRead(_ descriptor: Int32) throws {
         if let descriptors { systemWaitToRead(descriptor, or: descriptors.reading) }
         try check()
     }
 
-    /// Does work that may never end, such as asking a server that does not answer.
+    /// Performs work that may never end, such as a request to a server that does not answer.
     ///
-    /// When the command is to end, the work is cancelled, and abandoned if it does not end then.
+    /// When the command is interrupted, the work is cancelled; if it still does not end, it is abandoned.
     ///
     /// - Parameters:
     ///   - grace: The seconds that cancelled work may take to end.
-    ///   - work: The work. Its errors are of no interest when the command is to end.
+    ///   - work: The work. Its errors are ignored after an interruption.
     package func run(grace: Double, _ work: @escaping @Sendable () async throws -> Void) async throws {
         let outcome: Result<Void, any Error>? = await withCheckedContinuation { continuation in
             let rest = Locked<CheckedContinuation<Result<Void, any Error>?, Never>?>(continuation)
@@ -187,7 +181,7 @@ extension Interruption {
         if status == nil { try outcome?.get() }
     }
 
-    /// Calls a closure when the command is to end, immediately if it already is.
+    /// Calls a closure when the command is interrupted, immediately if it already has been.
     private func onInterruption(_ handler: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             if state.status == nil { state.handlers.append(handler) }

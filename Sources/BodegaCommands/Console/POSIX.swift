@@ -6,9 +6,9 @@ import Glibc
 import Musl
 #endif
 
-// The system calls that the tool uses, under names that methods called `read` and `write` don't hide.
+// The system calls that the tool uses, under names that methods named `read` and `write` don't shadow.
 
-/// Reads once, again if a signal interrupted it.
+/// Calls `read`, and retries if a signal interrupts it.
 ///
 /// - Returns: The number of bytes, 0 at the end, or -1 with `errno` set.
 func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -18,7 +18,7 @@ func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) ->
     }
 }
 
-/// Writes once, again if a signal interrupted it.
+/// Calls `write`, and retries if a signal interrupts it.
 ///
 /// - Returns: The number of bytes, or -1 with `errno` set.
 func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
@@ -28,10 +28,10 @@ func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
     }
 }
 
-/// Waits until one of two descriptors can be read, or has come to its end.
+/// Waits until one of two descriptors can be read or is at its end.
 func systemWaitToRead(_ first: Int32, or second: Int32) {
     var entries = [first, second].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    // What fails here fails again, and is reported, when the descriptor is read.
+    // An error here occurs again, and is reported, when the descriptor is read.
     while poll(&entries, nfds_t(entries.count), -1) < 0, errno == EINTR {}
 }
 
@@ -43,7 +43,7 @@ func systemPipe() -> (reading: Int32, writing: Int32)? {
     return (descriptors[0], descriptors[1])
 }
 
-/// Ends the process immediately, whatever its threads do.
+/// Ends the process immediately, without waiting for its threads.
 func systemExit(_ status: Int32) -> Never {
     _exit(status)
 }
@@ -53,19 +53,19 @@ func systemOpen(_ path: String) -> Int32 {
     open(path, O_RDONLY | O_CLOEXEC)
 }
 
-/// Opens what is there already, such as a device, for writing.
+/// Opens an existing file, such as a device, for writing.
 func systemOpenExisting(_ path: String) -> Int32 {
     open(path, O_WRONLY | O_CLOEXEC)
 }
 
-/// Creates a file for writing, where nothing is yet.
+/// Creates a file for writing; fails if it exists.
 ///
-/// - Parameter permissions: Who may use it; those that the process is not to give, by its umask, are left out.
+/// - Parameter permissions: Its permissions, before the process's umask is applied.
 func systemCreate(_ path: String, permissions: mode_t) -> Int32 {
     open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
 }
 
-/// Changes who may use an open file.
+/// Changes the permissions of an open file.
 func systemSetPermissions(_ descriptor: Int32, _ permissions: mode_t) -> Bool {
     fchmod(descriptor, permissions) == 0
 }
@@ -75,7 +75,7 @@ func systemClose(_ descriptor: Int32) {
     _ = close(descriptor)
 }
 
-/// Gives a file another name, replacing what has that name.
+/// Renames a file, replacing an existing one.
 func systemRename(_ old: String, _ new: String) -> Bool {
     rename(old, new) == 0
 }
@@ -92,7 +92,7 @@ func systemFileSize(_ descriptor: Int32) -> Int? {
     return Int(status.st_size)
 }
 
-/// The names of what is in a folder, as bytes, because they needn't be text, and in no order.
+/// The names of a folder's entries, in no particular order, as bytes because they need not be valid UTF-8.
 ///
 /// - Parameter path: Where the folder is, without a NUL at its end.
 /// - Returns: `nil`, with `errno` set, if the folder can't be read.
@@ -132,14 +132,14 @@ func isTerminal(_ descriptor: Int32) -> Bool {
     isatty(descriptor) == 1
 }
 
-/// The number of columns of a terminal, `nil` if it doesn't say.
+/// The number of columns of a terminal, `nil` if it is unknown.
 func terminalWidth(_ descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
 }
 
-/// Whether the other end of a pipe is closed for good, so that writing to it makes no sense.
+/// Whether the reading end of a pipe is closed.
 func hasNoReader(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLNVAL) != 0
@@ -150,11 +150,11 @@ func ignoreBrokenPipeSignal() {
     _ = signal(SIGPIPE, SIG_IGN)
 }
 
-/// Whether the last call failed because nobody reads the pipe.
+/// Whether the last call failed because the pipe has no reader.
 var lastErrorIsBrokenPipe: Bool { errno == EPIPE }
 
-/// Whether the last call failed because nothing is there.
+/// Whether the last call failed because the file does not exist.
 var lastErrorIsAbsence: Bool { errno == ENOENT }
 
-/// What the system says about the last failed call.
+/// The system's text for the last error.
 var lastErrorText: String { String(cString: strerror(errno)) }

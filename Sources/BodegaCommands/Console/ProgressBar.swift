@@ -1,32 +1,32 @@
-/// A line on a terminal that tells how far something has come. It shows nothing where there is no terminal.
+/// A line on a terminal that shows progress. Without a terminal it shows nothing.
 package struct ProgressBar {
     private let console: Console
     private let isShown: Bool
     private var start: Double?
     private var lastDrawing: Double?
 
-    /// How often, in seconds, the line is drawn anew.
+    /// The minimum number of seconds between two drawings.
     private static let interval = 0.1
-    /// How wide the bar is, if there is room for it and the text beside it, without rate and remaining time.
+    /// The maximum width of the bar, and the width reserved for the text beside it, without rate and remaining time.
     private static let widest = 30
     private static let textWidth = 30
 
     /// Creates a bar on standard error, which is not drawn yet.
     ///
     /// - Parameters:
-    ///   - console: Where it is drawn, if that is a terminal.
-    ///   - isQuiet: Whether the user wants none.
+    ///   - console: The console that shows it, if its standard error is a terminal.
+    ///   - isQuiet: Whether the bar is hidden.
     package init(console: Console, isQuiet: Bool) {
         self.console = console
         self.isShown = console.isErrorTerminal && !isQuiet
     }
 
-    /// Draws the bar, unless it was drawn a moment ago.
+    /// Draws the bar, unless it was drawn less than 0.1 seconds ago.
     ///
     /// - Parameters:
-    ///   - items: How many items are done.
-    ///   - done: How much of the work is done: bytes of the input, say.
-    ///   - total: How much there is to do, `nil` if that isn't known.
+    ///   - items: The number of items done.
+    ///   - done: The amount of work done, in bytes of the input, for example.
+    ///   - total: The total amount of work, `nil` if it is unknown.
     package mutating func update(items: Int, done: Int, of total: Int?) {
         guard isShown else { return }
         let now = console.clock()
@@ -46,16 +46,16 @@ package struct ProgressBar {
 
     private func draw(_ line: String) {
         do {
-            // Back to the first column, and remove the rest of what was there.
+            // Return to the first column, and erase the rest of the line.
             try console.errors.write("\r\(line)\u{1B}[K")
         } catch {
-            // A bar that can't be drawn is no reason to stop the work that it tells about.
+            // Failing to draw the bar does not stop the work.
         }
     }
 
-    /// The text of the bar: as much of it as there is room for.
+    /// The text of the bar, shortened to the width of the terminal.
     ///
-    /// - Parameter seconds: How long it has been going on. Rate and remaining time come when there is something to judge by.
+    /// - Parameter seconds: The elapsed time. Rate and remaining time are shown from the first second on.
     static func line(items: Int, done: Int, of total: Int?, seconds: Double = 0, columns: Int? = nil) -> String {
         let columns = columns ?? .max
         let share = total.flatMap { $0 > 0 ? min(1, Double(done) / Double($0)) : nil }
@@ -69,13 +69,13 @@ package struct ProgressBar {
         var more: [String] = []
         if seconds >= 1, items > 0 { more.append("\(Int(Double(items) / seconds))/s") }
         if seconds >= 1, let share, share > 0 { more.append("\(duration(seconds * (1 - share) / share)) left") }
-        // A line that is full would wrap on some terminals.
+        // A line as wide as the terminal would wrap on some terminals.
         for part in more where line.count + 2 + part.count < columns { line += "  " + part }
         return line
     }
 
     private static func duration(_ seconds: Double) -> String {
-        // Too long to matter, and perhaps too large for an integer.
+        // Larger values might not fit into an integer.
         guard seconds < 360_000 else { return "days" }
         let seconds = Int(seconds.rounded(.up))
         if seconds < 60 { return "\(seconds) s" }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How fast something went, for humans.
+/// The text that reports a duration and a rate.
 enum Rate {
     /// The end of a report, such as ` in 0.25 s (400 a second)`.
     static func text(of count: Int, in seconds: Double) -> String {

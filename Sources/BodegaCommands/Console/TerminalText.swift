@@ -1,8 +1,8 @@
-/// Makes text from a store safe to show: a key may hold anything, and a terminal obeys some of it.
+/// Makes text from a store safe to show: a key may contain control characters that a terminal would interpret.
 package enum TerminalText {
 
-    /// Replaces what a terminal would obey by escapes such as `\n` and `\u{1B}`: control characters, and those that
-    /// change the direction of text, so that a key can't look like another.
+    /// Escapes control characters, as in `\n` and `\u{1B}`, and characters that change the direction of text, so that
+    /// no key can look like another.
     ///
     /// - Parameters:
     ///   - text: Any text.

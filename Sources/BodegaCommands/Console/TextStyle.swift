@@ -1,47 +1,47 @@
-/// How text stands out on a terminal.
+/// A style of text on a terminal.
 package enum TextStyle: String, Sendable {
     /// Important.
     case bold = "1"
     /// Unimportant.
     case dim = "2"
-    /// Bad, or gone.
+    /// A problem or a removal.
     case red = "31"
-    /// Good, or new.
+    /// A success or an addition.
     case green = "32"
-    /// Different, or doubtful.
+    /// A change or a warning.
     case yellow = "33"
     /// A name.
     case cyan = "36"
 }
 
-/// Whether text stands out.
+/// When output is coloured.
 package enum ColorChoice: String, CaseIterable, Sendable {
-    /// On a terminal that can show it, unless the environment says otherwise.
+    /// On a terminal that supports colours, unless the environment disables them.
     case auto
-    /// Also where there is no terminal.
+    /// Always, even without a terminal.
     case always
-    /// Nowhere.
+    /// Never.
     case never
 }
 
 extension Console {
-    /// Makes text for the output stand out, if the output shows that.
+    /// Applies a style to text for the output, if the output is coloured.
     package func styled(_ text: String, _ style: TextStyle) -> String {
         isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// Text from a store, without what a terminal would obey if the output is one.
+    /// Text from a store, escaped if the output is a terminal.
     package func shown(_ text: String) -> String {
         isOutputTerminal ? TerminalText.escaped(text) : text
     }
 
-    /// Whether the output is coloured when the user has not chosen.
+    /// Whether the output is coloured by default.
     ///
-    /// `NO_COLOR` is as in https://no-color.org: set to anything but the empty text, it means no.
+    /// A non-empty `NO_COLOR` disables colours, see https://no-color.org.
     ///
     /// - Parameters:
-    ///   - isTerminal: Whether a human reads the output.
-    ///   - environment: The variables of the environment.
+    ///   - isTerminal: Whether the output is a terminal.
+    ///   - environment: The environment variables.
     package static func prefersColor(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM", default: "dumb"] != "dumb"
     }

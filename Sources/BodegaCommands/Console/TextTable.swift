@@ -1,10 +1,10 @@
-/// Rows of text: in columns on a terminal, with tabs between elsewhere, where a line has to be taken apart by programs.
+/// Rows of text: aligned in columns on a terminal, else separated by tabs, so that programs can split them.
 ///
-/// The columns are as wide as the first rows need; later ones go by that, so that any number of rows can be shown.
+/// The first rows determine the widths of the columns, so that any number of rows takes constant memory.
 package struct TextTable {
-    /// How many rows the widths are made from.
+    /// The number of rows that determine the widths.
     private static let sampleSize = 1000
-    /// How wide a column gets, unless it is the last one.
+    /// The maximum width of a column other than the last one.
     private static let widest = 40
 
     private let console: Console
@@ -17,7 +17,7 @@ package struct TextTable {
     ///
     /// - Parameters:
     ///   - header: The names of the columns, shown on a terminal only.
-    ///   - console: Where the table is shown.
+    ///   - console: The console that shows the table.
     package init(header: [String], console: Console) {
         self.header = header
         self.console = console
@@ -35,7 +35,7 @@ package struct TextTable {
         if widths != nil || waiting.count >= Self.sampleSize { try show() }
     }
 
-    /// Shows what is left. Call it at the end.
+    /// Shows the remaining rows. Call it at the end.
     package mutating func finish() throws {
         if console.isOutputTerminal, widths == nil, !waiting.isEmpty { try show() }
         try output.flush()
@@ -53,7 +53,7 @@ package struct TextTable {
         waiting = []
     }
 
-    /// A row in its columns, cut where the terminal ends.
+    /// A row in its columns, truncated to the width of the terminal.
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         var text = ""
         for (column, cell) in cells.enumerated() {
@@ -69,7 +69,7 @@ package struct TextTable {
         text.count > width ? text.prefix(max(0, width - 1)) + "…" : text
     }
 
-    /// A cell on a line of which programs find the columns by their tabs.
+    /// A cell with tabs, line ends and backslashes escaped, for lines whose columns are separated by tabs.
     private static func escaped(_ cell: String) -> String {
         guard cell.contains(where: { "\t\n\r\r\n\\".contains($0) }) else { return cell }
         return cell.unicodeScalars.reduce(into: "") { text, scalar in

@@ -3,15 +3,14 @@ import Foundation
 
 /// Copies all items from one store to another.
 ///
-/// It keeps no notes of its progress: what is at the destination already, byte for byte, is passed over. So a copy that
-/// was stopped, however that came, goes on when it is started again. Each batch is read back and compared before the next
-/// one is begun.
+/// It stores no progress: items that the destination already has, byte for byte, are skipped, so an interrupted copy
+/// resumes when it is started again. Each batch is read back and compared before the next one begins.
 package struct Copier {
     /// Where the items come from.
     package var source: any StorageEngine
     /// Where they go.
     package var destination: any StorageEngine
-    /// Whether an item takes the place of another one under its key; otherwise that stays and is reported.
+    /// Whether an item replaces a different one under its key; otherwise that stays and is reported.
     package var overwrites: Bool
 
     /// Creates a copier.
@@ -19,7 +18,7 @@ package struct Copier {
     /// - Parameters:
     ///   - source: Where the items come from.
     ///   - destination: Where they go.
-    ///   - overwrites: Whether an item takes the place of another one under its key.
+    ///   - overwrites: Whether an item replaces a different one under its key.
     package init(from source: any StorageEngine, to destination: any StorageEngine, overwrites: Bool) {
         self.source = source
         self.destination = destination
@@ -29,9 +28,9 @@ package struct Copier {
     /// Copies.
     ///
     /// - Parameters:
-    ///   - report: Counts what was done; it is right also if this throws.
-    ///   - onBatch: Called after every batch; what it throws ends the copy.
-    /// - Throws: A ``ToolError`` if an item is not at the destination as it was written; what the engines throw.
+    ///   - report: Counts the items; it is valid even if this throws.
+    ///   - onBatch: Called after every batch; an error that it throws ends the copy.
+    /// - Throws: A ``ToolError`` if an item read back differs from what was written; errors of the engines.
     package func run(
         report: inout CopyReport,
         onBatch: (CopyReport) throws -> Void
@@ -72,7 +71,7 @@ package struct Copier {
         report.bytes += wanted.reduce(0) { $0 + $1.data.count }
     }
 
-    /// Writes items, with their dates if the destination can keep them, and reads them back.
+    /// Writes items, with their dates if the destination supports that, and reads them back.
     private func write(_ items: [StorageItem]) async throws {
         if items.isEmpty { return }
         if let destination = destination as? any DatedStorageEngine {
@@ -84,7 +83,10 @@ package struct Copier {
         if let item = items.first(where: { written[$0.key] != $0.data }) {
             throw ToolError(
                 .failure,
-                "The item under \(item.key) is not what was written. The destination is damaged, or others write to it."
+                """
+                The item under \(item.key) is not what was written. The destination is damaged, or another program \
+                writes to it.
+                """
             )
         }
     }

@@ -1,40 +1,40 @@
 package import Bodega
 
-/// What a copy did.
+/// The result of a copy.
 package struct CopyReport: Sendable {
-    /// The number of items that the source has.
+    /// The number of items in the source.
     package var total = 0
-    /// The number of items that were looked at.
+    /// The number of items that were processed.
     package var done = 0
-    /// The number of items that were not there and are now.
+    /// The number of items that were added to the destination.
     package var copied = 0
-    /// The number of items that were there already, byte for byte.
+    /// The number of items that the destination already had, byte for byte.
     package var present = 0
-    /// The number of items that took the place of others.
+    /// The number of items that replaced different ones.
     package var overwritten = 0
     /// The number of bytes in the values that were written.
     package var bytes = 0
-    /// The keys under which the destination has something else, which was left as it is.
+    /// The keys of items that the destination has with different bytes and that were not replaced.
     package var conflicts: [CacheKey] = []
 
-    /// Whether something was written. If that has failed, or what was written could not be read back, it is not done, and may be
-    /// there all the same.
+    /// Whether a write was attempted. The items of a write that failed or could not be read back are not counted as
+    /// processed, but the destination may have them.
     package var hasWritten = false
 
-    /// Nothing done yet.
+    /// Creates an empty report.
     package init() {}
 
-    /// What the user is to know when a copy ends early.
+    /// The advice for the user when a copy ends early.
     package var advice: String {
         if done == 0 && !hasWritten { return "Nothing was copied." }
-        return "\(done) of \(total) items are done. Start the copy again to go on."
+        return "\(done) of \(total) items are done. Run the same command again to continue."
     }
 
-    /// The report for programs.
+    /// The report as JSON.
     ///
     /// - Parameters:
-    ///   - seconds: How long it took.
-    ///   - failure: Why the copy is not complete, if it isn't.
+    ///   - seconds: The duration.
+    ///   - failure: The error message, if the copy is incomplete.
     /// - Returns: A JSON object on a line.
     package func json(seconds: Double, failure: String?) -> [UInt8] {
         var object = JSONObjectWriter()
@@ -48,9 +48,9 @@ package struct CopyReport: Sendable {
         return object.line()
     }
 
-    /// The report for humans.
+    /// The report as text.
     ///
-    /// - Parameter seconds: How long it took, `nil` to leave it out, so that the text is the same each time.
+    /// - Parameter seconds: The duration, `nil` to leave it out, so that the text is reproducible.
     package func text(seconds: Double?) -> String {
         var text = "copied \(copied)"
         if overwritten > 0 { text += ", overwritten \(overwritten)" }

@@ -1,7 +1,7 @@
 package import Bodega
 package import Foundation
 
-/// The form that an item has in an export: an object on one line, with the item's key and bytes.
+/// The format of an item in an export: an object on one line, with the item's key and bytes.
 ///
 /// ```json
 /// {"$bodega":{"export":1}}
@@ -10,15 +10,15 @@ package import Foundation
 /// {"key":"example.com","kind":"url","base64":"/9j/"}
 /// ```
 ///
-/// The first line is the ``header``, by which an import tells an export from lines of somebody else that happen to have
-/// a `key`. It may come again, so exports can be joined. `kind` is left out for ordinary keys. The bytes are in one of
-/// three members, the first that can hold them exactly:
-/// - `json`: they are JSON without line ends and without whitespace around it, and stand there as they are;
+/// The first line is the ``header``, by which an import distinguishes an export from other lines that have a `key`. It
+/// may occur repeatedly, so exports can be concatenated. `kind` is left out for hashed keys. The bytes are in one of
+/// three members, the first that can represent them exactly:
+/// - `json`: they are JSON without line ends and without surrounding whitespace, copied byte for byte;
 /// - `text`: they are UTF-8;
 /// - `base64`: they are anything.
 package enum Envelope {
 
-    /// The first line of an export, without its line end. The number is the version of the form.
+    /// The first line of an export, without its line end. The number is the version of the format.
     package static let header = #"{"$bodega":{"export":1}}"#
 
     /// The line for an item.

@@ -2,7 +2,8 @@ package import Bodega
 
 /// Writes all items of a store as lines that an import reads back exactly, see ``Envelope``.
 ///
-/// Keys and bytes are exported, dates are not. Items that others write or remove meanwhile may be missing.
+/// Keys and bytes are exported, dates are not. Items that other processes write or remove during the export may be
+/// missing.
 package struct Exporter {
     private let engine: any StorageEngine
 
@@ -14,7 +15,7 @@ package struct Exporter {
     /// Exports all items, in insertion order.
     ///
     /// - Parameters:
-    ///   - sink: Where the lines go.
+    ///   - sink: The destination of the lines.
     ///   - interruption: Ends the export between two batches.
     /// - Returns: The number of items.
     @discardableResult

@@ -9,22 +9,22 @@ import Glibc
 import Musl
 #endif
 
-/// A file that appears under its name when it is complete, in place of what was there before.
+/// A file that replaces an existing one atomically when it is complete.
 ///
-/// Who may read the file that was there may read the new one, and nobody else may read it before it is complete. A
-/// device or pipe that is there already is written to as it is.
+/// It gets the permissions of the file that it replaces. Until it is complete, only its owner may read it. An existing
+/// device or pipe is written to directly.
 package final class OutputFile: ByteSink {
     private let path: String
-    /// Where the bytes go until the file is complete, `nil` if they go to their destination at once.
+    /// The path of the temporary file, `nil` if the bytes are written directly to their destination.
     private let draft: String?
-    /// The permissions of the file that is to be replaced, `nil` if there is none.
+    /// The permissions of the file to replace, `nil` if there is none.
     private let permissions: mode_t?
     private let descriptor: Int32
     private let sink: DescriptorSink
 
     /// Begins a file.
     ///
-    /// - Parameter path: Where the file is to be. A symbolic link there stays; the file that it names is replaced.
+    /// - Parameter path: The path of the file. If it is a symbolic link, the file that it names is replaced.
     /// - Throws: A ``ToolError`` if it can't be written there.
     package init(path: String) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
@@ -32,7 +32,7 @@ package final class OutputFile: ByteSink {
         if status == nil, !lastErrorIsAbsence {
             throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).")
         }
-        if let status, status.isFolder { throw ToolError(.failure, "\(path) is a folder.") }
+        if let status, status.isFolder { throw ToolError(.failure, "\(path) is a folder. Name a file.") }
         self.permissions = status?.permissions
         if let status, !status.isRegular {
             self.draft = nil
@@ -47,7 +47,7 @@ package final class OutputFile: ByteSink {
         self.sink = DescriptorSink(descriptor: descriptor, name: path)
     }
 
-    /// Checks what a call to open returned; called at once, before other calls change what the system says about it.
+    /// Checks the result of a call to `open`. Call it immediately, before another call changes `errno`.
     private static func opened(_ descriptor: Int32, _ path: String) throws -> Int32 {
         guard descriptor >= 0 else { throw ToolError(.failure, "\(path) can't be written: \(lastErrorText).") }
         return descriptor
@@ -57,13 +57,14 @@ package final class OutputFile: ByteSink {
         try sink.write(bytes)
     }
 
-    /// Puts the complete file into place.
+    /// Moves the complete file into place.
     ///
-    /// - Throws: A ``ToolError`` or a `StorageError` if that fails; what was there before is then still there.
+    /// - Throws: A ``ToolError`` or a `StorageError` if that fails; the previous file then stays.
     package func commit() throws {
         guard let draft else { return }
         if let permissions, !systemSetPermissions(descriptor, permissions) {
-            throw ToolError(.failure, "\(path) can't get the permissions of the file before it: \(lastErrorText).")
+            throw ToolError(
+                .failure, "\(path) can't get the permissions of the file that it replaces: \(lastErrorText).")
         }
         try FileSystem.synchronize(descriptor, path)
         guard systemRename(draft, path) else {
@@ -73,7 +74,7 @@ package final class OutputFile: ByteSink {
 
     deinit {
         systemClose(descriptor)
-        // After a commit there is nothing of that name any more.
+        // After a commit no file has this name.
         if let draft { systemRemove(draft) }
     }
 }

@@ -1,5 +1,5 @@
-/// Records that are the elements of an array in a JSON document. One element at a time is in memory, and of what
-/// stands beside the array, one value.
+/// Records that are the elements of an array in a JSON document. Only one element, or one value outside of the
+/// array, is in memory at a time.
 package struct ArrayRecords: RecordSource {
     private var stream: JSONStream
     private let path: [String]
@@ -9,7 +9,7 @@ package struct ArrayRecords: RecordSource {
     package let total: Int?
 
     private enum State {
-        case before, atFirst, behindElement, finished
+        case before, beforeFirst, afterElement, finished
     }
 
     /// Reads an array.
@@ -17,8 +17,8 @@ package struct ArrayRecords: RecordSource {
     /// - Parameters:
     ///   - window: The input.
     ///   - total: The number of bytes in it, if known.
-    ///   - array: Where in the document the array is, `nil` if it is the document.
-    ///   - key: How the keys of the elements are made.
+    ///   - array: The path to the array in the document, `nil` if the document is the array.
+    ///   - key: How to make the keys of the elements.
     init(_ window: InputWindow, total: Int?, array: JSONPath?, key: RecordKey) {
         self.stream = JSONStream(window)
         self.total = total
@@ -49,12 +49,12 @@ package struct ArrayRecords: RecordSource {
             throw ToolError(.badInput, "\(place) is not an array. Name the array in the document with --array.")
         }
         try stream.expect(UInt8(ascii: "["))
-        state = .atFirst
+        state = .beforeFirst
     }
 
     /// Moves to the value of a member of the object that comes next.
     private mutating func openObject(upTo name: String) throws {
-        let missing = ToolError(.badInput, "The document has no \"\(name)\" on the way to the array.")
+        let missing = ToolError(.badInput, "The document has no \"\(name)\" in the path to the array. Check --array.")
         guard try stream.peek() == UInt8(ascii: "{") else { throw missing }
         try stream.expect(UInt8(ascii: "{"))
         guard try stream.peek() != UInt8(ascii: "}") else { throw missing }
@@ -70,24 +70,24 @@ package struct ArrayRecords: RecordSource {
 
     /// Moves to the next element.
     ///
-    /// - Returns: Whether there is one. At the end of the array the rest of the document is checked, because a document
-    ///   that was cut off is not to be taken for a whole one.
+    /// - Returns: Whether there is one. At the end of the array the rest of the document is checked, to detect a
+    ///   truncated document.
     private mutating func moveToElement() throws -> Bool {
         switch state {
         case .before, .finished:
             return false
-        case .atFirst where try stream.peek() != UInt8(ascii: "]"):
+        case .beforeFirst where try stream.peek() != UInt8(ascii: "]"):
             break
-        case .behindElement where try stream.peek() != UInt8(ascii: "]"):
+        case .afterElement where try stream.peek() != UInt8(ascii: "]"):
             try stream.expect(UInt8(ascii: ","))
-        case .atFirst, .behindElement:
+        case .beforeFirst, .afterElement:
             try stream.expect(UInt8(ascii: "]"))
             for _ in path { try closeObject() }
             try stream.expectEnd()
             state = .finished
             return false
         }
-        state = .behindElement
+        state = .afterElement
         return true
     }
 

@@ -4,12 +4,12 @@ package import Foundation
 /// Records that are the files in a folder and its subfolders, sorted by name folder by folder. The key of each is its
 /// path in the folder, verbatim.
 ///
-/// Symbolic links are not followed, and like sockets and devices they are left out. A file or folder is a bad record if
+/// Symbolic links, sockets and devices are left out. A file or folder is a bad record if
 /// it can't be read, or if its name is not UTF-8: keys are text.
 package struct FolderRecords: RecordSource {
     private let root: [UInt8]
-    /// What is still to be visited: paths relative to the root, the next one last. Bytes, because a name needn't be
-    /// text.
+    /// The paths to visit, relative to the root, the next one last. They are bytes because a name need not be valid
+    /// UTF-8.
     private var pending: [[UInt8]]
     package private(set) var progress = 0
     package var total: Int? { nil }
@@ -48,16 +48,16 @@ package struct FolderRecords: RecordSource {
         return nil
     }
 
-    /// Adds what is in a folder to what is to be visited.
+    /// Adds the entries of a folder to the pending paths.
     ///
-    /// - Returns: Whether it could be read; if not, `errno` tells why.
+    /// - Returns: Whether it could be read; if not, `errno` has the reason.
     private mutating func visit(_ prefix: [UInt8]) -> Bool {
         guard let names = systemNames(inFolder: root + prefix) else { return false }
         pending += names.sorted { $0.lexicographicallyPrecedes($1) }.reversed().map { prefix + $0 }
         return true
     }
 
-    /// Says what the system says about a path.
+    /// The error for a path, with the system's reason.
     private func unreadable(_ path: [UInt8]) -> BadRecord {
         let reason = lastErrorText + "."
         return Self.unreadable(String(decoding: path, as: UTF8.self), reason)

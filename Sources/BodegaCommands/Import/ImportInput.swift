@@ -1,28 +1,28 @@
 import Bodega
 import Foundation
 
-/// What an import reads, and in which form it is.
+/// The input of an import, and its format.
 package struct ImportInput {
 
-    /// The forms.
+    /// The formats.
     package enum Format: String, CaseIterable, Sendable {
-        /// The input tells: a folder, an export by its first line, an array by its first bracket, else lines.
+        /// Detected: a folder, an export by its first line, an array by its first bracket, else lines.
         case auto
-        /// A JSON value a line.
+        /// One JSON value per line.
         case ndjson
         /// One JSON document with an array.
         case json
-        /// What `export` writes.
+        /// The output of `export`.
         case export
     }
 
     /// A path, `nil` or `-` for standard input.
     package var path: String?
-    /// The form.
+    /// The format.
     package var format: Format
-    /// Where in a document the array is; it makes ``Format/auto`` mean ``Format/json``.
+    /// The path to the array in a document; it makes ``Format/auto`` mean ``Format/json``.
     package var array: JSONPath?
-    /// Where the key is in a record.
+    /// The path to the key in a record.
     package var key: JSONPath?
     /// The kind of keys.
     package var keyKind: KeyKind
@@ -63,13 +63,16 @@ package struct ImportInput {
         case .export:
             guard key == nil, array == nil else {
                 throw ToolError(
-                    .usage, "The input is an export, which has keys of its own: leave out --key and --array.")
+                    .usage, "The input is an export, whose lines have keys. Leave out --key and --array.")
             }
             return LineRecords(window, total: source.size, form: .export)
         case .json:
             return ArrayRecords(window, total: source.size, array: array, key: try recordKey())
         case .ndjson, .auto:
-            guard array == nil else { throw ToolError(.usage, "--array is for a JSON document, not for lines.") }
+            guard array == nil else {
+                throw ToolError(
+                    .usage, "--array is for a JSON document, not for lines. Leave it out, or give --format json.")
+            }
             return LineRecords(window, total: source.size, form: .json(try recordKey()))
         }
     }
@@ -78,7 +81,7 @@ package struct ImportInput {
         guard format == .auto, key == nil, array == nil, keyKind != .url else {
             throw ToolError(
                 .usage,
-                "\(path) is a folder; keys are the paths in it. Leave out --format, --key, --array and --url."
+                "\(path) is a folder, whose files' paths are the keys. Leave out --format, --key, --array and --url."
             )
         }
         return try FolderRecords(root: URL(fileURLWithPath: path, isDirectory: true))
@@ -91,7 +94,7 @@ package struct ImportInput {
         return RecordKey(path: key, kind: keyKind)
     }
 
-    /// Looks at the start of the input.
+    /// Detects the format from the start of the input.
     private func detectedFormat(_ window: inout InputWindow) throws -> Format {
         if array != nil { return .json }
         while true {
@@ -111,7 +114,7 @@ package struct ImportInput {
         }
     }
 
-    /// Some editors put a mark before UTF-8 that JSON does not know.
+    /// Skips the byte-order mark that some editors write before UTF-8 and that JSON does not allow.
     private static func skipByteOrderMark(_ window: inout InputWindow) throws {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         while window.count < mark.count, try window.readMore() {}

@@ -1,22 +1,22 @@
-/// What an import did.
+/// The result of an import.
 package struct ImportReport: Equatable, Sendable {
-    /// The number of records that were written. Of several with one key the last one stays.
+    /// The number of records that were written. Of several with the same key the last one is kept.
     package var imported = 0
-    /// The number of records that were written in place of an item, or of an earlier record.
+    /// The number of records that replaced an item or an earlier record.
     package var replaced = 0
     /// The number of bad records that were left out.
     package var skipped = 0
     /// The number of bytes in the values that were written.
     package var bytes = 0
 
-    /// Nothing done yet.
+    /// Creates an empty report.
     package init() {}
 
-    /// The report for programs.
+    /// The report as JSON.
     ///
     /// - Parameters:
-    ///   - seconds: How long it took.
-    ///   - failure: Why the import ended early, if it did.
+    ///   - seconds: The duration.
+    ///   - failure: The error message, if the import ended early.
     /// - Returns: A JSON object on a line.
     package func json(seconds: Double, failure: String?) -> [UInt8] {
         var object = JSONObjectWriter()
@@ -29,9 +29,9 @@ package struct ImportReport: Equatable, Sendable {
         return object.line()
     }
 
-    /// The report for humans.
+    /// The report as text.
     ///
-    /// - Parameter seconds: How long it took, `nil` to leave it out, so that the text is the same each time.
+    /// - Parameter seconds: The duration, `nil` to leave it out, so that the text is reproducible.
     package func text(seconds: Double?) -> String {
         var text = "imported \(imported)"
         if replaced > 0 { text += ", \(replaced) of them in place of others" }

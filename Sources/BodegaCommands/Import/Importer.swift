@@ -5,19 +5,19 @@ import Foundation
 package struct Importer {
     /// The engine.
     package var engine: any StorageEngine
-    /// How many items go into a batch at most.
+    /// The maximum number of items in a batch.
     package var batchSize: Int
     /// Whether a bad record is left out; otherwise it ends the import, and its batch is not written.
     package var skipsBadRecords: Bool
 
-    /// About how many bytes of values a batch holds at most: it ends with the item that exceeds this.
+    /// The number of bytes of values at which a batch ends.
     static let batchBytes = 64 * 1024 * 1024
 
     /// Creates an importer.
     ///
     /// - Parameters:
     ///   - engine: The engine.
-    ///   - batchSize: How many items go into a batch at most.
+    ///   - batchSize: The maximum number of items in a batch.
     ///   - skipsBadRecords: Whether a bad record is left out.
     package init(engine: any StorageEngine, batchSize: Int, skipsBadRecords: Bool) {
         self.engine = engine
@@ -29,13 +29,12 @@ package struct Importer {
     ///
     /// - Parameters:
     ///   - source: The input.
-    ///   - report: Counts what was done; it is right also if this throws.
+    ///   - report: Counts the records; it is valid even if this throws.
     ///   - interruption: Ends the import before the next batch.
     ///   - onBadRecord: Called for every record that is left out.
     ///   - onProgress: Called after every batch.
-    /// - Throws: A ``BadRecord`` if there is one and it is not to be skipped, a ``ToolError`` if the command is to
-    ///   end, or what the source or the engine throws.
-    ///   Earlier batches are in the store then.
+    /// - Throws: A ``BadRecord`` if there is one and bad records are not skipped, a ``ToolError`` if the command is
+    ///   interrupted, or an error of the source or the engine. Earlier batches are then in the store.
     package func run(
         _ source: inout any RecordSource,
         report: inout ImportReport,

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A part of an input that moves along it: bytes are added at its end and consumed at its start.
+/// A buffer that moves along an input: bytes are added at its end and consumed at its start.
 ///
-/// It holds no more than what was asked for and is not consumed yet, and a chunk.
+/// It holds at most the bytes that were requested and not consumed yet, plus one chunk.
 struct InputWindow {
     private let source: any ByteSource
     private let chunkSize: Int
-    /// Room for bytes; the window is a part of it.
+    /// The buffer; the window is a part of it.
     private var storage = Data()
     private var range = 0..<0
 
     /// Whether the end of the input has been reached.
     private(set) var isComplete = false
-    /// How many bytes of the input have been consumed.
+    /// The number of bytes of the input that have been consumed.
     private(set) var consumed = 0
 
     init(_ source: any ByteSource, chunkSize: Int = 1 << 20) {
@@ -23,15 +23,15 @@ struct InputWindow {
     /// The number of bytes in the window.
     var count: Int { range.count }
 
-    /// Looks at the bytes in the window.
+    /// Gives access to the bytes in the window.
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Adds bytes at the end: a chunk, or as many as there are, so that looking at a long value again and again while
+    /// Adds bytes at the end: a chunk, or as many as the window holds, so that repeatedly scanning a long value while
     /// it grows takes linear time in total.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether bytes were added.
     mutating func readMore() throws -> Bool {
         guard !isComplete else { return false }
         let wanted = max(chunkSize, count)
@@ -43,7 +43,7 @@ struct InputWindow {
         return added > 0
     }
 
-    /// Moves the window to the start of the storage, which is made larger if that doesn't suffice.
+    /// Moves the window to the start of the storage, which grows if necessary.
     private mutating func makeRoom(for wanted: Int) {
         let needed = count + wanted
         if storage.count < needed {
@@ -52,7 +52,7 @@ struct InputWindow {
             storage = larger
         } else if range.lowerBound > 0 {
             storage.withUnsafeMutableBytes { [range] bytes in
-                // The two places may overlap; copyMemory allows that.
+                // The two regions may overlap; copyMemory allows that.
                 bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
             }
         }
@@ -65,7 +65,7 @@ struct InputWindow {
         consumed += count
     }
 
-    /// Reads until a buffer is full or the input ends: pipes give little at a time.
+    /// Reads until a buffer is full or the input ends: a pipe returns few bytes per read.
     private static func fill(
         _ buffer: Slice<UnsafeMutableRawBufferPointer>,
         from source: any ByteSource

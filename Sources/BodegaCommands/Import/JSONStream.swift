@@ -1,7 +1,7 @@
-/// A JSON document that is read piece by piece: only the piece at hand is in memory.
+/// A JSON document that is read piece by piece: only the current piece is in memory.
 struct JSONStream {
     private var window: InputWindow
-    /// The number of the line that is read, counted from 1.
+    /// The number of the current line, counted from 1.
     private(set) var line = 1
 
     init(_ window: InputWindow) {
@@ -11,12 +11,12 @@ struct JSONStream {
     /// The number of bytes that have been read.
     var consumed: Int { window.consumed }
 
-    /// Moves past what a closure moves past.
+    /// Moves past the text that a closure scans.
     ///
-    /// - Parameter body: Moves the scanner. It is called again with more text if the text ended too early, so it must
+    /// - Parameter body: Moves the scanner. It is called again with more text if the text was incomplete, so it must
     ///   have no other effect.
-    /// - Returns: What the closure returns.
-    /// - Throws: A ``ToolError`` if the document is not JSON there.
+    /// - Returns: The result of the closure.
+    /// - Throws: A ``ToolError`` if the document is not JSON at that place.
     mutating func scan<Result>(_ body: (inout JSONScanner) throws(JSONScanError) -> Result) throws -> Result {
         while true {
             let attempt = window.withUnsafeBytes { bytes -> Attempt<Result> in
@@ -34,7 +34,7 @@ struct JSONStream {
             }
             switch attempt {
             case .success(let result, let length, let lines):
-                // A number that ends where the window ends may go on behind it.
+                // A number at the end of the window may continue after it.
                 if length == window.count, try window.readMore() { continue }
                 window.consume(length)
                 line += lines
@@ -49,7 +49,7 @@ struct JSONStream {
         }
     }
 
-    /// The next byte that is not whitespace; it stays the next.
+    /// Returns the next byte that is not whitespace, without moving past it.
     mutating func peek() throws -> UInt8 {
         try scan { scanner throws(JSONScanError) in
             scanner.skipWhitespace()
@@ -62,7 +62,7 @@ struct JSONStream {
         try scan { scanner throws(JSONScanError) in try scanner.expect(byte) }
     }
 
-    /// Makes sure that only whitespace follows.
+    /// Checks that only whitespace follows.
     mutating func expectEnd() throws {
         repeat {
             try scan { scanner throws(JSONScanError) in scanner.skipWhitespace() }

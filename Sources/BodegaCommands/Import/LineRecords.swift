@@ -1,9 +1,9 @@
 /// Records that are lines: newline-delimited JSON, or an export.
 package struct LineRecords: RecordSource {
 
-    /// How a line becomes an item.
+    /// The format of the lines.
     package enum Form: Sendable {
-        /// A line is a JSON value with its key somewhere in it.
+        /// A line is a JSON value that contains its key.
         case json(RecordKey)
         /// A line is an item as ``Exporter`` writes it.
         case export
@@ -26,7 +26,7 @@ package struct LineRecords: RecordSource {
         while let length = try nextLineLength() {
             line += 1
             defer {
-                // The line feed too, unless the last line lacks it.
+                // With the line feed, unless the last line lacks it.
                 window.consume(min(length + 1, window.count))
             }
             let item = try window.withUnsafeBytes { bytes in
@@ -58,7 +58,7 @@ package struct LineRecords: RecordSource {
     private func record(from line: UnsafeRawBufferPointer) throws -> ImportRecord? {
         var scanner = JSONScanner(line)
         scanner.skipWhitespace()
-        // Blank lines, and a carriage return before the line feed, don't count.
+        // Blank lines, and a carriage return before the line feed, are ignored.
         guard scanner.position < line.count else { return nil }
         do {
             let result: Result<ImportRecord?, RecordFlaw> =
@@ -77,14 +77,14 @@ package struct LineRecords: RecordSource {
         } catch JSONScanError.unexpectedEnd {
             throw bad("The JSON value is not complete.")
         } catch JSONScanError.unexpectedByte(let position) {
-            throw bad("It is not JSON from column \(position + 1) on.")
+            throw bad("It is not JSON, from column \(position + 1) on.")
         }
     }
 
-    /// What helps if the input is a document with the records in an array, which was taken for lines.
+    /// A hint for an input that is one document with an array of records, but was read as lines.
     ///
     /// - Parameter bytes: The beginning of the input.
-    /// - Returns: A sentence with a space before it; nothing if the input is no object.
+    /// - Returns: A sentence with a space before it; empty if the input is not an object.
     private static func hint(at bytes: UnsafeRawBufferPointer) -> String {
         var scanner = JSONScanner(bytes)
         var array = "data.people"
@@ -102,7 +102,7 @@ package struct LineRecords: RecordSource {
                 try scanner.expect(UInt8(ascii: ","))
             }
         } catch {
-            // Not JSON up to an array, or too short to tell: the name is an example then.
+            // Not JSON before an array, or too short to decide: the name is then an example.
             guard scanner.position > 0, bytes.first == UInt8(ascii: "{") else { return "" }
         }
         return " If the input is one JSON document, name the array in it, such as --array \(array)."

@@ -1,17 +1,17 @@
 import Bodega
 import Foundation
 
-/// How the key of a record is made: where in the record it is and of what kind.
+/// How to make the key of a record: its path in the record and its kind.
 package struct RecordKey: Sendable {
-    /// Where the key is in the record.
+    /// The path to the key in the record.
     let path: JSONPath
-    /// Makes a key from the string found there, `nil` if none can be made.
+    /// Makes a key from a string; returns `nil` if the string is not valid for the kind.
     let make: @Sendable (String) -> CacheKey?
 
-    /// Creates a recipe.
+    /// Creates a description of keys.
     ///
     /// - Parameters:
-    ///   - path: Where the key is in the record.
+    ///   - path: The path to the key in the record.
     ///   - kind: The kind of key.
     package init(path: JSONPath, kind: KeyKind) {
         self.path = path
@@ -22,14 +22,14 @@ package struct RecordKey: Sendable {
 extension RecordKey {
     /// Moves a scanner past a value and makes a record from it.
     ///
-    /// - Returns: The record, or what is wrong with the value although it is JSON.
+    /// - Returns: The record, or the flaw of a value that is JSON but has no valid key.
     func record(from scanner: inout JSONScanner) throws(JSONScanError) -> Result<ImportRecord, RecordFlaw> {
         scanner.skipWhitespace()
         let start = scanner.position
         let keyRange = try scanner.skipValue(finding: path.names[...])
         let value = UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.position])
         guard isValidUTF8(value) else { return .failure(RecordFlaw("It is not valid UTF-8.")) }
-        guard let keyRange else { return .failure(RecordFlaw("It has no \"\(path)\" to take the key from.")) }
+        guard let keyRange else { return .failure(RecordFlaw("It has no \"\(path)\", which --key names.")) }
         switch string(in: UnsafeRawBufferPointer(rebasing: scanner.bytes[keyRange])) {
         case .success(let string):
             guard let key = make(string) else { return .failure(RecordFlaw("Its key \"\(string)\" is not a URL.")) }
@@ -44,7 +44,7 @@ extension RecordKey {
         case UInt8(ascii: "\""):
             let content = UnsafeRawBufferPointer(rebasing: value[1..<value.count - 1])
             if let string = JSONString.decode(content) { return .success(string) }
-            return .failure(RecordFlaw("Its \"\(path)\" holds half of a surrogate pair, so it can't be a key."))
+            return .failure(RecordFlaw("Its \"\(path)\" contains a lone surrogate, so it can't be a key."))
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             return .success(String(decoding: value, as: UTF8.self))
         default:
@@ -53,7 +53,7 @@ extension RecordKey {
     }
 }
 
-/// Why a record is bad.
+/// The reason why a record is bad.
 struct RecordFlaw: Error, Equatable {
     let reason: String
 

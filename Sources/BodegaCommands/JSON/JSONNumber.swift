@@ -1,15 +1,15 @@
-/// A number of a JSON text with all its digits, so that numbers that differ are not equal, however long they are.
+/// A number of a JSON text with all its digits, so that comparisons are exact at any length.
 struct JSONNumber: Sendable, Equatable {
     /// The value is 0.DIGITS times ten to the power of the exponent.
     private let exponent: Int
-    /// Without zeros at the start and at the end; empty for zero.
+    /// The digits without leading and trailing zeros; empty for zero.
     private let digits: [UInt8]
     private let isNegative: Bool
 
-    /// Reads a number that ``JSONScanner`` accepted.
+    /// Reads a number that ``JSONScanner`` has accepted.
     init(_ text: some Sequence<UInt8>) {
         var digits: [UInt8] = []
-        // Of the digits, how many are behind the point, and what the text says.
+        // The number of digits after the decimal point, and the exponent in the text.
         var (fraction, power) = (0, 0)
         var (isNegative, isFraction, isPower, isNegativePower) = (false, false, false, false)
         for byte in text {
@@ -21,7 +21,7 @@ struct JSONNumber: Sendable, Equatable {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 let digit = byte - UInt8(ascii: "0")
                 if isPower {
-                    // No text is so long that its digits make up for a larger one.
+                    // No text has enough digits to compensate for a larger exponent.
                     power = min(power * 10 + Int(digit), 1 << 56)
                 } else {
                     if isFraction { fraction += 1 }

@@ -30,7 +30,7 @@ struct JSONObjectWriter {
         JSONString.encode(text, into: &bytes)
     }
 
-    /// Adds a member whose value is JSON already.
+    /// Adds a member whose value is JSON.
     mutating func add(_ name: String, json: UnsafeRawBufferPointer) {
         begin(name)
         bytes.append(contentsOf: json)

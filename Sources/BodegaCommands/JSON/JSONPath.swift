@@ -1,12 +1,12 @@
-/// The way to a value in nested JSON objects: member names, outermost first.
+/// The path to a value in nested JSON objects: member names, outermost first.
 package struct JSONPath: Equatable, Sendable, CustomStringConvertible {
     /// The names.
     package let names: [String]
     /// The path as the user wrote it.
     package let description: String
 
-    /// Reads a path such as `id` or `owner.id`. A backslash takes the special meaning from the dot or backslash that
-    /// follows, so `a\.b` is the member `a.b`.
+    /// Reads a path such as `id` or `owner.id`. A backslash escapes the dot or backslash that follows, so
+    /// `a\.b` is the member `a.b`.
     ///
     /// - Parameter text: The path.
     /// - Throws: A ``ToolError`` if it is empty or ends in a backslash.
@@ -26,7 +26,8 @@ package struct JSONPath: Equatable, Sendable, CustomStringConvertible {
             }
         }
         guard !text.isEmpty, !isEscaped else {
-            throw ToolError(.usage, "\"\(text)\" is no path: write the names of members, with dots between them.")
+            throw ToolError(
+                .usage, "\"\(text)\" is not a path. Write member names separated by dots, such as owner.name.")
         }
         self.names = names
         self.description = text
@@ -35,10 +36,10 @@ package struct JSONPath: Equatable, Sendable, CustomStringConvertible {
 
 extension JSONScanner {
 
-    /// Moves past a value and finds another one in it.
+    /// Moves past a value and finds another value in it.
     ///
-    /// - Parameter names: The way from the value to the one sought.
-    /// - Returns: Where that is, `nil` if there is none. Of members with equal names the last one counts.
+    /// - Parameter names: The path from the value to the one to find.
+    /// - Returns: The range of the value, `nil` if there is none. Of members with equal names the last one counts.
     mutating func skipValue(finding names: ArraySlice<String>) throws(JSONScanError) -> Range<Int>? {
         guard let name = names.first else { return try skipValue() }
         skipWhitespace()
@@ -78,10 +79,10 @@ extension JSONScanner {
         return Self.isName(content, name)
     }
 
-    /// Whether what stands between quotes is a certain name.
+    /// Whether the content of a string is a certain name.
     static func isName(_ content: UnsafeRawBufferPointer, _ name: String) -> Bool {
         if content.contains(UInt8(ascii: "\\")) {
-            // Compared as scalars: two ways to write "é" are two names.
+            // Compared as scalars: two encodings of "é" are two names.
             return JSONString.decode(content).map { $0.unicodeScalars.elementsEqual(name.unicodeScalars) } ?? false
         }
         return content.count == name.utf8.count && content.elementsEqual(name.utf8)

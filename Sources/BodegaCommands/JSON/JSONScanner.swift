@@ -1,7 +1,11 @@
-/// Finds where JSON values begin and end, without building them, and checks them against RFC 8259 as it goes.
+/// Finds where JSON values begin and end, without building them, and checks them against RFC 8259.
 ///
 /// It works on bytes in place, in one pass and with constant memory, except for one byte per level of nesting. It does
 /// not check that strings are valid UTF-8; see ``isValidUTF8(_:)``.
+///
+/// RecordCoder's scanner can't replace it: that one scans whole documents only, in a copy followed by zeros, reports
+/// neither the position of an error nor an incomplete text, and rejects texts that an export copies as they are, such
+/// as those that are nested more than 512 levels deep, lone surrogates and `0e1`.
 struct JSONScanner {
     /// The text.
     let bytes: UnsafeRawBufferPointer
@@ -11,6 +15,21 @@ struct JSONScanner {
     init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
         self.position = position
+    }
+
+    /// Finds the value in a text that is one JSON value.
+    ///
+    /// - Returns: The range of the value, `nil` if the text is not JSON.
+    static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+        var scanner = JSONScanner(bytes)
+        do {
+            let range = try scanner.skipValue()
+            scanner.skipWhitespace()
+            return scanner.position == bytes.count ? range : nil
+        } catch {
+            // A text that is not JSON is a result here, not a failure.
+            return nil
+        }
     }
 
     /// Moves past whitespace.
@@ -23,7 +42,7 @@ struct JSONScanner {
         }
     }
 
-    /// The next byte, which stays the next.
+    /// Returns the next byte without moving past it.
     func peek() throws(JSONScanError) -> UInt8 {
         guard position < bytes.count else { throw .unexpectedEnd }
         return bytes[position]
@@ -38,12 +57,13 @@ struct JSONScanner {
 
     /// Moves past whitespace and a value, however deeply nested.
     ///
-    /// - Returns: Where the value is, without the whitespace.
+    /// - Returns: The range of the value, without the whitespace.
     @discardableResult
     mutating func skipValue() throws(JSONScanError) -> Range<Int> {
         skipWhitespace()
         let start = position
-        // The bytes that opened the containers we are in; the innermost apart, so that a flat object allocates nothing.
+        // The opening bytes of the enclosing containers. The innermost is separate, so that a flat object allocates
+        // nothing.
         var outer: [UInt8] = []
         var container: UInt8?
         repeat {
@@ -62,7 +82,7 @@ struct JSONScanner {
             } else {
                 try skipScalar(startingWith: first)
             }
-            // A value has ended, and with it perhaps the containers around it.
+            // A value has ended, and possibly the containers around it.
             while let innermost = container {
                 skipWhitespace()
                 let byte = try peek()
@@ -81,7 +101,7 @@ struct JSONScanner {
 
     /// Moves past whitespace and a string.
     ///
-    /// - Returns: Where its content is, without the quotes.
+    /// - Returns: The range of its content, without the quotes.
     @discardableResult
     mutating func skipString() throws(JSONScanError) -> Range<Int> {
         try expect(UInt8(ascii: "\""))
@@ -129,10 +149,10 @@ struct JSONScanner {
     }
 }
 
-/// Why a text is not JSON.
+/// The reason why a text is not JSON.
 enum JSONScanError: Error, Equatable {
     /// The text ends within a value.
     case unexpectedEnd
-    /// The byte at this offset can't stand there.
+    /// The byte at this offset is not allowed there.
     case unexpectedByte(at: Int)
 }

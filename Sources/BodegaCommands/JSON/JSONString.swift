@@ -1,10 +1,10 @@
-/// Strings from and to their form in JSON.
+/// The decoding and encoding of strings in JSON.
 enum JSONString {
 
-    /// Decodes what stands between the quotes.
+    /// Decodes the content between the quotes.
     ///
-    /// - Parameter content: The content of a string that ``JSONScanner`` accepted.
-    /// - Returns: The string, `nil` if it is not valid Unicode: bytes that are no UTF-8, half of a surrogate pair.
+    /// - Parameter content: The content of a string that ``JSONScanner`` has accepted.
+    /// - Returns: The string, `nil` if it is not valid Unicode: invalid UTF-8 or a lone surrogate.
     static func decode(_ content: UnsafeRawBufferPointer) -> String? {
         guard isValidUTF8(content) else { return nil }
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
@@ -35,7 +35,7 @@ enum JSONString {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Appends a string in quotes. Everything but `"`, `\` and control characters stays as it is.
+    /// Appends a string in quotes. Only `"`, `\` and control characters are escaped.
     static func encode(_ string: String, into result: inout [UInt8]) {
         var string = string
         string.withUTF8 { encode(UnsafeRawBufferPointer($0), into: &result) }
@@ -52,7 +52,7 @@ enum JSONString {
             case 0x0A: result += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
             case 0x0D: result += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
             case 0x09: result += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
-            // DEL is allowed, but terminals obey it.
+            // JSON allows DEL unescaped, but terminals interpret it.
             case 0..<0x20, 0x7F: result += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
             default: result.append(byte)
             }
@@ -60,7 +60,7 @@ enum JSONString {
         result.append(UInt8(ascii: "\""))
     }
 
-    /// Reads the digits after `\u`, and a second escape if the first is half of a pair.
+    /// Reads the digits after `\u`, and a second escape if the first is a lead surrogate.
     private static func scalar(in content: UnsafeRawBufferPointer, at position: inout Int) -> Unicode.Scalar? {
         guard let first = unit(in: content, at: &position) else { return nil }
         guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }

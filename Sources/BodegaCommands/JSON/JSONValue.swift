@@ -1,4 +1,4 @@
-/// A JSON value that was read out of a text, to be compared.
+/// A JSON value that can be compared.
 enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -8,12 +8,12 @@ enum JSONValue: Sendable {
     /// The members; of several with one name the last one.
     case object([String: JSONValue])
 
-    /// How deeply a value may be nested: an end that comes before that of the stack.
+    /// The maximum nesting depth, which keeps the recursion from exhausting the stack.
     private static let deepest = 500
 
-    /// Reads a value from a part of a text that ``JSONScanner`` accepted.
+    /// Reads a value from a part of a text that ``JSONScanner`` has accepted.
     ///
-    /// - Returns: `nil` if a string is not valid Unicode or the value is nested more deeply than 500 levels.
+    /// - Returns: `nil` if a string is not valid Unicode or the value is nested more than 500 levels deep.
     init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
         self.init(bytes, range, depth: 0)
     }
@@ -60,7 +60,7 @@ extension JSONValue: Equatable {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.number(let left), .number(let right)): left == right
-        // Two ways to write "é" are two strings.
+        // Two encodings of "é" are two strings.
         case (.string(let left), .string(let right)): left.unicodeScalars.elementsEqual(right.unicodeScalars)
         case (.array(let left), .array(let right)): left == right
         case (.object(let left), .object(let right)): left == right
@@ -81,14 +81,14 @@ extension JSONValue: Equatable {
 
 extension JSONScanner {
 
-    /// Visits the elements of an array that was accepted before.
+    /// Visits the elements of an array that the scanner has accepted.
     static func forEachElement(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ body: (Range<Int>) -> Void) {
         visit(bytes, range, closing: UInt8(ascii: "]")) { (scanner) throws(JSONScanError) in
             body(try scanner.skipValue())
         }
     }
 
-    /// Visits the members of an object that was accepted before; names are without their quotes.
+    /// Visits the members of an object that the scanner has accepted; names are without their quotes.
     static func forEachMember(
         of bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,
@@ -117,7 +117,7 @@ extension JSONScanner {
                 try scanner.expect(UInt8(ascii: ","))
             }
         } catch {
-            // It was accepted before, so it can't be refused now.
+            // The scanner has accepted the same text before.
             assertionFailure("\(error)")
         }
     }

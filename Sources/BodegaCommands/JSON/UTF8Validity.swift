@@ -1,4 +1,4 @@
-/// Whether bytes are valid UTF-8, as table 3-7 of the Unicode Standard, version 15, has it: no overlong forms, no
+/// Whether bytes are valid UTF-8 as defined by table 3-7 of the Unicode Standard, version 15: no overlong forms, no
 /// surrogates, nothing above U+10FFFF.
 func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var position = 0

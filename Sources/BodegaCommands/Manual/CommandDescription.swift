@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-/// A command as the parser describes it for programs, as far as a manual shows it.
+/// A command as the parser describes it in JSON, reduced to what a manual page shows.
 ///
 /// The form is that of swift-argument-parser's `--experimental-dump-help`.
 struct CommandDescription: Decodable {
@@ -40,15 +40,16 @@ struct CommandDescription: Decodable {
         var command: CommandDescription
     }
 
-    /// The description of the tool.
-    static func tool() throws -> CommandDescription {
+    /// Describes a command with its subcommands.
+    init(of command: any ParsableCommand.Type) throws {
         do {
-            _ = try BodegaCommand.parseAsRoot(["--experimental-dump-help"])
+            _ = try command.parseAsRoot(["--experimental-dump-help"])
         } catch {
-            let json = Data(BodegaCommand.fullMessage(for: error).utf8)
-            return try JSONDecoder().decode(Dump.self, from: json).command
+            let json = Data(command.fullMessage(for: error).utf8)
+            self = try JSONDecoder().decode(Dump.self, from: json).command
+            return
         }
-        throw ToolError(.failure, "The parser does not describe the commands.")
+        throw ToolError(.failure, "The commands have no description to make a manual page from.")
     }
 }
 #endif

@@ -1,12 +1,13 @@
 #if CommandLineTool
+import ArgumentParser
 import Foundation
 
-/// The manual page bodega(1), made from the definitions of the commands, in the language of man(7).
+/// The manual page bodega(1), made from the definitions of the commands, in the markup of man(7).
 enum ManualPage {
 
-    /// The page.
-    static func text() throws -> String {
-        let tool = try CommandDescription.tool()
+    /// Makes the page of a tool.
+    static func text(of tool: any ParsableCommand.Type) throws -> String {
+        let tool = try CommandDescription(of: tool)
         var page = [
             #".\" Made by "bodega manual" from the definitions of the commands. Don't edit it."#,
             #".TH BODEGA 1 "" "Emporium" "User Commands""#,
@@ -62,7 +63,7 @@ enum ManualPage {
         return text
     }
 
-    /// What comes before the first line in capitals with a colon, and what comes behind each of these.
+    /// Splits a text at its headings, which are lines in capitals that end with a colon.
     private static func sections(of text: String) -> (description: String, rest: [(title: String, text: String)]) {
         var description = ""
         var rest: [(title: String, text: String)] = []
@@ -96,7 +97,7 @@ enum ManualPage {
         return [".PP", ".nf", ".RS"] + lines + [".RE", ".fi"]
     }
 
-    /// Text without what troff would obey.
+    /// Escapes what troff would interpret.
     private static func escaped(_ text: String) -> String {
         let escaped = text.replacingOccurrences(of: "\\", with: "\\e").replacingOccurrences(of: "-", with: "\\-")
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped

@@ -1,15 +1,15 @@
-/// A condition on a JSON value: a filter expression of RFC 9535, as far as ``JSONFilterParser`` reads it.
+/// A condition on a JSON value: the part of RFC 9535's filter expressions that ``JSONFilterParser`` supports.
 indirect enum JSONFilter: Sendable {
     case or(JSONFilter, JSONFilter)
     case and(JSONFilter, JSONFilter)
     case not(JSONFilter)
-    /// There is such a value, whatever it is.
+    /// The value exists.
     case exists(JSONQuery)
     case compare(Operand, Comparison, Operand)
     /// A string matches a regular expression, whole or in part.
     case match(Operand, JSONPattern)
 
-    /// What is compared.
+    /// An operand of a comparison.
     indirect enum Operand: Sendable {
         case literal(JSONValue)
         case query(JSONQuery)
@@ -17,9 +17,9 @@ indirect enum JSONFilter: Sendable {
         case length(Operand)
     }
 
-    /// How it is compared.
+    /// A comparison operator.
     enum Comparison: String, CaseIterable, Sendable {
-        // The longer ones first, so that a parser finds them before their beginnings.
+        // The longer ones first, so that a parser finds them before their prefixes.
         case equal = "==", notEqual = "!=", atMost = "<=", atLeast = ">=", less = "<", greater = ">"
     }
 
@@ -27,7 +27,7 @@ indirect enum JSONFilter: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: A text.
-    ///   - range: A value in it that ``JSONScanner`` accepted.
+    ///   - range: A value in it that ``JSONScanner`` has accepted.
     func accepts(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         switch self {
         case .or(let left, let right): left.accepts(bytes, range) || right.accepts(bytes, range)
@@ -60,8 +60,8 @@ extension JSONFilter.Operand {
 }
 
 extension JSONFilter.Comparison {
-    /// RFC 9535, section 2.3.5.2.2: two values that are not there are equal, and nothing comes before or after another
-    /// sort of value.
+    /// Compares as RFC 9535, section 2.3.5.2.2, defines it: two missing values are equal, and values of different types
+    /// have no order.
     func holds(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
         switch self {
         case .equal: left == right

@@ -1,8 +1,8 @@
 /// Reads filter expressions: the conditions of RFC 9535, section 2.3.5, with `@` for the item.
 ///
-/// Done are `||`, `&&`, `!`, parentheses; the six comparisons; tests whether something is there; queries of names and
-/// indexes, such as `@.authors[0]['last name']`; literals; and the functions `length`, `match` and `search`, the last two
-/// with a literal for the expression. Not done are queries that can have several results (`*`, `..`, slices, filters in filters), `$`,
+/// Supported are `||`, `&&`, `!`, parentheses; the six comparisons; existence tests; queries of names and indexes, such
+/// as `@.authors[0]['last name']`; literals; and the functions `length`, `match` and `search`, the last two with a
+/// literal regular expression. Not supported are queries with several results (`*`, `..`, slices, nested filters), `$`,
 /// `count` and `value`.
 struct JSONFilterParser {
     private let text: [Unicode.Scalar]
@@ -15,7 +15,7 @@ struct JSONFilterParser {
 
     /// Reads an expression.
     ///
-    /// - Throws: A ``ToolError`` that says where the expression is wrong.
+    /// - Throws: A ``ToolError`` that shows where the expression is invalid.
     static func parse(_ text: String) throws -> JSONFilter {
         var parser = JSONFilterParser(text)
         let filter = try parser.or()
@@ -29,7 +29,7 @@ struct JSONFilterParser {
     private mutating func or() throws -> JSONFilter {
         depth += 1
         defer { depth -= 1 }
-        // As deep as nobody writes, and long before the stack ends.
+        // Deeper than any useful expression, and far from exhausting the stack.
         if depth > 100 { throw error("Parentheses are nested too deeply") }
         var filter = try and()
         while take("||") { filter = .or(filter, try and()) }
@@ -57,7 +57,7 @@ struct JSONFilterParser {
         return filter
     }
 
-    /// What may stand behind an exclamation mark.
+    /// Reads the operand of an exclamation mark.
     private mutating func test() throws -> JSONFilter {
         let start = position
         let filter = try comparisonOrTest()
@@ -99,7 +99,7 @@ struct JSONFilterParser {
         do throws(JSONPattern.Mistake) {
             compiled = try JSONPattern(pattern, isWhole: isWhole)
         } catch {
-            // For RFC 9535 such an expression matches nothing, which would hide the mistake.
+            // By RFC 9535 such an expression matches nothing, which would hide the mistake.
             position = start
             throw self.error(error.message)
         }
@@ -115,12 +115,12 @@ struct JSONFilterParser {
             guard take(")") else { throw error("A closing parenthesis is missing") }
             return .length(operand)
         }
-        guard position < text.count else { throw error("Something is missing at the end") }
+        guard position < text.count else { throw error("A value is missing at the end") }
         switch text[position] {
         case "@":
             position += 1
             return .query(try query())
-        case "$": throw error("$ has no meaning here; the item is @")
+        case "$": throw error("$ is not supported; write @ for the item")
         case "'", "\"": return .literal(.string(try string()))
         case "-", "0"..."9": return .literal(try number())
         default:
@@ -137,7 +137,7 @@ struct JSONFilterParser {
     private mutating func query() throws -> JSONQuery {
         var query = JSONQuery(selectors: [])
         while position < text.count {
-            if startsWith("..") { throw error("Queries with several results are not done") }
+            if startsWith("..") { throw error("Queries with several results are not supported") }
             if text[position] == "." {
                 position += 1
                 query.selectors.append(.name(try name()))
@@ -156,7 +156,7 @@ struct JSONFilterParser {
         let start = position
         while position < text.count, Self.isNameCharacter(text[position], isFirst: position == start) { position += 1 }
         if position == start {
-            throw error(startsWith("*") ? "Queries with several results are not done" : "A name is missing")
+            throw error(startsWith("*") ? "Queries with several results are not supported" : "A name is missing")
         }
         if startsWith("-") { throw error("Write a name with other characters than letters and digits as @['a-b']") }
         return String(String.UnicodeScalarView(text[start..<position]))
@@ -171,7 +171,7 @@ struct JSONFilterParser {
         let digits = String(String.UnicodeScalarView(text[start..<position]))
         guard let index = Int(digits), digits == String(index) else {
             position = start
-            throw error("A name in quotes or an index is expected; queries with several results are not done")
+            throw error("A name in quotes or an index is expected; queries with several results are not supported")
         }
         return .index(index)
     }
@@ -185,7 +185,7 @@ struct JSONFilterParser {
     }
 }
 
-// MARK: Literals and what lies between
+// MARK: Literals and tokens
 
 extension JSONFilterParser {
 
@@ -195,17 +195,9 @@ extension JSONFilterParser {
             position += 1
         }
         let text = String(String.UnicodeScalarView(text[start..<position]))
-        var bytes = Array(text.utf8)
-        let value = bytes.withUnsafeMutableBytes { bytes -> JSONValue? in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            var scanner = JSONScanner(bytes)
-            let end = Result { try scanner.skipValue().upperBound }
-            guard case .success(bytes.count) = end else { return nil }
-            return JSONValue(bytes, 0..<bytes.count)
-        }
-        guard let value else {
+        guard let value = Self.literal(text) else {
             position = start
-            throw error("\"\(text)\" is no number")
+            throw error("\"\(text)\" is not a number")
         }
         return value
     }
@@ -217,7 +209,7 @@ extension JSONFilterParser {
         var content = ""
         while position < text.count, text[position] != quote {
             if text[position] == "\\", position + 1 < text.count {
-                // A quotation mark of the other sort needs no escape in JSON, and JSON doesn't know the single one's.
+                // JSON has no escape for a single quotation mark.
                 if text[position + 1] == "'" {
                     content += "'"
                 } else {
@@ -233,18 +225,18 @@ extension JSONFilterParser {
             position = start
             throw error("A string has no end")
         }
-        var bytes = Array(("\"" + content + "\"").utf8)
-        let value = bytes.withUnsafeMutableBytes { bytes -> JSONValue? in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            var scanner = JSONScanner(bytes)
-            guard case .success = (Result { try scanner.skipString() }) else { return nil }
-            return JSONValue(bytes, 0..<bytes.count)
-        }
-        guard case .string(let string)? = value else {
+        guard case .string(let string)? = Self.literal("\"" + content + "\"") else {
             position = start
-            throw error("A string has an escape that JSON does not know")
+            throw error("A string has an escape that JSON does not define")
         }
         return string
+    }
+
+    /// The value of a JSON text, `nil` if it is not JSON.
+    private static func literal(_ text: String) -> JSONValue? {
+        Array(text.utf8).withUnsafeBytes { bytes in
+            JSONScanner.document(bytes) == 0..<bytes.count ? JSONValue(bytes, 0..<bytes.count) : nil
+        }
     }
 
     private mutating func skipSpace() {

@@ -2,7 +2,7 @@ extension JSONPattern {
 
     /// A set of characters.
     struct Characters: Sendable {
-        /// What is in the set, or is not.
+        /// A part of a set.
         enum Part: Sendable {
             case range(ClosedRange<Unicode.Scalar>)
             case categories(Set<Unicode.GeneralCategory>, isNegated: Bool)
@@ -14,7 +14,7 @@ extension JSONPattern {
         /// Whether all other characters are in the set.
         private let isNegated: Bool
 
-        /// RFC 9485, section 5.3: all but the ends of lines.
+        /// All characters except line ends: RFC 9485, section 5.3.
         static let any = Characters(parts: [.range("\n"..."\n"), .range("\r"..."\r")], isNegated: true)
 
         init(parts: [Part], isNegated: Bool = false) {
@@ -66,7 +66,7 @@ extension JSONPattern {
         }
     }
 
-    /// The categories of Unicode by their names in an expression; that of surrogates is not among them.
+    /// The Unicode categories by their names in an expression, without that of surrogates.
     static let categories: [String: Unicode.GeneralCategory] = [
         "Lu": .uppercaseLetter, "Ll": .lowercaseLetter, "Lt": .titlecaseLetter, "Lm": .modifierLetter,
         "Lo": .otherLetter, "Mn": .nonspacingMark, "Mc": .spacingMark, "Me": .enclosingMark, "Nd": .decimalNumber,

@@ -1,6 +1,6 @@
 extension JSONPattern {
 
-    /// A regular expression that was read.
+    /// A parsed regular expression.
     indirect enum Expression {
         case characters(Characters)
         case sequence([Expression])
@@ -8,8 +8,8 @@ extension JSONPattern {
         /// The expression with its minimum and maximum count; `nil` for no maximum.
         case repetition(Expression, Int, Int?)
 
-        /// The number of steps and of the parts of their sets, at most ``JSONPattern/largest``. An empty part counts, so
-        /// that many repetitions of nothing are too large as well.
+        /// The number of steps and of the parts of their sets, at most ``JSONPattern/largest``. An empty part counts as
+        /// one, so that many repetitions of an empty part are too large as well.
         var size: Int {
             let size: Int
             switch self {
@@ -18,14 +18,14 @@ extension JSONPattern {
             case .sequence(let parts): size = parts.reduce(1) { min($0 + $1.size, JSONPattern.largest) }
             case .choice(let parts): size = parts.reduce(1) { min($0 + $1.size + 2, JSONPattern.largest) }
             case .repetition(let part, let least, let most):
-                // Neither factor is so large that the product overflows: the parser limits the numbers.
+                // The product can't overflow: the parser limits the numbers.
                 size = (part.size + 1) * max(least, most ?? least + 1) + 1
             }
             return min(size, JSONPattern.largest)
         }
     }
 
-    /// The steps that an expression comes to.
+    /// The steps of a compiled expression.
     struct Program {
         private(set) var steps: [Step] = []
 

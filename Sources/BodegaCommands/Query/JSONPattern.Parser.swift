@@ -1,6 +1,6 @@
 extension JSONPattern {
 
-    /// Reads expressions: the grammar of RFC 9485, section 4.
+    /// Parses the grammar of RFC 9485, section 4.
     struct Parser {
         private let text: [Unicode.Scalar]
         private var position = 0
@@ -14,14 +14,14 @@ extension JSONPattern {
 
         mutating func parse() throws(Mistake) -> Expression {
             let expression = try choice()
-            if next != nil { throw Mistake("A parenthesis is closed in the regular expression that was not opened") }
+            if next != nil { throw Mistake("A closing parenthesis in the regular expression has no opening one") }
             return expression
         }
 
         private mutating func choice() throws(Mistake) -> Expression {
             depth += 1
             defer { depth -= 1 }
-            // Deeper than any useful expression, and far from the end of the stack.
+            // Deeper than any useful expression, and far from exhausting the stack.
             if depth > 100 { throw Mistake("Parentheses are nested too deeply in the regular expression") }
             var branches = [try branch()]
             while take("|") { branches.append(try branch()) }
@@ -49,7 +49,7 @@ extension JSONPattern {
             case "\\": return .characters(try escape().characters)
             case "*", "+", "?", "{", "}", "]":
                 throw Mistake("Write \\\(scalar) for the character \(scalar) in a regular expression")
-            // A ^ and a $ are characters like others: RFC 9485 has no anchors.
+            // ^ and $ are ordinary characters: RFC 9485 has no anchors.
             default: return .characters(Characters(scalar))
             }
         }
@@ -72,7 +72,7 @@ extension JSONPattern {
             var number: Int?
             while let scalar = next, "0"..."9" ~= scalar {
                 position += 1
-                // More is too large in any case.
+                // Larger numbers are too large in any case.
                 number = min((number ?? 0) * 10 + Int(scalar.value - 48), JSONPattern.largest)
             }
             guard let number else { throw Mistake("A quantifier in a regular expression is {2}, {2,} or {2,5}") }
@@ -91,7 +91,7 @@ extension JSONPattern {
 
 extension JSONPattern.Parser {
 
-    /// What a backslash makes.
+    /// The meaning of an escape.
     private enum Escape {
         case scalar(Unicode.Scalar)
         case categories(JSONPattern.Characters.Part)
@@ -132,10 +132,10 @@ extension JSONPattern.Parser {
             }
         }
         throw JSONPattern.Mistake(
-            "After \\p comes a category of Unicode in a regular expression, such as \\p{L} or \\p{Lu}")
+            "In a regular expression, \\p needs a Unicode category, such as \\p{L} or \\p{Lu}")
     }
 
-    /// Reads what comes behind an opening bracket.
+    /// Reads a set after its opening bracket.
     private mutating func set() throws(JSONPattern.Mistake) -> JSONPattern.Characters {
         let isNegated = take("^")
         var parts: [JSONPattern.Characters.Part] = []
@@ -162,12 +162,12 @@ extension JSONPattern.Parser {
         case .categories(let part): return part
         case .scalar(let scalar): first = scalar
         }
-        // A hyphen before the bracket's end is one.
+        // A hyphen before the closing bracket is literal.
         guard next == "-", position + 1 < text.count, text[position + 1] != "]" else { return .range(first...first) }
         position += 1
         guard case .scalar(let last) = try character(), first <= last else {
             throw JSONPattern.Mistake(
-                "A range of characters in the regular expression has no end, or one before its start")
+                "A range of characters in the regular expression has no end, or an end before its start")
         }
         return .range(first...last)
     }

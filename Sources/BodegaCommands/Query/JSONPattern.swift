@@ -1,16 +1,16 @@
 /// A regular expression of RFC 9485 (I-Regexp), as ``JSONFilter/match(_:_:)`` uses it.
 ///
-/// It is matched by following all ways through the expression at the same time (Thompson, Regular Expression Search
-/// Algorithm, CACM 1968), so the time grows with the length of the text times the size of the expression, and never faster.
+/// Matching follows all paths through the expression simultaneously (Thompson, Regular Expression Search Algorithm,
+/// CACM 1968), so its time is at most proportional to the length of the text times the size of the expression.
 struct JSONPattern: Sendable {
 
-    /// A step of the expression. Steps that read a character go on with the next one.
+    /// A step of the expression. A step that reads a character continues with the next step.
     enum Step: Sendable {
         /// Reads a character of a set.
         case character(Characters)
-        /// Goes on in two places.
+        /// Continues at two steps.
         case fork(Int, Int)
-        /// Goes on in another place.
+        /// Continues at another step.
         case jump(Int)
         /// The expression has been matched.
         case end
@@ -23,7 +23,7 @@ struct JSONPattern: Sendable {
     ///
     /// - Parameters:
     ///   - pattern: The expression.
-    ///   - isWhole: Whether it has to match all of a text, and not a part.
+    ///   - isWhole: Whether it has to match a whole text instead of a part.
     /// - Throws: A ``Mistake`` if the expression is not one of RFC 9485, or is too large.
     init(_ pattern: String, isWhole: Bool) throws(Mistake) {
         var parser = Parser(pattern)
@@ -33,10 +33,10 @@ struct JSONPattern: Sendable {
         self.isWhole = isWhole
     }
 
-    /// The size that an expression must stay below, in steps: each takes time for each character of a text.
+    /// The exclusive maximum size of an expression, in steps, each of which takes time for each character of a text.
     static let largest = 2_000
 
-    /// Why a text is no regular expression that can be used: a clause without a full stop.
+    /// The reason why a text is not a usable regular expression: a clause without a full stop.
     struct Mistake: Error, Equatable {
         let message: String
 
@@ -59,7 +59,7 @@ struct JSONPattern: Sendable {
                 }
             }
             if !isWhole {
-                // A part may begin behind each character.
+                // A partial match may begin after each character.
                 if isMatch || add(0, to: &next) { return true }
             } else if next.list.isEmpty {
                 return false
@@ -69,7 +69,7 @@ struct JSONPattern: Sendable {
         return current.list.contains { if case .end = steps[$0] { true } else { false } }
     }
 
-    /// Adds a place and all that can be reached from it without reading.
+    /// Adds a step and all steps that can be reached from it without reading a character.
     ///
     /// - Returns: Whether the end is among them.
     private func add(_ start: Int, to places: inout Places) -> Bool {

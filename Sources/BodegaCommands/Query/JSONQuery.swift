@@ -1,7 +1,7 @@
-/// The way to one value in a JSON text: names of members and numbers of elements, outermost first. A "singular query" of
-/// RFC 9535.
+/// The path to one value in a JSON text: names of members and indexes of elements, outermost first. A "singular query"
+/// of RFC 9535.
 struct JSONQuery: Equatable, Sendable {
-    /// A step of the way.
+    /// A step of the path.
     enum Selector: Equatable, Sendable {
         /// The member of an object.
         case name(String)
@@ -16,8 +16,8 @@ struct JSONQuery: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - bytes: A text.
-    ///   - range: A value in it that ``JSONScanner`` accepted.
-    /// - Returns: Where the value is, `nil` if there is none.
+    ///   - range: A value in it that ``JSONScanner`` has accepted.
+    /// - Returns: The range of the value, `nil` if there is none.
     func find(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Range<Int>? {
         var range = range
         for selector in selectors {
@@ -48,7 +48,7 @@ struct JSONQuery: Equatable, Sendable {
 }
 
 extension JSONQuery {
-    /// The way that names with dots between describe.
+    /// Creates a query from a path of names.
     init(_ path: JSONPath) {
         selectors = path.names.map(Selector.name)
     }

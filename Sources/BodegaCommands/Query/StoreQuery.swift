@@ -1,22 +1,22 @@
 import Bodega
 import Foundation
 
-/// What is asked of a store's items, as JSON.
+/// A query of a store's items, which are JSON.
 struct StoreQuery: Sendable {
-    /// What items must meet, `nil` for all.
+    /// The condition that items must meet, `nil` for all items.
     var filter: JSONFilter?
-    /// What items are sorted by, `nil` to keep their order.
+    /// The sort order, `nil` for insertion order.
     var sort: Sort?
-    /// How many items are wanted, `nil` for all.
+    /// The maximum number of results, `nil` for all.
     var limit: Int?
 
-    /// What items are sorted by.
+    /// A sort order.
     struct Sort: Sendable {
         var query: JSONQuery
         var isDescending: Bool
     }
 
-    /// An item that was found.
+    /// A found item.
     struct Match: Sendable {
         var key: CacheKey
         var data: Data
@@ -25,13 +25,13 @@ struct StoreQuery: Sendable {
 
     /// Runs the query.
     ///
-    /// Without a sort, items are told of as they are found, and no more are read than are needed. With one, matches are
-    /// kept until the end, about twice as many as are wanted at most.
+    /// Without a sort order, items are reported as they are found, and reading stops at the limit. With one, matches
+    /// are kept until the end, at most about twice as many as the limit.
     ///
     /// - Parameters:
     ///   - engine: The store.
-    ///   - found: Is told of each item, in order.
-    /// - Returns: How many items are not JSON and were left out.
+    ///   - found: Called with each item, in order.
+    /// - Returns: The number of items that were left out because they are not JSON.
     func run(on engine: any StorageEngine, _ found: (Match) throws -> Void) async throws -> Int {
         let limit = limit ?? .max
         var rest = limit
@@ -77,12 +77,12 @@ struct StoreQuery: Sendable {
 
     private func sorted(_ matches: [Match], _ limit: Int) -> [Match] {
         guard let sort else { return matches }
-        // The standard library's sort is stable, though it does not promise that.
+        // The offsets make the sort stable, which the standard library does not guarantee.
         let indexed = matches.enumerated().sorted { left, right in
             let (first, second) = (left.element.sortValue, right.element.sortValue)
             if first.rank == .missing || second.rank == .missing || first.rank != second.rank {
                 if first.rank == second.rank { return left.offset < right.offset }
-                // What has nothing to sort by comes last in either direction.
+                // Items without a value to sort by come last in both directions.
                 if first.rank == .missing || second.rank == .missing { return second.rank == .missing }
                 return (first.rank.rawValue < second.rank.rawValue) != sort.isDescending
             }
@@ -94,9 +94,9 @@ struct StoreQuery: Sendable {
     }
 }
 
-/// What an item is sorted by.
+/// The value that an item is sorted by.
 private struct SortValue: Sendable {
-    /// The sorts of values, in their order.
+    /// The types of values, in sort order.
     enum Rank: Int {
         case null, bool, number, string, container, missing
     }
@@ -122,21 +122,6 @@ private struct SortValue: Sendable {
         case (.bool(let left), .bool(let right)): !left && right
         case (let left?, let right?): left < right
         default: false
-        }
-    }
-}
-
-extension JSONScanner {
-    /// Where the value of a text is that is one JSON value, `nil` if it isn't.
-    static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
-        var scanner = JSONScanner(bytes)
-        do {
-            let range = try scanner.skipValue()
-            scanner.skipWhitespace()
-            return scanner.position == bytes.count ? range : nil
-        } catch {
-            // Not JSON is an answer here, not a failure.
-            return nil
         }
     }
 }

@@ -1,12 +1,12 @@
 package import Bodega
 import Foundation
 
-/// All items of a store, some at a time, so that a store larger than memory can be read.
+/// All items of a store in batches, so that a store larger than memory can be read.
 ///
-/// It holds the keys of all items and the bytes of about 16 MiB. Items that are removed meanwhile are left out, and so
-/// are those that are added.
+/// It holds the keys of all items, and values of about 16 MiB in total. Items that are removed or added during the
+/// iteration are left out.
 package struct ItemBatches<Item: Sendable>: AsyncSequence, AsyncIteratorProtocol {
-    /// About how many bytes a batch shall hold.
+    /// The approximate number of bytes in a batch.
     private let targetBytes = 16 * 1024 * 1024
     private let maximumCount = 4096
 
@@ -33,7 +33,7 @@ package struct ItemBatches<Item: Sendable>: AsyncSequence, AsyncIteratorProtocol
         let end = Swift.min(position + count, keys.count)
         let items = try await fetch(Array(keys[position..<end]))
         position = end
-        // The next batch is sized as if its items were as large as these; it at most doubles, in case they aren't.
+        // The next batch assumes items of the same average size. It at most doubles, in case they are larger.
         let bytes = items.reduce(0) { $0 + size($1) }
         let average = Swift.max(1, bytes / Swift.max(1, items.count))
         count = Swift.max(1, Swift.min(targetBytes / average, count * 2, maximumCount))

@@ -1,11 +1,11 @@
 package import Bodega
 package import Foundation
 
-/// How a listing shows an item.
+/// The format of an item in a listing.
 package struct ItemLine: Sendable {
     /// Whether a line is a JSON object.
     package var isJSON: Bool
-    /// What ends a line that is not.
+    /// The end of a line that is not a JSON object.
     package var ending: String
     /// Whether control characters are escaped.
     package var isEscaping: Bool
@@ -33,7 +33,7 @@ package struct ItemLine: Sendable {
     /// - Parameters:
     ///   - key: The key.
     ///   - size: The number of bytes.
-    ///   - dates: When it was written.
+    ///   - dates: Its dates.
     package func line(key: CacheKey, size: Int, dates: StorageDates) -> [UInt8] {
         let created = Self.timestamp(dates.createdAt)
         let updated = Self.timestamp(dates.updatedAt)
@@ -48,7 +48,7 @@ package struct ItemLine: Sendable {
         return Array((columns.joined(separator: "  ") + "  " + shown(key) + ending).utf8)
     }
 
-    /// A date in UTC, with milliseconds, as ISO 8601 has it.
+    /// A date in UTC, with milliseconds, in ISO 8601 format.
     package static func timestamp(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }

@@ -1,11 +1,11 @@
 package import Bodega
 import Foundation
 
-/// The kinds of key that the user can ask for, see `CacheKey.Kind`.
+/// The kinds of key that a user can choose, see `CacheKey.Kind`.
 package enum KeyKind: String, Sendable, CaseIterable {
     /// A key for any string.
     case hashed
-    /// A key that is a file name already.
+    /// A key that is used as a file name unchanged.
     case verbatim
     /// A key made from a URL.
     case url
@@ -13,7 +13,7 @@ package enum KeyKind: String, Sendable, CaseIterable {
     /// Makes a key.
     ///
     /// - Parameter string: The string.
-    /// - Returns: The key, `nil` if the string is not a URL but should be.
+    /// - Returns: The key, `nil` if the kind is ``url`` and the string is not a URL.
     package func key(_ string: String) -> CacheKey? {
         switch self {
         case .hashed: CacheKey(string)

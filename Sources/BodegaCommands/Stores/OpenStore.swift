@@ -5,7 +5,7 @@ import Foundation
 import BodegaPostgres
 #endif
 
-/// A store that is open.
+/// An open store.
 package struct OpenStore: Sendable {
     /// Where it is.
     package let address: StorageAddress
@@ -13,29 +13,30 @@ package struct OpenStore: Sendable {
     package let engine: any StorageEngine
     /// The engine, if it is SQLite's.
     package let sqlite: SQLiteStorageEngine?
-    /// Whether it is only read, and everything stays as it is.
+    /// Whether it was opened for reading only.
     package let isReadOnly: Bool
 }
 
 extension StorageAddress {
 
-    /// Opens a store that must be there to read it. Nothing is created or changed, neither in it nor beside it.
+    /// Opens an existing store for reading. No file is created or changed.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
     package func openToRead() async throws -> OpenStore {
         try await opened(mustExist: true, isReadOnly: true) { try openForReading() }
     }
 
-    /// Opens a store that must be there to change it. What is missing stays missing.
+    /// Opens an existing store for writing. A missing store is not created.
     ///
     /// - Throws: A ``ToolError`` if the store does not exist, a `StorageError` if it or the collection can't be opened.
     package func openExisting() async throws -> OpenStore {
         try await opened(mustExist: true, isReadOnly: false) { try open(mustExist: true) }
     }
 
-    /// Opens the store to write to it; creates what is missing.
+    /// Opens a store for writing, and creates it if it is missing.
     ///
-    /// - Throws: A ``ToolError`` if there is something that is no store, a `StorageError` if it can't be opened.
+    /// - Throws: A ``ToolError`` if the path holds something other than a store, a `StorageError` if it can't be
+    ///   opened.
     package func openOrCreate() async throws -> OpenStore {
         try await opened(mustExist: false, isReadOnly: false) { try open() }
     }
@@ -60,7 +61,7 @@ extension StorageAddress {
         return OpenStore(address: self, engine: engine, sqlite: sqlite, isReadOnly: isReadOnly)
     }
 
-    /// Makes sure that a folder is not one that an SQLite database is in, whose files would be taken for items.
+    /// Checks that a folder does not contain an SQLite database, whose files would be mistaken for items.
     ///
     /// - Throws: A ``ToolError`` that names the address of the database.
     func checkIsNoDatabaseFolder() throws {
@@ -71,13 +72,13 @@ extension StorageAddress {
         let addresses = databases.prefix(3).map { "\(StorageAddress.sqlite(folder + $0))" }.joined(separator: " or ")
         throw ToolError(
             .failure,
-            "\(path) is the folder of an SQLite database, and its files are not items. Write \(addresses).")
+            "\(path) is a folder with an SQLite database, not a folder of items. Write \(addresses).")
     }
 
     /// Connects to a database.
     private func connected(mustExist: Bool) async throws -> any StorageEngine {
         #if Postgres
-        // The tool does one thing after the other.
+        // The tool's operations are sequential.
         let options = PostgresDatabase.Options(maximumConnections: 2, mustExist: mustExist)
         do {
             return try await PostgresStorageEngine(self, options: options)
@@ -88,7 +89,7 @@ extension StorageAddress {
         throw ToolError(
             .usage,
             """
-            This program was built without PostgreSQL. Build one with it: swift build --configuration release \
+            This program was built without PostgreSQL. Build it with PostgreSQL: swift build --configuration release \
             --traits CommandLineTool,Postgres --product bodega
             """
         )
@@ -97,7 +98,7 @@ extension StorageAddress {
 }
 
 extension OpenStore {
-    /// The names of the collections beside the unnamed one; `nil` for an engine that has no collections.
+    /// The names of the collections other than the unnamed one; `nil` for an engine that has no collections.
     package func collectionNames() async throws -> [String]? {
         if let sqlite { return try await sqlite.collectionNames() }
         #if Postgres
@@ -110,11 +111,11 @@ extension OpenStore {
         return nil
     }
 
-    /// Tells the user that the file or database has more than the collection that a command works on.
+    /// Notes that the file or database has more collections than the one that a command works on.
     ///
     /// - Parameters:
-    ///   - verb: What the command does with the one collection and not with the others, such as "copied".
-    ///   - console: Where it is told.
+    ///   - verb: The participle for what the command does, such as "copied".
+    ///   - console: The console that shows the note.
     func noteOtherCollections(_ verb: String, on console: Console) async throws {
         let others = try await collectionNames()?.filter { $0 != address.collection } ?? []
         if others.isEmpty { return }
@@ -135,18 +136,17 @@ extension OpenStore {
 }
 
 extension OpenStore {
-    /// Uses the store, and closes it also if that fails, so that nothing but the store stays behind when the program
-    /// ends.
+    /// Uses the store and closes it, also on failure, so that no temporary files are left when the program ends.
     ///
-    /// - Parameter body: Uses the store, which it must not keep.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws; else a `StorageError` if the store can't be closed.
+    /// - Parameter body: Uses the store; it must not keep a reference to it.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body, else a `StorageError` if the store can't be closed.
     package func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
         let result: Result
         do {
             result = try await body(self)
         } catch {
-            // Why the body failed is what the user has to know, whether the store can be closed or not.
+            // The error of the body takes precedence over an error in closing the store.
             do { try await close() } catch {}
             throw try explained(error)
         }
@@ -154,7 +154,7 @@ extension OpenStore {
         return result
     }
 
-    /// The error to show: one that names the command that helps if a stopped program left a batch half done.
+    /// Replaces an error that an unfinished batch caused by one that names the command that finishes the batch.
     private func explained(_ error: any Error) throws -> any Error {
         guard isReadOnly, address.engine == .disk, let failure = error as? StorageError, failure.code == .cannotOpen,
             try DiskFolder.hasCommittedBatch(inFolder: address.path)
@@ -162,13 +162,20 @@ extension OpenStore {
         return ToolError.unfinishedBatch(in: address)
     }
 
+    /// Listens for signals while a command changes a folder, so that a batch is finished before the process ends.
+    ///
+    /// Only a second signal ends the process. Changes of SQLite files and databases are atomic in any case.
+    func finishBatch(beforeEndingBy interruption: Interruption) {
+        if address.engine == .disk { interruption.listen() }
+    }
+
     private func close() async throws {
         if let sqlite { return try await sqlite.close() }
         #if Postgres
         if let postgres = engine as? PostgresStorageEngine { return await postgres.database.finish() }
         #endif
-        // A folder is tidied up when its core is released. That of the engine may outlive the last operation, on
-        // another thread, and so not be released before the program ends. This one is released here.
+        // A folder is tidied up when its core is released. Another thread may still hold the engine's core when the
+        // program ends. This one is released here.
         if !isReadOnly, let folder = address.url { _ = DiskFolder(url: folder, durability: .full) }
     }
 }

@@ -1,7 +1,7 @@
 package import Bodega
 package import Foundation
 
-/// What can be measured about a store.
+/// The measurements of a store.
 package struct StoreStatistics: Sendable {
     /// Where the store is.
     package var address: StorageAddress
@@ -13,21 +13,21 @@ package struct StoreStatistics: Sendable {
     package var bytes = 0
     /// The number of bytes in the largest value.
     package var largest = 0
-    /// The number of bytes in the files that make up the store; `nil` for a database, whose files are its server's.
+    /// The number of bytes in the store's files; `nil` for a database, whose files belong to its server.
     package var fileBytes: Int?
-    /// The number of bytes that the volume has set aside for these files, and for the folders that they are in if those are
-    /// the store's.
+    /// The number of bytes that the volume has allocated for these files, and for the store's folders; `nil` for a
+    /// database.
     package var allocatedBytes: Int?
-    /// When the item that was written first was first written, `nil` if there are no items.
+    /// The earliest date at which an item was created, `nil` if there are no items.
     package var oldest: Date?
     /// When an item was last written, `nil` if there are no items.
     package var newest: Date?
-    /// Whether the items were measured; otherwise neither form shows numbers and dates.
+    /// Whether the items were measured; otherwise the output has no numbers and dates.
     package private(set) var isMeasured = false
-    /// What is wrong with the file, `nil` if it was not examined.
+    /// The problems of the file, `nil` if it was not examined.
     package var problems: [String]?
 
-    /// Says which store it is, and nothing else yet.
+    /// Creates the statistics of a store that is not measured yet.
     ///
     /// - Parameter store: The store.
     package init(of store: OpenStore) {
@@ -37,7 +37,7 @@ package struct StoreStatistics: Sendable {
     /// Measures a store, by reading every item.
     ///
     /// - Parameter store: The store.
-    /// - Throws: A `StorageError` if there is an item that can't be read.
+    /// - Throws: A `StorageError` if an item can't be read.
     package mutating func measure(_ store: OpenStore) async throws {
         collections = try await store.collectionNames()
         for try await batch in ItemBatches(withDatesOf: try await store.engine.fetchKeys(), in: store.engine) {
@@ -56,7 +56,7 @@ package struct StoreStatistics: Sendable {
         isMeasured = true
     }
 
-    /// The measures for programs: a JSON object on a line.
+    /// The measurements as a JSON object on a line.
     package func json() -> [UInt8] {
         var object = JSONObjectWriter()
         object.add("engine", address.engine.rawValue)
@@ -76,7 +76,7 @@ package struct StoreStatistics: Sendable {
         return object.line()
     }
 
-    /// The measures for humans: a line each.
+    /// The measurements as text, one line each.
     ///
     /// - Parameter isEscaping: Whether control characters in names are escaped.
     package func text(isEscaping: Bool) -> String {
@@ -106,18 +106,17 @@ package struct StoreStatistics: Sendable {
         return lines
     }
 
-    /// The number of bytes in the files that make up a store.
+    /// The number of bytes in a store's files.
     package static func sizeOfFiles(at address: StorageAddress) throws -> Int {
         try files(of: address).reduce(0) { try $0 + size(of: $1) }
     }
 
-    /// The files that make up a store, some of which may not be there, and the folders that they are in if those are the
-    /// store's.
+    /// The files and folders of a store. Some of them may not exist.
     private static func files(of address: StorageAddress) throws -> [URL] {
         switch address.engine {
         case .sqlite:
-            // The database, its write-ahead log and the index of that.
-            // SQLite keeps them beside the file itself, not beside a symbolic link to it.
+            // The database, its write-ahead log and the log's index. SQLite keeps them beside the file itself, not
+            // beside a symbolic link to it.
             let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
             return ["", "-wal", "-shm"].map { URL(fileURLWithPath: path + $0) }
         case .memory, .postgres:
@@ -140,7 +139,7 @@ package struct StoreStatistics: Sendable {
         }
     }
 
-    /// The size of a regular file; 0 for a folder, and for a file that is not there (any more).
+    /// The size of a regular file; 0 for a folder or a missing file.
     private static func size(of url: URL) throws -> Int {
         do {
             let values = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
@@ -150,7 +149,7 @@ package struct StoreStatistics: Sendable {
         }
     }
 
-    /// What the volume has set aside for a file or folder; 0 for one that is not there (any more).
+    /// The number of bytes that the volume has allocated for a file or folder; 0 if it is missing.
     private static func allocation(of url: URL) -> Int {
         FileStatus(path: Array(url.path.utf8), followingLinks: false)?.allocatedBytes ?? 0
     }

@@ -1,30 +1,30 @@
 package import Bodega
 import Foundation
 
-/// Looks for everything that can be wrong with a store.
+/// Examines a store for damage.
 package struct Verification: Sendable {
-    /// What was found.
+    /// The findings.
     package private(set) var findings: [StorageFinding] = []
-    /// How many items were read.
+    /// The number of items read.
     package private(set) var count = 0
-    /// Whether items that are not JSON are a problem.
+    /// Whether an item that is not JSON is a problem.
     private let expectsJSON: Bool
 
-    /// Nothing was found yet.
+    /// Creates a verification without findings.
     ///
     /// - Parameter expectsJSON: Whether items that are not JSON are a problem.
     package init(expectsJSON: Bool) {
         self.expectsJSON = expectsJSON
     }
 
-    /// Whether something is wrong.
+    /// Whether there is a problem among the findings.
     package var hasProblems: Bool { findings.contains { $0.severity == .problem } }
 
     /// Examines a store and reads all its items, of all collections.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - onItems: Is told how many items were read so far, of how many.
+    ///   - onItems: Called with the number of items read so far, and the total number.
     package mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
         if let engine = store.engine as? any ExaminableStorageEngine { findings += try await engine.examine() }
         try await read(store.engine, named: store.address.collection, onItems)
@@ -33,18 +33,18 @@ package struct Verification: Sendable {
             do {
                 try await read(try await store.collection(named: name), named: name, onItems)
             } catch let error as StorageError where error.code == .cannotOpen {
-                // That its table is missing was found before.
+                // The missing table is already among the findings.
                 continue
             }
         }
     }
 
-    /// Adds what can't even be opened.
+    /// Adds the error of a store that can't be opened.
     package mutating func add(_ error: StorageError) {
         findings.append(StorageFinding(.problem, "\(error.code): \(error.message)", key: error.key, file: error.file))
     }
 
-    /// Adds what keeps the store from being examined.
+    /// Adds the error that prevents the examination.
     package mutating func add(_ error: ToolError) {
         findings.append(StorageFinding(.problem, error.message))
     }
@@ -60,7 +60,7 @@ package struct Verification: Sendable {
             let before = count
             if Set(keys).count < keys.count {
                 findings.append(
-                    StorageFinding(.problem, "There are several items\(place) under one key. Restore a backup."))
+                    StorageFinding(.problem, "Several items\(place) have the same key. Restore a backup."))
             }
             for try await batch in ItemBatches(of: keys, in: engine) {
                 for (key, data) in batch where expectsJSON && !Self.isJSON(data) {

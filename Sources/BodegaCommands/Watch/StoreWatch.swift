@@ -1,37 +1,37 @@
 import Bodega
 import Foundation
 
-/// A change of a store that was noticed.
+/// An observed change of a store.
 struct StoreWatchEvent: Equatable, Sendable {
-    /// What happened to the item.
+    /// The kind of change.
     enum Change: String, Sendable {
         case inserted, updated, removed
     }
 
     var change: Change
     var key: CacheKey
-    /// When the item was written, or its removal noticed.
+    /// The time when the item was written, or its removal was observed.
     var date: Date
 }
 
-/// Notices what others change in a store: by the store's history, if it keeps one, else by comparing keys and dates with
-/// those before.
+/// Observes the changes of a store: from the store's log, if it has one, else by comparing keys and dates with the
+/// previous ones.
 struct StoreWatch {
     private let address: StorageAddress
     private var known: [CacheKey: StorageDates] = [:]
     private var trace: FileTrace?
-    /// The place in the store's history up to which all is known, `nil` if it keeps none.
+    /// The place in the store's log up to which all changes are known, `nil` if there is no log.
     private var cursor: StorageCursor?
-    /// Whether what comes next in the history may be known, because the items were read after the place was.
+    /// Whether the next changes in the log may be known already, because the items were read after the cursor.
     private var isOverlapPossible = true
-    /// A database, which stays connected. Files are opened each time: who reads all the time would keep writers from tidying
-    /// up when they end.
+    /// A database, which stays connected. Files are opened for each check: a permanent reader would prevent writers
+    /// from cleaning up when they end.
     private var database: OpenStore?
 
-    /// Begins to watch. What is there now is known.
+    /// Begins to watch. The current items are known.
     init(_ address: StorageAddress) async throws {
         self.address = address
-        // A database has no files to look at.
+        // A database has no files to check.
         if address.url != nil { trace = try FileTrace(of: address) } else { database = try await address.openToRead() }
         try await use { watch, store in
             watch.cursor = try await store.cursor()
@@ -39,12 +39,12 @@ struct StoreWatch {
         }
     }
 
-    /// Signals of a database that it is time to look; `nil` for files.
+    /// A database's signals that there may be changes; `nil` for files.
     func signals() -> AsyncStream<Void>? {
         (database?.engine as? any ObservableStorageEngine)?.changeSignals()
     }
 
-    /// Ends the connection to a database.
+    /// Closes the connection to a database.
     func close() async throws {
         try await database?.use { _ in }
     }
@@ -56,47 +56,48 @@ struct StoreWatch {
         return try await address.openToRead().use { store in try await body(&self, store) }
     }
 
-    /// Whether the store keeps a history, so that to look for changes takes no longer than there are changes.
-    var hasHistory: Bool { cursor != nil }
+    /// Whether the store has a log, so that the cost of a check is proportional to the number of changes.
+    var hasLog: Bool { cursor != nil }
 
-    /// Finds what has changed since the last time.
+    /// Finds the changes since the last check.
     ///
-    /// - Parameter now: The time.
-    /// - Returns: The changes: with a history in their order, else what was written in its order, then what was removed.
+    /// - Parameter now: The current time.
+    /// - Returns: The changes: with a log, in its order; else writes in the order of the items, then removals.
     mutating func changes(now: Date) async throws -> [StoreWatchEvent] {
         let newTrace = address.url == nil ? nil : try FileTrace(of: address)
         if let trace, let newTrace, trace.isCertain(newTrace) { return [] }
         let events: [StoreWatchEvent]
         do {
             events = try await use { watch, store in
-                if let events = try await watch.told(by: store, now: now) { return events }
+                if let events = try await watch.logged(in: store, now: now) { return events }
                 return try await watch.compared(with: store, now: now)
             }
         } catch let error as StorageError where newTrace != nil && [.placeRemoved, .cannotOpen].contains(error.code) {
-            // If the store has gone in the midst of the look, opening it says so.
+            // If the store was removed during the check, opening it throws an error that says so.
             try await address.openToRead().use { _ in }
             throw error
         }
-        // Of the time before the items were read: what came meanwhile is found the next time. If they can't be read, all is.
+        // From before the items were read, so that the next check finds changes made during this one, or all changes if
+        // this one fails.
         trace = newTrace
         return events
     }
 
-    /// What the store's history tells, `nil` if there is none, or if it does not reach back any more.
-    private mutating func told(by store: OpenStore, now: Date) async throws -> [StoreWatchEvent]? {
+    /// The changes in the store's log, `nil` if there is no log or it no longer reaches back to the cursor.
+    private mutating func logged(in store: OpenStore, now: Date) async throws -> [StoreWatchEvent]? {
         guard let engine = store.engine as? any ObservableStorageEngine else { return nil }
         var events: [StoreWatchEvent] = []
-        // Taken over when all is read: what fails on the way is told the next time.
+        // Assigned when all changes are read: after a failure, the next check reports them.
         var place = cursor
         var seen = Seen(before: known)
-        // Those that were found to be known already.
+        // The keys whose first change in the log may be known already.
         var overlapping: Set<CacheKey> = isOverlapPossible ? Set(known.keys) : []
         while let from = place, let delta = try await engine.fetchChanges(since: from, excluding: nil) {
             try Task.checkCancellation()
             if !delta.isComplete, delta.cursor == from {
                 throw StorageError(
                     .damaged,
-                    "The log of the changes leads nowhere: the place after some changes is the one before them.")
+                    "The store's log of changes is damaged: its cursor does not advance. Run: bodega verify STORE")
             }
             for change in delta.changes {
                 let before = seen[change.key]
@@ -106,10 +107,10 @@ struct StoreWatch {
             }
             place = delta.cursor
             guard delta.isComplete else { continue }
-            let news = seen.news
-            // Not shared any more, so that it is not copied.
+            let changed = seen.changed
+            // Releases the reference to `known`, so that it is not copied.
             seen = Seen(before: [:])
-            for (key, dates) in news { known[key] = dates }
+            for (key, dates) in changed { known[key] = dates }
             cursor = place
             isOverlapPossible = false
             return events
@@ -117,23 +118,23 @@ struct StoreWatch {
         return nil
     }
 
-    /// What is known, with what has just been seen.
+    /// The known dates, with the changes that were just read.
     private struct Seen {
         let before: [CacheKey: StorageDates]
-        /// What has just been seen, `nil` for what was removed.
-        private(set) var news: [CacheKey: StorageDates?] = [:]
+        /// The changed dates, `nil` for a removed item.
+        private(set) var changed: [CacheKey: StorageDates?] = [:]
 
         init(before: [CacheKey: StorageDates]) {
             self.before = before
         }
 
         subscript(key: CacheKey) -> StorageDates? {
-            get { news[key] ?? before[key] }
-            set { news[key] = .some(newValue) }
+            get { changed[key] ?? before[key] }
+            set { changed[key] = .some(newValue) }
         }
     }
 
-    /// The event of a change, `nil` if what was removed was not known.
+    /// The event for a change, `nil` for the removal of an unknown item.
     private func event(
         of change: StorageChange,
         in store: OpenStore,
@@ -146,7 +147,7 @@ struct StoreWatch {
             seen[change.key] = nil
             return before == nil ? nil : StoreWatchEvent(change: .removed, key: change.key, date: now)
         case .written:
-            // If it is gone by now, that is told next.
+            // If the item is removed by now, the log reports that next.
             let dates =
                 try await store.engine.fetchDates(key: change.key) ?? StorageDates(createdAt: now, updatedAt: now)
             seen[change.key] = dates
@@ -155,9 +156,9 @@ struct StoreWatch {
         }
     }
 
-    /// What is not as it was when it was last looked at.
+    /// The changes found by comparing all keys and dates with those of the last check.
     private mutating func compared(with store: OpenStore, now: Date) async throws -> [StoreWatchEvent] {
-        // Others may have begun a history meanwhile.
+        // Another process may have started a log since the last check.
         let place = try await store.cursor()
         let found = try await store.dates()
         var events: [StoreWatchEvent] = []
@@ -169,7 +170,7 @@ struct StoreWatch {
             let change: StoreWatchEvent.Change = before == nil ? .inserted : .updated
             events.append(StoreWatchEvent(change: change, key: key, date: dates.updatedAt))
         }
-        // What is left was there before.
+        // The remaining keys were removed.
         events += known.keys.sorted { $0.rawValue < $1.rawValue }.map {
             StoreWatchEvent(change: .removed, key: $0, date: now)
         }
@@ -181,7 +182,7 @@ struct StoreWatch {
 }
 
 extension OpenStore {
-    /// The place that its history has reached, `nil` if it keeps none.
+    /// The current place in its log, `nil` if it has none.
     fileprivate func cursor() async throws -> StorageCursor? {
         guard let engine = engine as? any ObservableStorageEngine else { return nil }
         do {
@@ -197,7 +198,7 @@ extension OpenStore {
     }
 }
 
-/// What changes about a store's files when the store does.
+/// The properties of a store's files that change when the store does.
 private struct FileTrace {
     private struct File: Equatable {
         var number: Int?
@@ -208,7 +209,7 @@ private struct FileTrace {
     private let files: [File]
     private let taken = Date()
 
-    /// Looks at an SQLite file and its log, or at a folder.
+    /// Reads the properties of an SQLite file and its write-ahead log, or of a folder.
     init(of address: StorageAddress) throws {
         let path = URL(fileURLWithPath: address.path).resolvingSymlinksInPath().path
         files = try (address.engine == .sqlite ? [path, path + "-wal"] : [path]).map { path in
@@ -221,14 +222,15 @@ private struct FileTrace {
                     modified: attributes[.modificationDate] as? Date
                 )
             } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-                // Gone since it was there.
+                // Removed after the check for existence.
                 return File()
             }
         }
     }
 
-    /// Whether it is certain that nothing has changed from this to another trace. A file that had changed within two
-    /// seconds of this one may have changed again without another time: some volumes count in such steps.
+    /// Whether the files certainly did not change between this trace and another one. A file modified within two
+    /// seconds before this trace may have changed again with the same date: some volumes store dates with that
+    /// precision.
     func isCertain(_ other: FileTrace) -> Bool {
         files == other.files && files.allSatisfy { $0.modified.map { taken.timeIntervalSince($0) > 2 } ?? true }
     }

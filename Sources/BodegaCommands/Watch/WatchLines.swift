@@ -1,11 +1,11 @@
 import Bodega
 import Foundation
 
-/// The form in which changes are shown.
+/// The format in which changes are shown.
 struct WatchLines: Sendable {
     /// Whether a line is a JSON object.
     let isJSON: Bool
-    /// Where the lines go.
+    /// The console that shows the lines.
     let console: Console
 
     /// The line for a change.

@@ -3,7 +3,7 @@ import Foundation
 
 extension Envelope {
 
-    /// Whether a text begins like the ``header``, of this version or another.
+    /// Whether a text begins like the ``header`` of any version.
     static func isHeader(atStartOf text: UnsafeRawBufferPointer) -> Bool {
         text.starts(with: #"{"$bodega":"#.utf8)
     }
@@ -11,17 +11,19 @@ extension Envelope {
     /// Reads a line.
     ///
     /// - Parameter scanner: Moved past the object.
-    /// - Returns: The item, `nil` for the header, or what is wrong with the line although it is JSON.
+    /// - Returns: The item, `nil` for the header, or the flaw of a line that is JSON but not an item.
     static func read(from scanner: inout JSONScanner) throws(JSONScanError) -> Result<ImportRecord?, RecordFlaw> {
         if isHeader(atStartOf: UnsafeRawBufferPointer(rebasing: scanner.bytes[scanner.position...])) {
             let object = UnsafeRawBufferPointer(rebasing: scanner.bytes[try scanner.skipValue()])
             if object.elementsEqual(header.utf8) { return .success(nil) }
-            return .failure(RecordFlaw("It begins an export in a form that this version of bodega does not know."))
+            return .failure(
+                RecordFlaw(
+                    "It begins an export in a format that this version of bodega does not support. Update bodega."))
         }
         let start = scanner.position
         guard try scanner.peek() == UInt8(ascii: "{") else {
             try scanner.skipValue()
-            return .failure(RecordFlaw("It is not an object as an export has."))
+            return .failure(RecordFlaw("It is not an object, as each line of an export has to be."))
         }
         var fields = Fields()
         var names: Set<String> = []
@@ -52,7 +54,7 @@ extension Envelope {
         return fields.record()
     }
 
-    /// The members of an object, as far as they are known, still in JSON.
+    /// The known members of an object, as JSON.
     private struct Fields {
         private var key: UnsafeRawBufferPointer?
         private var kind: UnsafeRawBufferPointer?
@@ -73,7 +75,9 @@ extension Envelope {
         }
 
         func record() -> Result<ImportRecord?, RecordFlaw> {
-            if let unknown { return .failure(RecordFlaw("It has \"\(unknown)\", which no export has.")) }
+            if let unknown {
+                return .failure(RecordFlaw("It has \"\(unknown)\", which is not a member of an export's lines."))
+            }
             guard let key, let rawValue = Self.string(key) else {
                 return .failure(RecordFlaw("It lacks a \"key\" that is a string."))
             }

@@ -4,14 +4,14 @@ import Bodega
 package struct ToolError: Error, Equatable, CustomStringConvertible {
     /// The exit status.
     package var status: ExitStatus
-    /// What happened and what can be done about it: a sentence without the tool's name.
+    /// What happened and what to do about it: sentences without the tool's name.
     package var message: String
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - status: The exit status.
-    ///   - message: What happened and what can be done about it.
+    ///   - message: What happened and what to do about it.
     package init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message
@@ -22,19 +22,20 @@ package struct ToolError: Error, Equatable, CustomStringConvertible {
 }
 
 extension ToolError {
-    /// A program was stopped while it carried out a batch in a folder, so that its items can't be read for now.
+    /// A program stopped while it wrote a batch to a folder, so the folder's items can't be read until the batch is
+    /// finished.
     static func unfinishedBatch(in address: StorageAddress) -> ToolError {
         ToolError(
             .failure,
             """
-            A program was stopped in the midst of a batch of writes. Nothing is lost. Finish the batch with: \
+            A program stopped in the middle of a batch of writes. No data is lost. Finish the batch with: \
             bodega compact \(address)
             """
         )
     }
 }
 
-/// An end with an exit status other than 0 that needs no message: the output says it already.
+/// An error that ends the tool with an exit status but without a message, because the output explains it.
 package struct SilentFailure: Error, Equatable {
     /// The exit status.
     package var status: ExitStatus
@@ -45,7 +46,7 @@ package struct SilentFailure: Error, Equatable {
     }
 }
 
-/// Whoever read the output went away: nothing is wrong, but there is no point in going on.
+/// The error that ends the tool silently when the reader of its output closes the pipe.
 package struct BrokenPipe: Error, Equatable {
     /// Creates the error.
     package init() {}
