@@ -108,7 +108,7 @@ import Testing
             case .snapshot(let snapshot): index.replaceAll(snapshot.items.map(\.key))
             case .changes(let delta): index.refresh(delta.changes.map(\.key))
             }
-            cursor = update.cursor  // keep it, and go on from there after a restart
+            cursor = update.cursor  // save it to continue there after a restart
         }
 
         return (index.updates, cursor)

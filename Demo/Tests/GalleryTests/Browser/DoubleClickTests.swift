@@ -7,18 +7,7 @@ extension BrowserTests {
     {
         try await run { program, browser in
             let tab = try await home(program, browser)
-            // The request waits until the test releases it.
-            _ = try await tab.evaluate(
-                """
-                window.fetchReally = window.fetch;
-                window.posts = 0;
-                window.fetch = (address, options) => {
-                    if (options?.method !== "POST") return fetchReally(address, options);
-                    posts += 1;
-                    return new Promise((done) => window.letGo = () => done(fetchReally(address, options)));
-                };
-                ""
-                """)
+            try await holdRequests(tab)
             try await tab.click("#next")
             try await tab.wait(for: "posts === 1 && document.querySelector('[data-busy] #next[aria-busy]')")
             _ = try await tab.evaluate("refresh().then(() => '')")
@@ -34,6 +23,32 @@ extension BrowserTests {
             try await tab.wait(for: "posts === 2")
             _ = try await tab.evaluate("letGo(), ''")
             try await tab.wait(for: "!document.querySelector('[data-busy]')")
+        }
+    }
+
+    @Test func `Another choice while a form is being sent is sent afterwards`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await addFavourites(1, tab)
+            try await tab.wait(for: "!document.querySelector('[data-busy]')")
+            try await holdRequests(tab)
+            try await tab.click("#order [value=oldest]")
+            try await tab.wait(for: "posts === 1")
+            try await tab.click("#order [value=title]")
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(for: "posts === 2")
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(
+                for: "document.querySelector('#order:not([data-busy]) [value=title][aria-pressed=true]')")
+
+            // The last choice counts, so going back to the first one sends nothing more.
+            try await tab.click("#order [value=oldest]")
+            try await tab.wait(for: "posts === 3")
+            for value in ["title", "oldest"] { try await tab.click("#order [value=\(value)]") }
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(
+                for: "document.querySelector('#order:not([data-busy]) [value=oldest][aria-pressed=true]')")
+            #expect(try await tab.evaluate("posts", as: Int.self) == 3)
         }
     }
 
@@ -56,5 +71,20 @@ extension BrowserTests {
             for _ in 1...2 { try await tab.click("#remove") }
             #expect(try await tab.evaluate("sent", as: Int.self) == 1)
         }
+    }
+
+    /// Makes each request that changes something wait until the page's `letGo()` releases it.
+    private func holdRequests(_ tab: Tab) async throws {
+        _ = try await tab.evaluate(
+            """
+            window.fetchReally = window.fetch;
+            window.posts = 0;
+            window.fetch = (address, options) => {
+                if (options?.method !== "POST") return fetchReally(address, options);
+                posts += 1;
+                return new Promise((done) => window.letGo = () => done(fetchReally(address, options)));
+            };
+            ""
+            """)
     }
 }

@@ -152,8 +152,9 @@ addEventListener("pageshow", () => {
 
 // MARK: Sending forms
 
-// The forms that are being sent. A page that is fetched in the meantime does not have their state.
-const sending = new Set();
+// The forms that are being sent, each with the pressed button and the one to press next. A page that is fetched in the
+// meantime does not have their state.
+const sending = new Map();
 
 // Whether an attribute marks a form, or a button of it, as being sent.
 function isSending(element, name) {
@@ -169,9 +170,14 @@ function showRefusal(response) {
 document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
-    // A second click while the form is being sent.
-    if (sending.has(form)) return event.preventDefault();
-    sending.add(form);
+    // A second click on the same button has no effect. Another choice is sent after the first one.
+    const current = sending.get(form);
+    if (current) {
+        current.next = button === current.button ? null : button;
+        return event.preventDefault();
+    }
+    const submission = { button, next: null };
+    sending.set(form, submission);
     // The browser sends this form and leaves the page.
     if ("leaves" in form.dataset) return;
     event.preventDefault();
@@ -192,6 +198,7 @@ document.addEventListener("submit", async (event) => {
         sending.delete(form);
         delete form.dataset.busy;
         button?.removeAttribute("aria-busy");
+        if (submission.next?.isConnected) form.requestSubmit(submission.next);
     }
 });
 
