@@ -253,15 +253,15 @@ struct ChangeFeedTests {
         }
         #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.isComplete == false)
         let own = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
-        #expect(own.changes.isEmpty && own.items.isEmpty)
+        #expect(own.delta.changes.isEmpty && own.items.isEmpty)
         try await engine.apply([
             .write(key: CacheKey("a"), data: Data([1])), .write(key: CacheKey("b"), data: Data()),
             .remove(key: CacheKey("b")),
         ])
-        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
-        #expect(news.changes.count == 213 && news.changes[209].key == CacheKey("own 209"))
-        #expect(news.items.map(\.key) == [CacheKey("a")] && news.items.map(\.data) == [Data([1])])
-        #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
+        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
+        #expect(delta.changes.count == 213 && delta.changes[209].key == CacheKey("own 209"))
+        #expect(items.map(\.key) == [CacheKey("a")] && items.map(\.data) == [Data([1])])
+        #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])
     }
 
     /// Commits a change after a change with a higher row number was reported, and announces it to no listener.

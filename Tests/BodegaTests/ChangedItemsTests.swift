@@ -18,10 +18,10 @@ import Testing
         let cursor = try await engine.fetchCursor()
         try await engine.memory.write(Data("0".utf8), key: CacheKey("a"))
         engine.interruptions.withLock { $0 = count }
-        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
-        #expect(text(news.items) == ["a=\(count)"])
-        #expect(news.changes.count == count + 1)
-        #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
+        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: nil))
+        #expect(text(items) == ["a=\(count)"])
+        #expect(delta.changes.count == count + 1)
+        #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("If a writer never stops changing them, the result is nil")
@@ -39,15 +39,15 @@ import Testing
             try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
             if number == 1 { try await engine.apply([write("other")]) }
         }
-        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
-        #expect(news.changes.map(\.key.rawValue) == ["own 0", "own 1", "other", "own 2", "own 3"])
-        #expect(text(news.items) == ["other="])
+        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
+        #expect(delta.changes.map(\.key.rawValue) == ["own 0", "own 1", "other", "own 2", "own 3"])
+        #expect(text(items) == ["other="])
         for number in 4..<9 {
             try await StorageOrigin.$current.withValue(mine) { try await engine.apply([write("own \(number)")]) }
         }
-        let own = try #require(await engine.fetchChangedItems(since: news.cursor, excluding: mine))
-        #expect(own.changes.isEmpty && own.items.isEmpty)
-        #expect(try await engine.fetchChanges(since: own.cursor, excluding: nil)?.changes == [])
+        let own = try #require(await engine.fetchChangedItems(since: delta.cursor, excluding: mine))
+        #expect(own.delta.changes.isEmpty && own.items.isEmpty)
+        #expect(try await engine.fetchChanges(since: own.delta.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("They fit their changes while tasks write")

@@ -295,8 +295,8 @@ import Musl
         let delta = try #require(await engine.fetchChanges(since: start, excluding: mine))
         #expect(delta.changes.isEmpty && delta.cursor == behind)
         try await engine.write(data, key: CacheKey("b"))
-        guard case .changes(let news)? = try await feed.next() else { throw StorageError(.damaged, "No changes") }
-        #expect(news.cursor == feed.cursor)
+        guard case .changes(let delta)? = try await feed.next() else { throw StorageError(.damaged, "No changes") }
+        #expect(delta.cursor == feed.cursor)
         feed = engine.changes().makeAsyncIterator()
         #expect(feed.cursor == nil)
     }

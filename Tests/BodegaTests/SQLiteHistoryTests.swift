@@ -93,10 +93,10 @@ import Testing
         }
         try await StorageOrigin.$current.withValue(mine) { try await engine.write(data, key: b) }
         #expect(try await engine.fetchChanges(since: cursor, excluding: mine)?.isComplete == false)
-        let news = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
-        #expect(news.changes.count == 10_003 && news.changes.first?.key == a && news.changes.last?.key == b)
-        #expect(Set(news.items.map(\.key)) == Set((0..<10_001).map { CacheKey("\($0)") }))
-        #expect(try await engine.fetchChanges(since: news.cursor, excluding: nil)?.changes == [])
+        let (delta, items) = try #require(await engine.fetchChangedItems(since: cursor, excluding: mine))
+        #expect(delta.changes.count == 10_003 && delta.changes.first?.key == a && delta.changes.last?.key == b)
+        #expect(Set(items.map(\.key)) == Set((0..<10_001).map { CacheKey("\($0)") }))
+        #expect(try await engine.fetchChanges(since: delta.cursor, excluding: nil)?.changes == [])
     }
 
     @Test("Changes of a program that does not use this package are reported with the keys of this package")

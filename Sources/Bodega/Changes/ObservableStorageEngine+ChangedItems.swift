@@ -1,3 +1,5 @@
+public import Foundation
+
 extension ObservableStorageEngine {
 
     /// Maximum number of reads of items that keep changing.
@@ -8,16 +10,14 @@ extension ObservableStorageEngine {
     /// - Returns: `nil` if the items change during each of 16 attempts, or the log does not reach back to the cursor.
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageChangedItems? {
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         guard var delta = try await fetchAllChanges(since: cursor, excluding: origin) else { return nil }
         for _ in 0..<attempts {
             let keys = delta.keysWritten(excluding: origin)
-            if keys.isEmpty { return StorageChangedItems(changes: delta.changes, items: [], cursor: delta.cursor) }
+            if keys.isEmpty { return (delta, []) }
             let items = try await fetch(keys: Array(keys))
             guard let more = try await fetchAllChanges(since: delta.cursor, excluding: nil) else { return nil }
-            if !more.changes.contains(where: { keys.contains($0.key) }) {
-                return StorageChangedItems(changes: delta.changes, items: items, cursor: delta.cursor)
-            }
+            if !more.changes.contains(where: { keys.contains($0.key) }) { return (delta, items) }
             delta.append(more)
         }
         return nil

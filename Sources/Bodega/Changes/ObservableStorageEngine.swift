@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An engine that reports what changes in it, whether this process, another process or another machine changes it.
 ///
 /// ```swift
@@ -58,11 +60,12 @@ public protocol ObservableStorageEngine: StorageEngine {
     ///   - cursor: The cursor.
     ///   - origin: The origin whose own changes are omitted, see ``fetchChanges(since:excluding:)``. The items under keys
     ///     that only this origin has written are omitted, too.
-    /// - Returns: `nil` if the log does not reach back to the cursor; read a snapshot then.
+    /// - Returns: All changes in order, possibly none if all are of the excluded origin, and the items that exist under the
+    ///   keys that others have written, in any order. `nil` if the log does not reach back to the cursor; read a snapshot then.
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageChangedItems?
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])?
 
     /// Returns a stream that signals possible changes: first immediately, then after each change or after several.
     ///

@@ -72,29 +72,6 @@ extension StorageDelta {
     }
 }
 
-/// The changes between two cursors, and the items under the changed keys at the second.
-public struct StorageChangedItems: Sendable {
-    /// All changes, in the order in which they took effect. It may be empty if all are of the excluded origin.
-    public var changes: [StorageChange]
-    /// The items under the keys that other origins than the excluded one have written, as far as they exist at the cursor.
-    /// In any order.
-    public var items: [(key: CacheKey, data: Data)]
-    /// The cursor after the last change.
-    public var cursor: StorageCursor
-
-    /// Creates changed items.
-    ///
-    /// - Parameters:
-    ///   - changes: All changes, in the order in which they took effect.
-    ///   - items: The items under the keys that were written, as far as they exist at the cursor.
-    ///   - cursor: The cursor after the last change.
-    public init(changes: [StorageChange], items: [(key: CacheKey, data: Data)], cursor: StorageCursor) {
-        self.changes = changes
-        self.items = items
-        self.cursor = cursor
-    }
-}
-
 /// All items of a collection at one moment.
 public struct StorageSnapshot: Sendable {
     /// The items, in insertion order.

@@ -115,7 +115,7 @@ final class ChangeListener: Sendable {
     private func poll(_ session: Session, since snapshot: String?) async throws -> String {
         var parameters = Parameters()
         if let snapshot { parameters.append(snapshot.utf8) } else { parameters.appendNull() }
-        let answer = try await session.run(Command(Self.news, parameters), patience: connectTimeout)
+        let answer = try await session.run(Command(Self.changedCollections, parameters), patience: connectTimeout)
         let numbers = try (0..<answer.count).compactMap { row in
             answer.bytes(row, 1) == nil ? nil : try answer.number(row, 1) as Int32
         }
@@ -124,14 +124,14 @@ final class ChangeListener: Sendable {
     }
 
     /// Returns the current snapshot and a collection that has changed, one row for each; one row if none has changed.
-    private static let news = Statement(
+    private static let changedCollections = Statement(
         "emporium_news",
         """
-        SELECT (\(ChangeStatements.snapshot))::text, news.collection
+        SELECT (\(ChangeStatements.snapshot))::text, changed.collection
         FROM (SELECT 1) AS one
         LEFT JOIN (
             SELECT DISTINCT collection FROM \(ChangeStatements.rowsSince("$1"))
-        ) AS news ON true
+        ) AS changed ON true
         """
     )
 

@@ -1,6 +1,6 @@
 #if Postgres
 public import Bodega
-import Foundation
+public import Foundation
 
 extension PostgresStorageEngine: ObservableStorageEngine {
 
@@ -43,11 +43,11 @@ extension PostgresStorageEngine: ObservableStorageEngine {
 
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageChangedItems? {
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         // In most cases this one message suffices.
         guard let first = try await fetchChanges(since: cursor, excluding: origin) else { return nil }
         if first.isComplete, first.keysWritten(excluding: origin).isEmpty {
-            return StorageChangedItems(changes: first.changes, items: [], cursor: first.cursor)
+            return (first, [])
         }
         let patience = database.options.timeout
         return try await database.perform { session in
@@ -67,8 +67,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
             let answers = try await session.run(commands, patience: self.patience(forItems: keys.count))
             try answers.requireAll(commands.count)
             let items = try Self.values(answers.dropLast()) { rows, row in try rows.data(row, 1) }
-            return StorageChangedItems(
-                changes: delta.changes, items: items.map { (keys[$0.index], $0.value) }, cursor: delta.cursor)
+            return (delta, items.map { (keys[$0.index], $0.value) })
         }
     }
 

@@ -38,10 +38,9 @@ extension RecordStorage {
     /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
     func changes(since cursor: StorageCursor) async throws -> RecordChanges<Item>? {
         let origin = origin
-        guard let found = try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin) else {
-            return nil
-        }
-        return RecordChanges(found.changes, await decode(found.items), upTo: found.cursor, ownOrigin: origin)
+        guard let (delta, items) = try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin)
+        else { return nil }
+        return RecordChanges(delta.changes, await decode(items), upTo: delta.cursor, ownOrigin: origin)
     }
 
     /// Returns whether the store itself may have changed the engine since a cursor.

@@ -95,7 +95,7 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
 
     func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageChangedItems? {
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         guard defect == .readsItemsTooLate else {
             return try await storage.fetchChangedItems(since: cursor, excluding: origin)
         }
@@ -107,7 +107,7 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
             !next.changes.contains(where: { keys.contains($0.key) })
         { await Task.yield() }
         let items = try await fetch(keys: delta.changes.map(\.key))
-        return StorageChangedItems(changes: delta.changes, items: items, cursor: delta.cursor)
+        return (delta, items)
     }
 
     func changeSignals() -> AsyncStream<Void> {

@@ -132,13 +132,13 @@ extension MemoryStorageEngine: ObservableStorageEngine {
 
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageChangedItems? {
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         items.withLock { items in
             guard let delta = items.history?.delta(since: cursor, excluding: origin) else { return nil }
             let found = delta.keysWritten(excluding: origin).compactMap { key in
                 items.core[key].map { (key: key, data: $0.data) }
             }
-            return StorageChangedItems(changes: delta.changes, items: found, cursor: delta.cursor)
+            return (delta, found)
         }
     }
 

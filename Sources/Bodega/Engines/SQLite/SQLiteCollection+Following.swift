@@ -70,7 +70,7 @@ extension SQLiteCollection {
         let history = SQLiteHistory(of: table, in: core)
         guard let end = try history.end(in: db) else { throw history.missing() }
         if let all = try history.changedItems(since: cursor, excluding: nil, in: db) {
-            return (all.changes, all.items, all.cursor)
+            return (all.delta.changes, all.items, all.delta.cursor)
         }
         return (nil, try table.allItems(in: db), end.cursor)
     }

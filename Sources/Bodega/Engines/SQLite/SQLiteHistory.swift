@@ -57,14 +57,13 @@ struct SQLiteHistory: Sendable {
     /// not contain the cursor's position.
     func changedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database
-    ) throws -> StorageChangedItems? {
+    ) throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         guard var all = try delta(since: cursor, excluding: origin, in: db) else { return nil }
         while !all.isComplete {
             guard let next = try delta(since: all.cursor, excluding: nil, in: db) else { return nil }
             all.append(next)
         }
-        let items = try table.items(of: Array(all.keysWritten(excluding: origin)), in: db)
-        return StorageChangedItems(changes: all.changes, items: items, cursor: all.cursor)
+        return (all, try table.items(of: Array(all.keysWritten(excluding: origin)), in: db))
     }
 
     private func state(in db: Database) throws -> (form: SQLiteChangeLog.Form, end: SQLiteLogPosition)? {

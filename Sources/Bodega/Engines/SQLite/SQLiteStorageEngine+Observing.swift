@@ -1,3 +1,4 @@
+public import Foundation
 import GRDB
 
 extension SQLiteStorageEngine: CommitReportingStorageEngine {
@@ -35,7 +36,7 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
 
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
-    ) async throws -> StorageChangedItems? {
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         try await core.readMany { [history] db in
             try history.changedItems(since: cursor, excluding: origin, in: db)
         }

@@ -138,12 +138,12 @@ extension StorageEngineConformance.Check {
             let delta = try await engine.fetchChanges(since: cursor, excluding: nil)
             examination.expect(delta == nil, "fetchChanges(since: \(cursor.rawValue.debugDescription)) is nil")
         }
-        let news = try await examination.soon("the first event after an unknown cursor") {
+        let update = try await examination.soon("the first event after an unknown cursor") {
             var feed = engine.changes(since: StorageCursor(rawValue: "?")).makeAsyncIterator()
             return try await feed.next()
         }
-        guard case .snapshot(let snapshot)?? = news else {
-            return examination.record("the first event", expected: "a snapshot", actual: described(news as Any))
+        guard case .snapshot(let snapshot)?? = update else {
+            return examination.record("the first event", expected: "a snapshot", actual: described(update as Any))
         }
         examination.expectItems(snapshot.items, examination.items("a"), "the snapshot after an unknown cursor")
     }

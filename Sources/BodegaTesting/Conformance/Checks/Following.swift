@@ -109,7 +109,7 @@ extension StorageEngineConformance.Check {
         try await StorageOrigin.$current.withValue(origin) { try await engine.write(examination.items("own")) }
         let own = try await engine.fetchChangedItems(since: cursor, excluding: origin)
         examination.expectItems(own?.items ?? [], [], "the items excluding the origin's own")
-        examination.expect(own != nil && own?.cursor != cursor, "the cursor advances past the origin's own changes")
+        examination.expect(own != nil && own?.delta.cursor != cursor, "the cursor advances past the origin's own changes")
         let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), excluding: nil)
         examination.expect(unknown == nil, "fetchChangedItems(since:excluding:) of an unknown cursor is nil")
     }
@@ -144,7 +144,7 @@ extension StorageEngineConformance.Check {
                 for number in 0..<20 {
                     let name = "\(number)"
                     try await other.write(bytes(name), key: examination.key(name))
-                    guard case .changes(let delta)?? = try await examination.soon("the news of another", feed.next)
+                    guard case .changes(let delta)?? = try await examination.soon("the change of another origin", feed.next)
                     else { return examination.record("the event", expected: "changes", actual: "something else") }
                     examination.expectChanges(delta.changes, examination.written(name), "the changes of another")
                 }
@@ -179,8 +179,8 @@ extension StorageEngineConformance.Check {
             for _ in 0..<pause * 10 { await Task.yield() }
             waiting.cancel()
             let isOver: Void? = try await examination.soon("the end of a cancelled feed") {
-                if case .success(let news?) = await waiting.result {
-                    examination.record("a cancelled feed", expected: "an end", actual: described(news))
+                if case .success(let update?) = await waiting.result {
+                    examination.record("a cancelled feed", expected: "an end", actual: described(update))
                 }
             }
             if isOver == nil { return }
@@ -216,8 +216,8 @@ private final class Follower: @unchecked Sendable {
     func story(until end: CacheKey) async throws -> (snapshot: [Item], changes: [StorageChange]) {
         var snapshot: [Item] = []
         var changes: [StorageChange] = []
-        while changes.last?.key != end, let news = try await iterator.next() {
-            switch news {
+        while changes.last?.key != end, let update = try await iterator.next() {
+            switch update {
             case .snapshot(let first):
                 snapshot = first.items
                 // No changes follow a snapshot this late.
@@ -250,17 +250,17 @@ private struct ItemReader {
         var (reader, cursor) = (ItemReader(), start)
         while reader.known[end] == nil {
             try Task.checkCancellation()
-            let news = try await engine.fetchChangedItems(since: cursor, excluding: nil)
-            if news?.changes.isEmpty == false || news == nil { onReading() }
+            let result = try await engine.fetchChangedItems(since: cursor, excluding: nil)
+            if result?.delta.changes.isEmpty != true { onReading() }
             // Retry on an engine that can't read while others write.
-            guard let news, !news.changes.isEmpty else {
+            guard let (delta, items) = result, !delta.changes.isEmpty else {
                 await Task.yield()
                 continue
             }
-            cursor = news.cursor
-            reader.changes += news.changes
-            for change in news.changes { reader.known[change.key] = nil }
-            for (key, data) in news.items { reader.known[key] = data }
+            cursor = delta.cursor
+            reader.changes += delta.changes
+            for change in delta.changes { reader.known[change.key] = nil }
+            for (key, data) in items { reader.known[key] = data }
             moments.append(reader)
         }
         return moments

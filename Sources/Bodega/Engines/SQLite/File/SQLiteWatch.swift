@@ -158,7 +158,7 @@ final class SQLiteWatch: Sendable {
         state.withLock { $0.followed.filter { $0.value.signals.areHeard } }
     }
 
-    /// Signals if a log has another end than before. Without a log, any commit may be news.
+    /// Signals if a log has another end than before. Without a log, any commit may have changed it.
     private func found(_ end: SQLiteLogPosition?, of table: String) {
         let signals = state.withLock { state -> ChangeSignals? in
             guard let followed = state.followed[table], end == nil || followed.end != end else { return nil }
