@@ -109,7 +109,7 @@ extension StorageEngineConformance.Check {
         try await StorageOrigin.$current.withValue(origin) { try await engine.write(examination.items("own")) }
         let own = try await engine.fetchChangedItems(since: cursor, excluding: origin)
         examination.expectItems(own?.items ?? [], [], "the items excluding the origin's own")
-        examination.expect(own != nil && own?.delta.cursor != cursor, "the cursor advances past the origin's own changes")
+        examination.expect(own != nil && own?.delta.cursor != cursor, "the cursor passes the origin's own changes")
         let unknown = try await engine.fetchChangedItems(since: StorageCursor(rawValue: "?"), excluding: nil)
         examination.expect(unknown == nil, "fetchChangedItems(since:excluding:) of an unknown cursor is nil")
     }
@@ -144,7 +144,7 @@ extension StorageEngineConformance.Check {
                 for number in 0..<20 {
                     let name = "\(number)"
                     try await other.write(bytes(name), key: examination.key(name))
-                    guard case .changes(let delta)?? = try await examination.soon("the change of another origin", feed.next)
+                    guard case .changes(let delta)?? = try await examination.soon("another origin's change", feed.next)
                     else { return examination.record("the event", expected: "changes", actual: "something else") }
                     examination.expectChanges(delta.changes, examination.written(name), "the changes of another")
                 }
