@@ -33,11 +33,6 @@ import Testing
         let folder = TemporaryFolder()
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         try await engine.write(Data("a".utf8), key: CacheKey("a"))
-        guard case .pool(let pool, _) = engine.core.connections else {
-            Issue.record("The engine has no pool, so nothing was tested.")
-            return
-        }
-        pool.invalidateReadOnlyConnections()
         try FileManager.default.removeItem(at: engine.file)
         await #expect { try await engine.fetchAll() } throws: { code(of: $0) == .placeRemoved }
         await #expect { try await engine.fetch(key: CacheKey("a")) } throws: { code(of: $0) == .placeRemoved }

@@ -271,9 +271,8 @@ import Musl
         let engine = try open()
         var signals = engine.changeSignals().makeAsyncIterator()
         _ = await signals.next()
-        guard case .pool(let pool, _) = engine.core.connections else { return }
         let statement = Locked<Statement?>(nil)
-        try await pool.writeWithoutTransaction { db in
+        try await engine.core.writable().writer.writeWithoutTransaction { db in
             let made = try db.makeStatement(sql: "SELECT 1 UNION SELECT 2")
             statement.withLock { $0 = made }
         }

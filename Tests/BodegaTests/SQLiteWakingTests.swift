@@ -55,11 +55,10 @@ import Testing
         var signals = engine.changeSignals().makeAsyncIterator()
         _ = await signals.next()
         _ = await hand.nextPause()
-        guard case .pool(let pool, _) = engine.core.connections else { return }
         // No connection is free for reading, so the check waits.
         let release = DispatchSemaphore(value: 0)
         let (entered, continuation) = AsyncStream.makeStream(of: Void.self)
-        let readers = (0..<pool.configuration.maximumReaderCount).map { _ in
+        let readers = (0..<SQLiteConnectionPool.maximumReaderCount).map { _ in
             Task {
                 try await engine.core.readLoosely { _ in
                     continuation.yield()

@@ -31,9 +31,9 @@ extension SQLiteCollection {
     ///   - cursor: The position after which to begin.
     ///   - receive: Receives the changes. It must return quickly.
     package func readUpdate(since cursor: StorageCursor, _ receive: (SQLiteCollectionUpdate) -> Void) throws {
-        let pool = try core.writable().pool
+        let writer = try core.writable().writer
         try core.mapped {
-            try pool.writeWithoutTransaction { db in
+            try writer.writeWithoutTransaction { db in
                 try db.inTransaction(.deferred) {
                     let history = SQLiteHistory(of: table, in: core)
                     // Another writer may have removed the log.

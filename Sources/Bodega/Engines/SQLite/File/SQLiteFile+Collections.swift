@@ -23,7 +23,7 @@ extension SQLiteFile {
             // creating many of them quadratic. The connection that created it doesn't.
             if !hasCreatedCollections.withLock({ $0 }), let found = try readManyHere(find) { return found }
             return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try pool.writeWithoutTransaction { db in
+                try pool.writer.writeWithoutTransaction { db in
                     if let found = try find(in: db) { return found }
                     var table: SQLiteTable?
                     try db.inTransaction(.immediate) {

@@ -1,21 +1,12 @@
 import CSQLiteConfiguration
-import Dispatch
 import Foundation
 import GRDB
 import GRDBSQLite
 import Logging
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 extension SQLiteFile {
 
-    /// Opens the connections to a file in WAL mode.
+    /// Opens a file in WAL mode.
     ///
     /// SQLite does not wait when two programs change a new file to WAL mode simultaneously, so this retries.
     static func openPool(
@@ -23,49 +14,29 @@ extension SQLiteFile {
         _ durability: StorageDurability,
         _ lockTimeout: TimeInterval,
         _ inspection: Inspection
-    ) throws -> DatabasePool {
-        var configuration = configuration(durability, lockTimeout)
+    ) throws -> SQLiteConnectionPool {
+        var configuration = Configuration()
+        configuration.label = "emporium.bodega"
+        configuration.busyMode = .timeout(lockTimeout)
         configuration.prepareDatabase { db in
             if db.configuration.readonly { return }
             try inspection.check(db)
-            try beginLog(in: db)
+            guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
+            }
+            // The cache has space for the index of a large batch, in kibibytes. SQLite allocates it as needed; on iOS,
+            // GRDB releases it under memory pressure.
+            try db.execute(sql: "PRAGMA cache_size = -65536")
+            // On Apple systems, fsync alone does not reach the disk; on other systems `fullfsync` has no effect.
+            let synchronous =
+                durability == .full ? "FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1" : "NORMAL"
+            try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
         }
         return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-            let pool = try SQLiteReadRegistry.openingToWrite(url.path) {
-                try DatabasePool(path: url.path, configuration: configuration)
+            try SQLiteReadRegistry.openingToWrite(url.path) {
+                try SQLiteConnectionPool(path: url.path, configuration: configuration)
             }
-            // GRDB sets NORMAL when it activates WAL mode.
-            try pool.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
-                // Space for the index of a large batch, in kibibytes. SQLite allocates it as needed; on iOS, GRDB
-                // releases it under memory pressure.
-                try db.execute(sql: "PRAGMA cache_size = -65536")
-            }
-            return pool
         }
-    }
-
-    /// Changes a file to WAL mode, with a WAL that is not empty: into an empty one GRDB would write a table that it
-    /// removes again, with a sync.
-    private static func beginLog(in db: Database) throws {
-        guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal", isLogEmpty(of: db) else { return }
-        // SQLite syncs the header of a restarted WAL, so that after a crash no frames of the previous WAL are valid
-        // under it. An empty WAL has no such frames, and the transaction prevents other writers from adding any.
-        try db.execute(sql: "PRAGMA synchronous = OFF")
-        try db.inTransaction(.immediate) {
-            if isLogEmpty(of: db), let version = try Int.fetchOne(db, sql: "PRAGMA user_version") {
-                try db.execute(sql: "PRAGMA user_version = \(version)")
-            }
-            return .commit
-        }
-    }
-
-    private static func isLogEmpty(of db: Database) -> Bool {
-        guard let path = sqlite3_db_filename(db.sqliteConnection, nil).map({ String(cString: $0) }) else {
-            return false
-        }
-        var status = stat()
-        return stat(path + "-wal", &status) != 0 || status.st_size == 0
     }
 
     /// Creates the unnamed collection's table if it is missing.
@@ -73,14 +44,14 @@ extension SQLiteFile {
         let table = SQLiteTable.standard
         try mapped {
             guard case .pool(let pool, _) = connections else { return }
-            let (isComplete, lacksDefaults) = try readManyHere { db in
+            let (isComplete, lacksDefaults) = try pool.writer.writeWithoutTransaction { db in
                 let isComplete = try table.isComplete(in: db)
                 return (isComplete, try isComplete && table.lacksDefaults(in: db))
             }
-            if lacksDefaults { addDefaults(to: table, pool) }
+            if lacksDefaults { addDefaults(to: table, pool.writer) }
             if isComplete { return }
             try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try pool.writeWithoutTransaction { db in
+                try pool.writer.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
                         try table.create(in: db)
                         return .commit
@@ -94,9 +65,9 @@ extension SQLiteFile {
     /// created.
     ///
     /// Nothing else depends on them. So this waits for no lock, and if it fails, the file opens nevertheless.
-    private func addDefaults(to table: SQLiteTable, _ pool: DatabasePool) {
+    private func addDefaults(to table: SQLiteTable, _ writer: DatabaseQueue) {
         do {
-            try pool.writeWithoutTransaction { db in
+            try writer.writeWithoutTransaction { db in
                 guard let connection = db.sqliteConnection else { return }
                 sqlite3_busy_timeout(connection, 0)
                 // Apple's SQLite rejects changes of definitions by default.
@@ -116,24 +87,5 @@ extension SQLiteFile {
                 metadata: ["file": "\(url.path)", "error": "\(error)"]
             )
         }
-    }
-
-    private static func configuration(
-        _ durability: StorageDurability,
-        _ lockTimeout: TimeInterval
-    ) -> Configuration {
-        var configuration = Configuration()
-        configuration.label = "emporium.bodega"
-        configuration.busyMode = .timeout(lockTimeout)
-        configuration.prepareDatabase { db in
-            // GRDB gives readers ten seconds.
-            sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000))
-            if durability == .full {
-                // On Apple systems, fsync alone does not reach the disk; on other systems this has no effect.
-                try db.execute(sql: "PRAGMA fullfsync = 1")
-                try db.execute(sql: "PRAGMA checkpoint_fullfsync = 1")
-            }
-        }
-        return configuration
     }
 }

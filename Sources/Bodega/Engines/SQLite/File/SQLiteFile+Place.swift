@@ -39,7 +39,7 @@ extension SQLiteFile {
 
     /// Closes the file when the operations in progress are done.
     ///
-    /// The gate admits no reader in the meantime: GRDB would give it a connection that is already closed.
+    /// The gate admits no reader in the meantime.
     func close() throws {
         try mapped {
             try readers.whileEmpty {
@@ -47,8 +47,6 @@ extension SQLiteFile {
                 case .pool(let pool, let commits):
                     // Otherwise closing would overtake them.
                     commits.commitWaiting()
-                    // Readers first: the last connection empties and removes the WAL, which readers may not do.
-                    pool.releaseMemory()
                     try pool.close()
                 case .reader(let reader):
                     try reader.close()

@@ -15,14 +15,14 @@ extension SQLiteFile {
     ///
     /// - Parameter waits: Whether to wait for other writers.
     func vacuum(waitingForWriters waits: Bool = true) throws {
-        let pool = try writable().pool
-        try pool.writeWithoutTransaction { db in
+        let writer = try writable().writer
+        try writer.writeWithoutTransaction { db in
             try withBusyTimeout(waits ? lockTimeout : 0, of: db) { try db.execute(sql: "VACUUM") }
             // In WAL mode the file itself shrinks with the checkpoint.
             do {
                 try withBusyTimeout(0, of: db) { _ = try db.checkpoint(.truncate) }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                bodegaLogger.notice("The file shrinks later: it is being read.", metadata: ["file": "\(pool.path)"])
+                bodegaLogger.notice("The file shrinks later: it is being read.", metadata: ["file": "\(url.path)"])
             }
         }
     }

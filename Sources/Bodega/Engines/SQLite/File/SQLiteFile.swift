@@ -15,7 +15,7 @@ package final class SQLiteFile: Sendable {
     /// The access to the file.
     enum Connections {
         /// For writing and reading.
-        case pool(DatabasePool, SQLiteGroupCommit)
+        case pool(SQLiteConnectionPool, SQLiteGroupCommit)
         /// For reading only.
         case reader(SQLiteReader)
     }
@@ -49,8 +49,8 @@ package final class SQLiteFile: Sendable {
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
             let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
-            self.connections = .pool(pool, SQLiteGroupCommit(pool: pool))
-            self.readers = ReaderGate(count: pool.configuration.maximumReaderCount, queue: queue)
+            self.connections = .pool(pool, SQLiteGroupCommit(writer: pool.writer))
+            self.readers = ReaderGate(count: SQLiteConnectionPool.maximumReaderCount, queue: queue)
         } catch {
             throw Self.failure(error, toOpen: url)
         }
@@ -73,12 +73,12 @@ package final class SQLiteFile: Sendable {
     /// The connections of a file that can be written to.
     ///
     /// - Throws: ``StorageError/Code/readOnly`` if it was opened for reading only.
-    func writable() throws -> (pool: DatabasePool, commits: SQLiteGroupCommit) {
+    func writable() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
         guard case .pool(let pool, let commits) = connections else {
             throw StorageError(
                 .readOnly, "The file was opened for reading only. Open another engine on it to write.", file: url)
         }
-        return (pool, commits)
+        return (pool.writer, commits)
     }
 
     /// Limits a time in seconds to what SQLite can represent in 32 bits of milliseconds. NaN becomes zero.
@@ -107,10 +107,10 @@ package final class SQLiteFile: Sendable {
     /// Reads on the caller's thread. A reader has to wait only while another program opens or closes the file; then
     /// this throws `SQLITE_BUSY`.
     private func readWithoutWaiting<Value>(
-        _ pool: DatabasePool,
+        _ pool: SQLiteConnectionPool,
         _ body: (Database) throws -> Value
     ) throws -> Value {
-        try pool.unsafeRead { db in
+        try pool.read(isTransaction: false) { db in
             sqlite3_busy_timeout(db.sqliteConnection, 0)
             defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
             return try body(db)
@@ -185,7 +185,7 @@ extension SQLiteFile.Connections {
     ///   - body: Reads. It may run more than once.
     func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         switch self {
-        case .pool(let pool, _): try isTransaction ? pool.read(body) : pool.unsafeRead(body)
+        case .pool(let pool, _): try pool.read(isTransaction: isTransaction, body)
         case .reader(let reader): try reader.read(isTransaction: isTransaction, body)
         }
     }

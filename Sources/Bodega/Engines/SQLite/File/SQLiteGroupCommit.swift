@@ -36,11 +36,11 @@ final class SQLiteGroupCommit: Sendable {
         var isScheduled = false
     }
 
-    private let pool: DatabasePool
+    private let writer: DatabaseQueue
     private let waiting = Locked(Waiting())
 
-    init(pool: DatabasePool) {
-        self.pool = pool
+    init(writer: DatabaseQueue) {
+        self.writer = writer
     }
 
     /// Runs a closure in a transaction and returns when it is committed. A closure that throws changes nothing.
@@ -63,7 +63,7 @@ final class SQLiteGroupCommit: Sendable {
         waiting.withLock { waiting in
             waiting.jobs.append(Job(work: work, committed: committed) { result in outcome.withLock { $0 = result } })
         }
-        pool.writeWithoutTransaction { db in
+        writer.writeWithoutTransaction { db in
             if outcome.withLock({ $0 == nil }) { runWaiting(in: db) }
         }
         try outcome.withLock { $0 }?.get()
@@ -81,7 +81,7 @@ final class SQLiteGroupCommit: Sendable {
     /// Commits the next group when the writing connection is free. Each group waits for the connection again, so that
     /// other users of the connection get it in between.
     private func schedule() {
-        pool.asyncWriteWithoutTransaction { db in
+        writer.asyncWriteWithoutTransaction { db in
             self.runWaiting(in: db)
             let isMoreWaiting = self.waiting.withLock { waiting in
                 waiting.isScheduled = !waiting.jobs.isEmpty
@@ -96,7 +96,7 @@ final class SQLiteGroupCommit: Sendable {
 
     /// Commits all waiting jobs, blocking the caller.
     func commitWaiting() {
-        pool.writeWithoutTransaction { db in runWaiting(in: db) }
+        writer.writeWithoutTransaction { db in runWaiting(in: db) }
     }
 
     /// Commits all waiting jobs.
