@@ -54,8 +54,8 @@ struct Bench: AsyncParsableCommand {
     @Option(help: .hidden)
     var childReads: String?
 
-    @Flag(help: .hidden)
-    var childReadsKeys = false
+    @Option(help: .hidden)
+    var childReading = ReadingChild.Kind.values
 
     func validate() throws {
         if runs < 1 { throw ValidationError("--runs must be at least 1.") }
@@ -72,7 +72,7 @@ struct Bench: AsyncParsableCommand {
     func run() async throws {
         if let childReads {
             let file = URL(fileURLWithPath: childReads)
-            return try await ReadAllChild(file: file, withKeys: childReadsKeys).beChild()
+            return try await ReadingChild(file: file, kind: childReading).beChild()
         }
         if let childFollows { return try await FollowingChild.follow(childFollows) }
         let scratch = try Scratch(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })

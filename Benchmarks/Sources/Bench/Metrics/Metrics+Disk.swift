@@ -7,6 +7,9 @@ extension Metrics {
         Metric("disk.write.batch", baseline: "POSIX write and rename, one sync", maximum: 1.5) { plan in
             try await diskWriteBatch(plan)
         },
+        Metric("disk.write.single.relaxed", baseline: "Data.write(to:options: .atomic)", maximum: 1.1) { plan in
+            try await diskWriteSingle(plan)
+        },
         Metric("disk.read.all", baseline: "POSIX open and read loop", maximum: 1.5) { plan in
             try await diskReadAll(plan)
         },
@@ -33,6 +36,37 @@ extension Metrics {
                     let files = try POSIXFolder(folder)
                     let time = try timed { try files.write(items) }.time
                     try verify(files.count(), equals: items.count, "files of the baseline")
+                    return time
+                }
+            }
+        )
+    }
+
+    private static func diskWriteSingle(_ plan: Plan) async throws -> Outcome {
+        let items = Items.make(plan.size(1_000))
+        return try await compare(
+            items: items.count,
+            runs: plan.runs,
+            ours: {
+                try await plan.scratch.withFolder { folder in
+                    let place = FileManager.Directory(url: folder)
+                    let engine = try DiskStorageEngine(opening: place, durability: .relaxed)
+                    let time = try await timed {
+                        for item in items { try await engine.write(item.data, key: item.key) }
+                    }.time
+                    try await verify(engine.fetchCount(), equals: items.count, "items written")
+                    return time
+                }
+            },
+            baseline: {
+                try await plan.scratch.withFolder { folder in
+                    let time = try timed {
+                        for item in items {
+                            let file = folder.appendingPathComponent(item.key.value, isDirectory: false)
+                            try item.data.write(to: file, options: .atomic)
+                        }
+                    }.time
+                    try verify(POSIXFolder(folder).count(), equals: items.count, "files of the baseline")
                     return time
                 }
             }

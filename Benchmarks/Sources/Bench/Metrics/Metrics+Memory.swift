@@ -1,5 +1,6 @@
 import BenchHarness
 import Bodega
+import Boutique
 import Foundation
 
 extension Metrics {
@@ -9,6 +10,9 @@ extension Metrics {
         },
         Metric("memory.sqlite.read.all.keys", baseline: "the bytes of the values and keys", maximum: 2) { plan in
             try await memoryOfReadAll(plan, withKeys: true)
+        },
+        Metric("memory.store.load", baseline: "an array decoded by JSONDecoder", maximum: 1) { plan in
+            try await memoryOfStore(plan)
         },
     ]
 
@@ -23,10 +27,23 @@ extension Metrics {
                 try await engine.write(items)
                 payload += items.reduce(0) { $0 + $1.data.count + (withKeys ? $1.key.rawValue.utf8.count : 0) }
             }
-            let child = try ReadAllChild(file: engine.file, withKeys: withKeys).run()
+            let child = try ReadingChild(file: engine.file, kind: withKeys ? .items : .values).run()
             try verify(child.items, equals: count, "items that the child read")
             try verify(child.payload, equals: payload, "bytes that the child read")
             return Outcome(items: count, oursBytes: child.growth, baselineBytes: payload)
+        }
+    }
+
+    private static func memoryOfStore(_ plan: Plan) async throws -> Outcome {
+        let count = plan.size(100_000)
+        return try await withEngine(plan, holding: count) { engine in
+            // The first store creates the log.
+            _ = try await Store<Person>(storage: engine, cacheIdentifier: \.id.uuidString)
+            let ours = try ReadingChild(file: engine.file, kind: .store).run()
+            let baseline = try ReadingChild(file: engine.file, kind: .array).run()
+            try verify(ours.items, equals: count, "people in the store of the child")
+            try verify(ours.payload, equals: baseline.payload, "the size of all names")
+            return Outcome(items: count, oursBytes: ours.growth, baselineBytes: baseline.growth)
         }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 
 extension Metrics {
     static let sqliteSingles = [
-        Metric("sqlite.read.single", baseline: "C API prepared statement", maximum: 3) { plan in
+        Metric("sqlite.read.single", baseline: "C API prepared statement", maximum: 2) { plan in
             try await readSingle(plan)
         },
         Metric("sqlite.read.keys", baseline: "C API, prepared, one step per key", maximum: 1.2) { plan in

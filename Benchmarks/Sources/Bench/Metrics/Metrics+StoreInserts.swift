@@ -9,7 +9,16 @@ extension Metrics {
             try await insertIntoLargeAndSmall(plan, large: plan.size(100_000), small: plan.size(1_000), .full)
         },
         Metric("store.insert.one.large", baseline: "the engine alone, relaxed, as many items", maximum: 2) { plan in
-            try await insertOneLarge(plan)
+            try await insertOne(plan, into: plan.size(1_000_000), .relaxed)
+        },
+        Metric("store.insert.one.1000", baseline: "the engine alone, as many items", maximum: 1.5) { plan in
+            try await insertOne(plan, into: plan.size(1_000), .full)
+        },
+        Metric("store.insert.one.10000", baseline: "the engine alone, as many items", maximum: 1.5) { plan in
+            try await insertOne(plan, into: plan.size(10_000), .full)
+        },
+        Metric("store.insert.one.100000", baseline: "the engine alone, as many items", maximum: 1.5) { plan in
+            try await insertOne(plan, into: plan.size(100_000), .full)
         },
         Metric("store.insert.concurrent", baseline: "one batch of as many", maximum: 4) { plan in
             try await insertConcurrently(plan)
@@ -40,12 +49,15 @@ extension Metrics {
     }
 
     @MainActor
-    private static func insertOneLarge(_ plan: Plan) async throws -> Outcome {
-        let count = plan.size(1_000_000)
+    private static func insertOne(
+        _ plan: Plan,
+        into count: Int,
+        _ durability: StorageDurability
+    ) async throws -> Outcome {
         let new = People.make(count..<count + plan.size(singles))
         let records = try People.records(of: new)
-        return try await withStore(plan, holding: count, durability: .relaxed) { store in
-            try await withEngine(plan, holding: count, durability: .relaxed) { engine in
+        return try await withStore(plan, holding: count, durability: durability) { store in
+            try await withEngine(plan, holding: count, durability: durability) { engine in
                 try await compare(
                     items: new.count,
                     runs: plan.runs,

@@ -1,36 +1,52 @@
+import Foundation
 import GRDB
 
-/// The connections to a file that can be written to: one that writes, and some that read.
+/// The connections to a file that can be written to.
 ///
-/// 1. A reader, admitted by the ``ReaderGate``, takes an idle connection, or opens one if there is none.
-/// 2. It reads, in a transaction if it needs more than one statement, and returns the connection.
+/// 1. Opening the file opens its first connection, which can write. Until something is written, it is used to read, so
+///    that a program that opens a file and reads it needs no other.
+/// 2. A reader, admitted by the ``ReaderGate``, takes a connection from `idle`, or opens one that can only read. It
+///    reads, and puts the connection back.
+/// 3. The first write makes the first connection the writer, for good. If a reader is using it, the write does not wait
+///    and opens another one.
 ///
-/// `idle` guards the connections that no reader uses.
+/// `state` guards which connections are idle and which one writes. `opening` is locked while a writer is opened.
 ///
-/// GRDB's `DatabasePool` looks for a changed schema before each read, for a cache that this package does not use, and
-/// writes to a file with an empty WAL when it opens it. This does neither.
+/// GRDB's `DatabasePool` opens two connections to read one item, writes to a file with an empty WAL when it opens it, and
+/// looks for a changed schema before each read, for a cache that this package does not use.
 final class SQLiteConnectionPool: Sendable {
 
-    /// Maximum number of connections that read.
+    /// Maximum number of readers.
     static let maximumReaderCount = 5
 
-    let writer: DatabaseQueue
-
-    private struct Idle {
-        var readers: [DatabaseQueue] = []
+    private struct State {
+        /// The connections that nothing uses.
+        var idle: [DatabaseQueue]
+        var writer: DatabaseQueue?
         var isClosed = false
+
+        func checkOpen() throws {
+            if isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed") }
+        }
     }
 
-    private let idle = Locked(Idle())
+    private let first: DatabaseQueue
+    private let identity: SQLiteReadRegistry.Identity?
+    private let durability: StorageDurability
+    private let state: Locked<State>
+    private let opening = NSLock()
 
-    /// Opens the connection that writes.
-    init(path: String, configuration: Configuration) throws {
-        writer = try DatabaseQueue(path: path, configuration: configuration)
+    /// Opens the first connection.
+    init(path: String, configuration: Configuration, durability: StorageDurability) throws {
+        first = try DatabaseQueue(path: path, configuration: configuration)
+        identity = SQLiteReadRegistry.Identity(path)
+        self.durability = durability
+        state = Locked(State(idle: [first]))
     }
 
     deinit {
-        // The last connection empties and removes the WAL, which readers may not do.
-        idle.withLock { $0.readers = [] }
+        // Before `first`: the last connection empties and removes the WAL, which connections for reading may not do.
+        state.withLock { $0.idle = [] }
     }
 
     /// Reads, blocking the caller while the closure runs.
@@ -40,31 +56,88 @@ final class SQLiteConnectionPool: Sendable {
     ///   - body: Reads.
     func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
         let reader = try takeReader()
-        defer { idle.withLock { $0.readers.append(reader) } }
-        return try isTransaction ? reader.read(body) : reader.unsafeRead(body)
+        defer { state.withLock { $0.idle.append(reader) } }
+        return try reader.unsafeRead { db in
+            guard isTransaction else { return try body(db) }
+            try db.beginTransaction(.deferred)
+            let result = Result { try body(db) }
+            // Nothing was changed. SQLite ends the transaction by itself after some errors.
+            if db.isInsideTransaction { try db.commit() }
+            return try result.get()
+        }
     }
 
     private func takeReader() throws -> DatabaseQueue {
-        let reader = try idle.withLock { idle in
-            if idle.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed") }
-            return idle.readers.popLast()
+        let reader = try state.withLock { state in
+            try state.checkOpen()
+            return state.idle.popLast()
         }
         if let reader { return reader }
-        var configuration = writer.configuration
+        var configuration = first.configuration
         configuration.readonly = true
-        return try DatabaseQueue(path: writer.path, configuration: configuration)
+        return try DatabaseQueue(path: first.path, configuration: configuration)
+    }
+
+    /// The connection that writes, `nil` if another one must be opened, which can block the caller.
+    func availableWriter() throws -> DatabaseQueue? {
+        try state.withLock { state in
+            try state.checkOpen()
+            if let writer = state.writer { return writer }
+            guard let index = state.idle.firstIndex(where: { $0 === first }) else { return nil }
+            // Nothing uses the connection, so this does not wait.
+            try prepareToWrite(first)
+            state.writer = state.idle.remove(at: index)
+            return first
+        }
+    }
+
+    /// The connection that writes, opened if the first one is in use.
+    func writer() throws -> DatabaseQueue {
+        if let writer = try availableWriter() { return writer }
+        return try opening.withLock {
+            if let writer = try availableWriter() { return writer }
+            // SQLite would create the file.
+            try checkIdentity()
+            let opened = try DatabaseQueue(path: first.path, configuration: first.configuration)
+            try checkIdentity()
+            try prepareToWrite(opened)
+            return try state.withLock { state in
+                try state.checkOpen()
+                // The first connection may have become the writer in the meantime.
+                let writer = state.writer ?? opened
+                state.writer = writer
+                return writer
+            }
+        }
+    }
+
+    /// The connection that writes, `nil` if nothing was written.
+    var openedWriter: DatabaseQueue? { state.withLock { $0.writer } }
+
+    private func checkIdentity() throws {
+        if identity == nil || SQLiteReadRegistry.Identity(first.path) != identity { throw SQLiteFile.placeRemoved }
+    }
+
+    private func prepareToWrite(_ connection: DatabaseQueue) throws {
+        try connection.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            // Space for the index of a large batch, in kibibytes. SQLite allocates it as needed; on iOS, GRDB releases
+            // it under memory pressure.
+            try db.execute(sql: "PRAGMA cache_size = -65536")
+        }
     }
 
     /// Closes all connections. No reader may be inside of the gate.
     func close() throws {
-        try idle.withLock { idle in
-            // Readers first, see `deinit`.
-            while let reader = idle.readers.last {
-                try reader.close()
-                idle.readers.removeLast()
+        try state.withLock { state in
+            // Connections for reading first, see `deinit`.
+            state.idle.sort { !$0.configuration.readonly && $1.configuration.readonly }
+            while let connection = state.idle.last {
+                try connection.close()
+                state.idle.removeLast()
             }
-            try writer.close()
-            idle.isClosed = true
+            try state.writer?.close()
+            state.isClosed = true
         }
     }
 }

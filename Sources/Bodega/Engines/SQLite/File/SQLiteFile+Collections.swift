@@ -9,7 +9,7 @@ extension SQLiteFile {
             throw StorageError(.invalidArgument, "The name of a collection must not be empty.", file: url)
         }
         return try mapped {
-            guard case .pool(let pool, _) = connections else {
+            guard case .pool = connections else {
                 let found = try readManyHere { db in
                     try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
                 }
@@ -23,7 +23,7 @@ extension SQLiteFile {
             // creating many of them quadratic. The connection that created it doesn't.
             if !hasCreatedCollections.withLock({ $0 }), let found = try readManyHere(find) { return found }
             return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try pool.writer.writeWithoutTransaction { db in
+                try writable().writer.writeWithoutTransaction { db in
                     if let found = try find(in: db) { return found }
                     var table: SQLiteTable?
                     try db.inTransaction(.immediate) {

@@ -24,17 +24,14 @@ extension SQLiteFile {
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
             }
-            // The cache has space for the index of a large batch, in kibibytes. SQLite allocates it as needed; on iOS,
-            // GRDB releases it under memory pressure.
-            try db.execute(sql: "PRAGMA cache_size = -65536")
-            // On Apple systems, fsync alone does not reach the disk; on other systems `fullfsync` has no effect.
-            let synchronous =
-                durability == .full ? "FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1" : "NORMAL"
-            try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
+            #if canImport(Darwin)
+            // Here fsync alone does not reach the disk.
+            if durability == .full { try db.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1") }
+            #endif
         }
         return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
             try SQLiteReadRegistry.openingToWrite(url.path) {
-                try SQLiteConnectionPool(path: url.path, configuration: configuration)
+                try SQLiteConnectionPool(path: url.path, configuration: configuration, durability: durability)
             }
         }
     }
@@ -43,15 +40,14 @@ extension SQLiteFile {
     func prepareStandardTable() throws {
         let table = SQLiteTable.standard
         try mapped {
-            guard case .pool(let pool, _) = connections else { return }
-            let (isComplete, lacksDefaults) = try pool.writer.writeWithoutTransaction { db in
+            let (isComplete, lacksDefaults) = try readManyHere { db in
                 let isComplete = try table.isComplete(in: db)
                 return (isComplete, try isComplete && table.lacksDefaults(in: db))
             }
-            if lacksDefaults { addDefaults(to: table, pool.writer) }
+            if lacksDefaults { addDefaults(to: table, try writable().writer) }
             if isComplete { return }
             try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try pool.writer.writeWithoutTransaction { db in
+                try writable().writer.writeWithoutTransaction { db in
                     try db.inTransaction(.immediate) {
                         try table.create(in: db)
                         return .commit

@@ -24,7 +24,7 @@ extension SQLiteFile {
         throw placeRemoved
     }
 
-    private static let placeRemoved = StorageError(
+    static let placeRemoved = StorageError(
         .placeRemoved, "The database was removed or replaced while it was open. Nothing was changed. Open it again.")
 
     /// The storage error for an error of an operation.
@@ -46,7 +46,7 @@ extension SQLiteFile {
                 switch connections {
                 case .pool(let pool, let commits):
                     // Otherwise closing would overtake them.
-                    commits.commitWaiting()
+                    if let writer = pool.openedWriter { commits.commitWaiting(on: writer) }
                     try pool.close()
                 case .reader(let reader):
                     try reader.close()

@@ -12,7 +12,8 @@ extension SQLiteFile {
     func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws -> StorageCommit? {
         let (work, committed, outcome) = reporting(change, work)
         do {
-            try await writable().commits.commit(work, committed: committed)
+            let (writer, commits) = try await writableLater()
+            try await commits.commit(on: writer, work, committed: committed)
             return outcome.withLock { $0.span?.commit }
         } catch {
             throw storageError(error)
@@ -34,7 +35,8 @@ extension SQLiteFile {
     ) throws {
         let (work, committed, _) = reporting(change, planning: plan, work)
         try mapped {
-            try writable().commits.commitHere(work) {
+            let (writer, commits) = try writable()
+            try commits.commitHere(on: writer, work) {
                 committed()
                 afterwards()
             }
@@ -46,7 +48,8 @@ extension SQLiteFile {
     /// - Parameter work: Changes the file. It may run more than once.
     func writeUnreported(_ work: @escaping SQLiteGroupCommit.Work) async throws {
         do {
-            try await writable().commits.commit(work, committed: {})
+            let (writer, commits) = try await writableLater()
+            try await commits.commit(on: writer, work, committed: {})
         } catch {
             throw storageError(error)
         }
@@ -54,7 +57,10 @@ extension SQLiteFile {
 
     /// The blocking form of ``writeUnreported(_:)``.
     func writeUnreportedHere(_ work: @escaping SQLiteGroupCommit.Work) throws {
-        try mapped { try writable().commits.commitHere(work, committed: {}) }
+        try mapped {
+            let (writer, commits) = try writable()
+            try commits.commitHere(on: writer, work, committed: {})
+        }
     }
 
     /// The outcome of a change that may not be committed yet.

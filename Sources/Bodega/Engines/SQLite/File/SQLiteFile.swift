@@ -49,7 +49,7 @@ package final class SQLiteFile: Sendable {
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
             let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
-            self.connections = .pool(pool, SQLiteGroupCommit(writer: pool.writer))
+            self.connections = .pool(pool, SQLiteGroupCommit())
             self.readers = ReaderGate(count: SQLiteConnectionPool.maximumReaderCount, queue: queue)
         } catch {
             throw Self.failure(error, toOpen: url)
@@ -70,15 +70,27 @@ package final class SQLiteFile: Sendable {
         watch.begin(on: self)
     }
 
-    /// The connections of a file that can be written to.
+    /// The connection that writes, opened if necessary, which can block the caller.
     ///
-    /// - Throws: ``StorageError/Code/readOnly`` if it was opened for reading only.
+    /// - Throws: ``StorageError/Code/readOnly`` if the file was opened for reading only.
     func writable() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
+        let (pool, commits) = try pool()
+        return (try pool.writer(), commits)
+    }
+
+    /// The form of ``writable()`` that blocks no caller.
+    func writableLater() async throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
+        let (pool, commits) = try pool()
+        if let writer = try pool.availableWriter() { return (writer, commits) }
+        return (try await onQueue { try pool.writer() }, commits)
+    }
+
+    private func pool() throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
         guard case .pool(let pool, let commits) = connections else {
             throw StorageError(
                 .readOnly, "The file was opened for reading only. Open another engine on it to write.", file: url)
         }
-        return (pool.writer, commits)
+        return (pool, commits)
     }
 
     /// Limits a time in seconds to what SQLite can represent in 32 bits of milliseconds. NaN becomes zero.

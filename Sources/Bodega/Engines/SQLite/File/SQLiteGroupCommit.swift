@@ -36,29 +36,28 @@ final class SQLiteGroupCommit: Sendable {
         var isScheduled = false
     }
 
-    private let writer: DatabaseQueue
     private let waiting = Locked(Waiting())
-
-    init(writer: DatabaseQueue) {
-        self.writer = writer
-    }
 
     /// Runs a closure in a transaction and returns when it is committed. A closure that throws changes nothing.
     ///
     /// - Parameters:
+    ///   - writer: The writing connection.
     ///   - work: The closure. It may run more than once.
     ///   - committed: Called after the commit, before the next one. It must not use the file.
-    func commit(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) async throws {
+    func commit(on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void)
+        async throws
+    {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            submit(Job(work: work, committed: committed) { continuation.resume(with: $0) })
+            submit(Job(work: work, committed: committed) { continuation.resume(with: $0) }, to: writer)
         }
     }
 
-    /// The blocking form of ``commit(_:committed:)``.
+    /// The blocking form of ``commit(on:_:committed:)``.
     ///
     /// Every caller waits for the writing connection. The one that gets it works for all callers that wait, so that
     /// most of them find their work done when they get it.
-    func commitHere(_ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws {
+    func commitHere(on writer: DatabaseQueue, _ work: @escaping Work, committed: @escaping @Sendable () -> Void) throws
+    {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         waiting.withLock { waiting in
             waiting.jobs.append(Job(work: work, committed: committed) { result in outcome.withLock { $0 = result } })
@@ -69,25 +68,25 @@ final class SQLiteGroupCommit: Sendable {
         try outcome.withLock { $0 }?.get()
     }
 
-    private func submit(_ job: Job) {
+    private func submit(_ job: Job, to writer: DatabaseQueue) {
         let mustSchedule = waiting.withLock { waiting in
             waiting.jobs.append(job)
             defer { waiting.isScheduled = true }
             return !waiting.isScheduled
         }
-        if mustSchedule { schedule() }
+        if mustSchedule { schedule(on: writer) }
     }
 
     /// Commits the next group when the writing connection is free. Each group waits for the connection again, so that
     /// other users of the connection get it in between.
-    private func schedule() {
+    private func schedule(on writer: DatabaseQueue) {
         writer.asyncWriteWithoutTransaction { db in
             self.runWaiting(in: db)
             let isMoreWaiting = self.waiting.withLock { waiting in
                 waiting.isScheduled = !waiting.jobs.isEmpty
                 return waiting.isScheduled
             }
-            if isMoreWaiting { self.schedule() }
+            if isMoreWaiting { self.schedule(on: writer) }
         }
     }
 
@@ -95,7 +94,7 @@ final class SQLiteGroupCommit: Sendable {
     var waitingCount: Int { waiting.withLock { $0.jobs.count } }
 
     /// Commits all waiting jobs, blocking the caller.
-    func commitWaiting() {
+    func commitWaiting(on writer: DatabaseQueue) {
         writer.writeWithoutTransaction { db in runWaiting(in: db) }
     }
 

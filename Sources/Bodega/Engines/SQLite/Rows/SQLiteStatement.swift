@@ -112,7 +112,12 @@ struct SQLiteStatement {
 
     /// The integer in a column of the current row, `nil` for NULL.
     func integer(at column: Int32) -> Int? {
-        sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : Int(sqlite3_column_int64(raw, column))
+        isNull(at: column) ? nil : Int(sqlite3_column_int64(raw, column))
+    }
+
+    /// Whether a column of the current row is NULL.
+    func isNull(at column: Int32) -> Bool {
+        sqlite3_column_type(raw, column) == SQLITE_NULL
     }
 
     private func check(_ code: Int32) throws {

@@ -47,7 +47,7 @@ struct SQLiteTable: Sendable {
     /// Creates the table, or adds the column that a table of Bodega 2 lacks. Does nothing to a complete table.
     func create(in db: Database) throws {
         try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(definition)")
-        if try !columns(in: db).contains("kind") {
+        if try columns(in: db)["kind"] == nil {
             try db.execute(sql: "ALTER TABLE \(name) ADD COLUMN kind INTEGER")
         }
     }
@@ -59,9 +59,9 @@ struct SQLiteTable: Sendable {
         try exists(with: columns(in: db))
     }
 
-    private func exists(with columns: Set<String>) throws -> Bool {
+    private func exists(with columns: [String: Column]) throws -> Bool {
         if columns.isEmpty { return false }
-        if columns.isSuperset(of: Self.referenceColumns) { return true }
+        if Self.referenceColumns.isSubset(of: columns.keys) { return true }
         throw StorageError(
             .cannotOpen,
             "The database has a table \(name) of another program. Choose another file name or collection."
@@ -88,8 +88,7 @@ struct SQLiteTable: Sendable {
     /// Whether Bodega 2 cannot insert into the table, because an earlier version of this package has created it.
     func lacksDefaults(in db: Database) throws -> Bool {
         // In constant time, unlike the rest, which only old files need.
-        let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))")
-        guard columns.contains(where: { $0["name"] == "createdAt" && $0["dflt_value"] == nil }) else { return false }
+        guard try columns(in: db)["createdAt"]?.hasDefault == false else { return false }
         let found = try String.fetchOne(
             db,
             sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
@@ -122,13 +121,24 @@ struct SQLiteTable: Sendable {
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
     func isComplete(in db: Database) throws -> Bool {
         let columns = try columns(in: db)
-        return try exists(with: columns) && columns.contains("kind")
+        return try exists(with: columns) && columns["kind"] != nil
     }
 
     /// The columns of a table of Bodega 2.
     static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
 
-    private func columns(in db: Database) throws -> Set<String> {
-        Set(try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))").map { $0["name"] as String })
+    private struct Column {
+        let hasDefault: Bool
+    }
+
+    /// The columns by their names, none if there is no table.
+    private func columns(in db: Database) throws -> [String: Column] {
+        let statement = try SQLiteStatement("PRAGMA table_info(\(name))", in: db)
+        defer { statement.reset() }
+        var columns: [String: Column] = [:]
+        while try statement.step() {
+            columns[statement.text(at: 1)] = Column(hasDefault: !statement.isNull(at: 4))
+        }
+        return columns
     }
 }

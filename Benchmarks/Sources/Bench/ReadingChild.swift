@@ -1,19 +1,32 @@
+import ArgumentParser
 import BenchHarness
 import Bodega
+import Boutique
 import Foundation
 
 /// A child process that only reads all items of a database, so that its peak memory is that of reading.
-struct ReadAllChild {
+struct ReadingChild {
     /// The database.
     var file: URL
-    /// Whether to read the keys, too.
-    var withKeys: Bool
+    /// What the child reads.
+    var kind: Kind
+
+    enum Kind: String, ExpressibleByArgument {
+        /// The values of the items.
+        case values
+        /// The items with their keys.
+        case items
+        /// The people in a store.
+        case store
+        /// The people in an array, decoded by Foundation from all values.
+        case array
+    }
 
     /// The child's report.
     struct Report: Codable {
         /// The number of items.
         var items: Int
-        /// The size of the items in bytes.
+        /// The size of what the child read, in bytes; of people the size of their names.
         var payload: Int
         /// The peak memory in bytes, less the memory before reading.
         var growth: Int
@@ -26,7 +39,7 @@ struct ReadAllChild {
         }
         let process = Process()
         process.executableURL = program
-        process.arguments = ["--child-reads", file.path] + (withKeys ? ["--child-reads-keys"] : [])
+        process.arguments = ["--child-reads", file.path, "--child-reading", kind.rawValue]
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -37,26 +50,34 @@ struct ReadAllChild {
     }
 
     /// The child's work: reads and prints the report.
+    @MainActor
     func beChild() async throws {
         let engine = try SQLiteStorageEngine(openingFile: file)
         // Connections and statements count as memory before reading.
         _ = try await engine.fetchCount()
         let resting = try ResidentMemory.now()
-        let items: Int
-        let payload: Int
+        let sizes: [Int]
         let peak: Int
-        if withKeys {
-            let found = try await engine.fetchAll()
-            peak = try ResidentMemory.peak()
-            items = found.count
-            payload = found.reduce(0) { $0 + $1.data.count + $1.key.rawValue.utf8.count }
-        } else {
+        switch kind {
+        case .values:
             let found = try await engine.fetchAllData()
             peak = try ResidentMemory.peak()
-            items = found.count
-            payload = found.reduce(0) { $0 + $1.count }
+            sizes = found.map(\.count)
+        case .items:
+            let found = try await engine.fetchAll()
+            peak = try ResidentMemory.peak()
+            sizes = found.map { $0.data.count + $0.key.rawValue.utf8.count }
+        case .store:
+            let store = try await Store<Person>(storage: engine, cacheIdentifier: \.id.uuidString)
+            peak = try ResidentMemory.peak()
+            sizes = store.items.map(\.name.utf8.count)
+        case .array:
+            let decoder = JSONDecoder()
+            let found = try await engine.fetchAllData().map { try decoder.decode(Person.self, from: $0) }
+            peak = try ResidentMemory.peak()
+            sizes = found.map(\.name.utf8.count)
         }
-        let report = Report(items: items, payload: payload, growth: peak - resting)
+        let report = Report(items: sizes.count, payload: sizes.reduce(0, +), growth: peak - resting)
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
     }
 }
