@@ -86,9 +86,10 @@ final class StorePipeline<Item: StorableItem> {
 
     /// Loads the items. It must be called once, before any other method.
     nonisolated func load() {
-        follow()
         // Detached, so that reading begins even while the main actor is busy.
         let reading = Task.detached { [records] in try await records.load() }
+        // The first signal comes immediately, so a change is noticed even if the items were read before it.
+        follow()
         Task { @MainActor in
             await finishLoading { try await reading.value }
             // Not in finishLoading(), which still holds the records read: a second reference would make the first

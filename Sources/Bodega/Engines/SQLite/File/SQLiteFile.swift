@@ -3,6 +3,14 @@ package import Foundation
 import GRDB
 import GRDBSQLite
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// An open database file: its connections, its reads and its commits.
 ///
 /// All engines for collections of one file share one of these. It is also the synchronous core for stores that don't
@@ -103,8 +111,39 @@ package final class SQLiteFile: Sendable {
     /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         guard case .pool(let pool, _) = connections, readers.tryEnter() else { return try await readMany(body) }
+        return try await readWithoutWaiting(pool, isTransaction: false, body)
+    }
+
+    /// Reads any number of rows from one snapshot, on a thread that may block. A small file is read like a row.
+    func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        guard case .pool(let pool, _) = connections, isSmall, readers.tryEnter() else {
+            return try await read(isTransaction: true, body, entering: readers.enterLater)
+        }
+        return try await readWithoutWaiting(pool, isTransaction: true, body)
+    }
+
+    /// Whether reading all of the file takes less time than two changes of thread.
+    private var isSmall: Bool {
+        var (file, log) = (stat(), stat())
+        return stat(url.path, &file) == 0 && file.st_size < Self.smallSize
+            && (stat(url.path + "-wal", &log) != 0 || log.st_size < Self.smallSize)
+    }
+
+    private static let smallSize = 64 << 10
+
+    /// Reads on the caller's thread, inside of the gate. A reader has to wait only while another program opens or closes
+    /// the file; then it reads again, on a thread that may block.
+    private func readWithoutWaiting<Value: Sendable>(
+        _ pool: SQLiteConnectionPool,
+        isTransaction: Bool,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         do {
-            let value = try readWithoutWaiting(pool, body)
+            let value = try pool.read(isTransaction: isTransaction) { db in
+                sqlite3_busy_timeout(db.sqliteConnection, 0)
+                defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
+                return try body(db)
+            }
             readers.leave()
             return value
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
@@ -114,24 +153,6 @@ package final class SQLiteFile: Sendable {
             readers.leave()
             throw storageError(error)
         }
-    }
-
-    /// Reads on the caller's thread. A reader has to wait only while another program opens or closes the file; then
-    /// this throws `SQLITE_BUSY`.
-    private func readWithoutWaiting<Value>(
-        _ pool: SQLiteConnectionPool,
-        _ body: (Database) throws -> Value
-    ) throws -> Value {
-        try pool.read(isTransaction: false) { db in
-            sqlite3_busy_timeout(db.sqliteConnection, 0)
-            defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
-            return try body(db)
-        }
-    }
-
-    /// Reads any number of rows from one snapshot, on a thread that may block.
-    func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await read(isTransaction: true, body, entering: readers.enterLater)
     }
 
     /// Uses a reading connection outside of a transaction, on a thread that may block.

@@ -76,28 +76,34 @@ final class SQLiteChangeLog: Sendable {
     /// and copying a file keep the order.
     func form(in db: Database) throws -> Form? {
         // In constant time, unlike the rest, which only files with logs need.
-        let columns = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [plainName])
+        let columns = try columnNames(in: db)
         if columns.isEmpty { return nil }
-        let isNewer = try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT log.rowid > items.rowid FROM main.sqlite_master AS log, main.sqlite_master AS items
-                WHERE log.type = 'table' AND log.name = ? AND items.type = 'table' AND items.name = ?
-                """,
-            arguments: [plainName, plainTable]
-        )
-        guard isNewer == true else { return nil }
-        let found = try String.fetchSet(
-            db,
-            sql: """
-                SELECT sql FROM main.sqlite_master
-                WHERE type = 'trigger' AND tbl_name = ? AND substr(name, 1, length(?2)) = ?2
-                """,
-            arguments: [plainTable, plainName + "_"]
-        )
+        let statement = try SQLiteStatement(
+            "SELECT type, name, rowid, sql FROM main.sqlite_master WHERE tbl_name IN (?1, ?2)", in: db)
+        defer { statement.reset() }
+        try statement.bindCopy(of: plainTable, at: 1)
+        try statement.bindCopy(of: plainName, at: 2)
+        var (log, items): (Int?, Int?)
+        var found: Set<String> = []
+        while try statement.step() {
+            switch (statement.text(at: 0), statement.text(at: 1)) {
+            case ("table", plainName): log = statement.integer(at: 2)
+            case ("table", plainTable): items = statement.integer(at: 2)
+            case ("trigger", let name) where name.hasPrefix(plainName + "_"): found.insert(statement.text(at: 3))
+            default: break
+            }
+        }
+        guard let log, let items, log > items else { return nil }
         let form: Form = columns.contains("origin") ? .current : .withoutOrigins
         return Set(triggers(form).map { "CREATE TRIGGER " + $0.definition }) == found ? form : nil
+    }
+
+    private func columnNames(in db: Database) throws -> Set<String> {
+        let statement = try SQLiteStatement("PRAGMA main.table_info(\(name))", in: db)
+        defer { statement.reset() }
+        var names: Set<String> = []
+        while try statement.step() { names.insert(statement.text(at: 1)) }
+        return names
     }
 
     /// Whether the log is in its current form, and the only effect of a change to the collection's table, so that it is
