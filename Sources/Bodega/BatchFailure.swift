@@ -1,8 +1,7 @@
 import GRDB
 import Logging
 
-/// Runs an operation on all items as one batch and, if that fails, on each item alone, because a single one may be the
-/// cause.
+/// Runs an operation on all items as one batch and, if that fails, on each item alone, because one may be the cause.
 ///
 /// - Parameters:
 ///   - items: The items.

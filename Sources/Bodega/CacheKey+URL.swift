@@ -4,9 +4,8 @@ extension CacheKey {
 
     /// Creates a key from a URL.
     ///
-    /// The key keeps the whole URL as its ``rawValue`` and is compared by a normal form, which omits the scheme, a
-    /// leading `www.` of the host and one trailing `/`: `http://www.example.com/a/` and `https://example.com/a` make
-    /// equal keys.
+    /// The ``rawValue`` is the whole URL. Keys are compared by a normal form without the scheme, a leading `www.` of
+    /// the host and one trailing `/`: `http://www.example.com/a/` and `https://example.com/a` make equal keys.
     ///
     /// - Parameter url: The URL.
     public init(url: URL) {

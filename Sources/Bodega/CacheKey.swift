@@ -9,9 +9,8 @@
 /// CacheKey(verbatim: "dolly.txt")                    // value: "dolly.txt"
 /// ```
 ///
-/// Keys are compared byte by byte: two strings that only look alike, such as the two encodings of "é", make different
-/// keys. URLs are compared by their normal forms; see ``init(url:)``. Keys of different kinds differ even if their raw
-/// values are equal.
+/// Keys are compared byte by byte: two strings that only look alike, such as the two encodings of "é", differ. URLs are
+/// compared by their normal forms; see ``init(url:)``. Keys of different kinds differ even with equal raw values.
 public struct CacheKey: Sendable {
 
     /// How the ``CacheKey/value`` is derived from the ``CacheKey/rawValue``.
@@ -55,8 +54,7 @@ public struct CacheKey: Sendable {
 
     /// Creates a key from its parts, for engines that store them.
     ///
-    /// The raw value of a URL is either the whole URL, with `//` after the scheme, or its normal form, without a
-    /// scheme.
+    /// The raw value of a URL is the whole URL, with `//` after the scheme, or its normal form, without one.
     ///
     /// - Parameters:
     ///   - rawValue: The string that the key was created from.
@@ -88,9 +86,8 @@ public struct CacheKey: Sendable {
         hasNormalForm ? URLNormalForm(of: rawValue).text : rawValue
     }
 
-    /// The name of the item where names are limited, as in a file system: the raw value of a ``Kind/verbatim`` key,
-    /// otherwise the MD5 of the raw value, or of the normal form of a URL, in upper-case hexadecimal digits grouped
-    /// 8-4-4-4-12.
+    /// The name of the item where names are limited, as in file systems: the raw value of a ``Kind/verbatim`` key, else
+    /// the MD5 of the raw value, or of a URL's normal form, in uppercase hexadecimal digits grouped 8-4-4-4-12.
     ///
     /// It is computed on each access. The MD5 only names items; it does not protect them.
     public var value: String {

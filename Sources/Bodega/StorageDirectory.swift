@@ -111,8 +111,7 @@ extension FileManager.Directory {
         return Self(url: base.appending(belowBy: path))
     }
 
-    /// A base directory as the XDG Base Directory Specification 0.8 defines it: a variable that is unset, empty or a
-    /// relative path is ignored.
+    /// A base directory of the XDG Base Directory Specification 0.8: unset, empty and relative variables are ignored.
     private static func xdg(_ variable: String, orInHome fallback: String, _ path: String) -> Self {
         if let value = ProcessInfo.processInfo.environment[variable], value.hasPrefix("/") {
             return Self(url: URL(fileURLWithPath: value, isDirectory: true).appending(belowBy: path))

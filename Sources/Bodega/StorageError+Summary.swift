@@ -3,8 +3,7 @@ import GRDB
 
 extension StorageError {
 
-    /// The ``description`` for users of a program: with the cause, but without SQL statements and the operating
-    /// system's names of errors.
+    /// The ``description`` for users of a program: with the cause, but without SQL and names of system errors.
     package var summary: String {
         var text = "\(code): \(message)"
         if let key { text += " [key \(key)]" }

@@ -51,8 +51,7 @@ public struct StorageError: Error, Sendable {
         public static let encodingFailed = Code(rawValue: "encodingFailed")
         /// The stored bytes could not be decoded as the expected type. They are still stored.
         public static let decodingFailed = Code(rawValue: "decodingFailed")
-        /// The server can't be reached, or the connection to it was lost and could not be restored in time. Retrying
-        /// later may succeed.
+        /// The server can't be reached, or the connection to it was lost and not restored in time. Retry later.
         public static let unreachable = Code(rawValue: "unreachable")
         /// The server, or a connection to it, was not available within the operation's time limit. If it is unknown
         /// whether a write was applied, the message says so.

@@ -2,9 +2,8 @@ import Foundation
 
 /// A pool of idle objects that are expensive to make.
 final class Pool<Element: AnyObject>: @unchecked Sendable {
-    // @unchecked because every access to `slots` and `count` holds `lock`, and the pool keeps no reference to an object
-    // that it has returned. Both are behind pointers, because Swift checks each access to a class's variable for
-    // exclusivity.
+    // @unchecked because each access to `slots` and `count` holds `lock`, and the pool keeps no reference to a returned
+    // object. Both are behind pointers, because Swift checks each access to a class's variable for exclusivity.
     private let lock = NSLock()
     /// Memory for `capacity` initialized slots, of which the first `count` hold an object.
     private let slots: UnsafeMutablePointer<Element?>

@@ -16,15 +16,13 @@ public import Foundation
 /// | `memory:`               | memory: empty when opened, discarded with the engine                              |
 /// | `PATH`, `PATH#NAME`     | a folder or an SQLite file; see below                                             |
 ///
-/// Without a scheme, a folder is for ``DiskStorageEngine`` and a file that starts like an SQLite file for
-/// ``SQLiteStorageEngine``. If the path does not exist yet, or is an empty file, the extensions `sqlite3`, `sqlite` and
-/// `db` stand for SQLite.
+/// Without a scheme, a folder is for ``DiskStorageEngine`` and a file with SQLite's header for ``SQLiteStorageEngine``.
+/// For a new path or an empty file, the extensions `sqlite3`, `sqlite` and `db` stand for SQLite.
 ///
 /// Paths are used unchanged, with two exceptions. A path that begins with `~/` is in the home folder, because shells
-/// don't expand that after a scheme. The text after the last `#` is the name of a collection. An SQLite file with a `#`
-/// in its path is therefore written with another `#` at the end, which names no collection: `sqlite:#1.db#`. In a
-/// collection's name, `%` and two hexadecimal digits stand for a byte, so that a `#` can be written as `%23` and a `%`
-/// as `%25`.
+/// don't expand that after a scheme. The text after the last `#` names a collection. An SQLite file with a `#` in its
+/// path is therefore written with another `#` at the end, which names no collection: `sqlite:#1.db#`. In a collection's
+/// name, `%` and two hexadecimal digits stand for a byte, so a `#` can be written as `%23` and a `%` as `%25`.
 ///
 /// An address that begins with `postgres://` or `postgresql://` is libpq's connection URL, followed by a `#` and the
 /// collection's name. ``description`` omits a password in it, but a pass file is a better place for a password.
@@ -82,8 +80,7 @@ public struct StorageAddress: Hashable, Sendable {
         StorageAddress(engine: .disk, path: path, collection: nil)
     }
 
-    /// The location of the file or folder, `nil` for memory and for a database. A relative path is resolved against the
-    /// current folder.
+    /// The file or folder, `nil` for memory and for a database. A relative path is resolved against the current folder.
     public var url: URL? {
         path.isEmpty ? nil : URL(fileURLWithPath: path, isDirectory: engine == .disk)
     }

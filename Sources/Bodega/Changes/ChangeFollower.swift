@@ -76,8 +76,7 @@ package final class ChangeFollower: Sendable {
     /// Catches up at each signal from now on, instead of at those of an earlier call.
     ///
     /// - Parameters:
-    ///   - signals: The signals of an engine. The caller creates them before the earlier ones end, so that the engine goes
-    ///     on watching.
+    ///   - signals: The signals of an engine, created before the earlier ones end so that the engine goes on watching.
     ///   - ended: Called when the signals end before the follower: the engine is closed.
     package func follow(_ signals: AsyncStream<Void>, ended: (@Sendable () -> Void)? = nil) {
         let continuation = marks.continuation

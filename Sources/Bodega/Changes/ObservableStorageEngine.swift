@@ -19,8 +19,7 @@ public import Foundation
 ///
 /// Consecutive writes of one key in one batch may be one change, because only the last of them is ever visible.
 ///
-/// A change names its key and holds no data. Reading the key after the change returns the item as this change or a later
-/// one left it.
+/// A change has a key and no data. Reading the key returns the item as this change or a later one left it.
 ///
 /// ``MemoryStorageEngine``, ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres conform.
 public protocol ObservableStorageEngine: StorageEngine {
@@ -40,9 +39,8 @@ public protocol ObservableStorageEngine: StorageEngine {
     ///
     /// - Parameters:
     ///   - cursor: The cursor.
-    ///   - origin: The origin whose own changes are omitted: if all changes are its own, the delta may be empty, with a
-    ///     cursor after them. Between changes of other origins its own are reported, so that their order is known. `nil`
-    ///     omits none.
+    ///   - origin: The origin whose changes are omitted: if all changes are its own, the delta may be empty, with a
+    ///     cursor after them. Between others' changes its own are reported, to show their order. `nil` omits none.
     /// - Returns: The changes in order, not necessarily all of them, see ``StorageDelta/isComplete``. `nil` if the log does
     ///   not reach back to the cursor, or is another one; read a snapshot then.
     /// - Throws: A ``StorageError`` if they could not be read.

@@ -7,7 +7,6 @@ public struct StorageCursor: RawRepresentable, Hashable, Codable, Sendable {
 
     /// Creates a cursor.
     ///
-    /// - Parameter rawValue: The text of a cursor that an engine has returned. Any other text belongs to no log, and gets a
-    ///   snapshot.
+    /// - Parameter rawValue: The text of a cursor from an engine. Other texts belong to no log and get a snapshot.
     public init(rawValue: String) { self.rawValue = rawValue }
 }

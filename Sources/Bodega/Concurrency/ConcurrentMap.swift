@@ -12,9 +12,8 @@ extension Array where Element: Sendable {
     ///
     /// - Parameters:
     ///   - smallestPart: Minimum number of elements of a task.
-    ///   - transform: Passes on the results of a part's elements in order, at most one per element. The results need
-    ///     not be `Sendable`, because each is transferred from the task that created it. They must not share mutable
-    ///     state.
+    ///   - transform: Passes on the results of a part's elements in order, at most one per element. They need not be
+    ///     `Sendable`, because each is transferred from the task that created it, but must not share mutable state.
     /// - Returns: All results, in the order of their elements.
     package func concurrentCompactMap<Result>(
         smallestPart: Int = 256,

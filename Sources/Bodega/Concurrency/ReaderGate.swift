@@ -87,8 +87,7 @@ final class ReaderGate: Sendable {
         if needsWorker { queue.async { while self.runNext(isWorker: true) {} } }
     }
 
-    /// Leaves, and enters again on a thread of the queue. In between, the reader counts as inside for
-    /// ``whileEmpty(_:)``.
+    /// Leaves, and enters again on the queue. For ``whileEmpty(_:)``, the reader stays inside.
     ///
     /// - Parameter read: Is called inside the gate.
     func returnLater(_ read: @escaping Read) {

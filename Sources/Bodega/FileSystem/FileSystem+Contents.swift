@@ -46,8 +46,7 @@ extension FileSystem {
 
     /// Permissions that grant the group no more than all other users.
     ///
-    /// A new file has them until its group is set: a process that has opened the file keeps its access when the
-    /// permissions change.
+    /// A new file has them until its group is set: a process that has opened it keeps access when they change.
     private static func withoutGroup(_ permissions: mode_t) -> mode_t {
         permissions & (0o707 | (permissions & 0o007) << 3)
     }

@@ -8,8 +8,7 @@ package import Musl
 
 extension FileSystem {
 
-    /// The canonical path of a file or folder: without symbolic links and, where the volume ignores case, in the
-    /// volume's spelling.
+    /// The canonical path: without symbolic links and, where the volume ignores case, in the volume's spelling.
     ///
     /// - Parameter path: An absolute path. Its last components need not exist; such components are kept unchanged.
     package static func resolvedPath(_ path: String) -> String {

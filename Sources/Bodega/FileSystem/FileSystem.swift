@@ -62,8 +62,7 @@ package enum FileSystem {
 
     /// Releases the `flock` on a file, if there is one, and closes the file.
     ///
-    /// Closing alone leaves the lock with each child process forked in the meantime, until that executes another
-    /// program.
+    /// Closing alone leaves the lock with each child forked in the meantime, until it executes another program.
     package static func closeLocked(_ descriptor: Int32) {
         flock(descriptor, LOCK_UN)
         close(descriptor)

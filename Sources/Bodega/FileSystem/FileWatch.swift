@@ -8,9 +8,8 @@ import Logging
 /// 2. `changed` is called, unless the watch was cancelled.
 /// 3. The timer is set to the next pause: 1, 2, 4 milliseconds and so on, and in the end every two seconds.
 ///
-/// The calls go on after an event because a commit of SQLite becomes visible only when it is on disk, which no event
-/// reports, and because some file systems don't report every event. Where the system reports none, the longest pause is
-/// 40 milliseconds.
+/// Calls go on after an event because an SQLite commit becomes visible only when it is on disk, which no event reports,
+/// and because some file systems omit events. Where the system reports none, the longest pause is 40 milliseconds.
 ///
 /// All steps run on `queue`, except for the first pause and ``cancel()``, which run on the caller's thread. `state` is
 /// guarded by its lock, which is never held while `changed` runs.
@@ -145,8 +144,7 @@ package final class FileWatch: Sendable {
     }
 }
 
-/// A source of file events, which runs until it is cancelled. It pauses between events, so that a busy folder does not
-/// keep a thread busy.
+/// A cancellable source of file events. It pauses between events, so that a busy folder does not keep a thread busy.
 package protocol FileEvents: Sendable {
     /// Ends the source and releases its system resources.
     func cancel()

@@ -5,9 +5,8 @@ import Foundation
 
 /// File events of kqueue(2). The folder is watched for files that appear and disappear, and existing files for writes.
 ///
-/// The database file itself is not opened, because closing it would release the locks that connections of this process
-/// hold on it. It changes only together with one of the files beside it, unless a program keeps its journal in memory
-/// or has none.
+/// The database file itself is not opened, because closing it would release the locks of this process's connections. It
+/// changes only together with one of the files beside it, unless a program keeps its journal in memory or has none.
 final class VnodeEvents: FileEvents, @unchecked Sendable {
     // @unchecked because all mutable state is used on the queue only.
     private let paths: [String]

@@ -49,8 +49,7 @@ extension ObjectCoder {
     ///   - type: The objects' type.
     ///   - records: The records.
     ///   - receive: Is called with the index and the object of each record that could be decoded, in order.
-    ///   - failure: Is called with the index of each other record, and ``StorageError/Code/decodingFailed`` with the
-    ///     key.
+    ///   - failure: Receives the index of each other record, and ``StorageError/Code/decodingFailed`` with the key.
     package func decode<Object: Decodable>(
         _ type: Object.Type,
         fromEach records: ArraySlice<(key: CacheKey, data: Data)>,

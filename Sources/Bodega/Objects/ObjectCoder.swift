@@ -23,8 +23,7 @@ public protocol ObjectCoder: Sendable {
 
     /// Encodes many objects. The default encodes them one by one.
     ///
-    /// - Returns: One result for each object, in the same order: its bytes, or the error that ``encode(_:)`` would
-    ///   throw.
+    /// - Returns: One result per object, in order: its bytes, or the error that ``encode(_:)`` would throw.
     func encode<Object: Encodable>(each objects: some Sequence<Object>) -> [Result<Data, any Error>]
 
     /// Decodes many objects. The default decodes them one by one.

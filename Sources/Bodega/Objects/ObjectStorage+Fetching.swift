@@ -6,8 +6,7 @@ extension ObjectStorage {
     ///
     /// - Parameter key: The object's key.
     /// - Returns: The object, or `nil` if there is none.
-    /// - Throws: A ``StorageError`` if it could not be read, with ``StorageError/Code/decodingFailed`` if it could not
-    ///   be decoded.
+    /// - Throws: A ``StorageError`` if it could not be read, or decoded (``StorageError/Code/decodingFailed``).
     public func fetchObject(forKey key: CacheKey) async throws -> Object? {
         try await storage.fetch(key: key).map { try coder.decode(Object.self, from: $0, for: key) }
     }

@@ -18,8 +18,7 @@ extension KeyListCommand {
     }
 }
 
-/// The keys at the end of a list of arguments. The parser's time grows with the square of their number, so it does
-/// not parse them.
+/// The keys at the end of the arguments. The parser's time grows with the square of their number, so it skips them.
 enum KeyList {
 
     /// Divides the arguments of the tool.

@@ -169,8 +169,7 @@ struct QueryCommand: ConsoleCommand {
         String(decoding: compact(Data(bytes[range])), as: UTF8.self)
     }
 
-    /// JSON on one line without surrounding whitespace: unchanged if it has no line ends, else without the whitespace
-    /// between its tokens.
+    /// Trimmed JSON on one line: unchanged if it has no line ends, else without the whitespace between its tokens.
     private static func compact(_ json: Data) -> Data {
         let json = json.withUnsafeBytes { bytes in JSONScanner.document(bytes).map { Data(bytes[$0]) } } ?? json
         guard json.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return json }

@@ -68,8 +68,7 @@ extension Tool {
     }
 }
 
-/// Writes texts without the arguments that may be addresses with passwords, because the parser's errors quote
-/// arguments.
+/// Writes texts without arguments that may be addresses with passwords, because parser errors quote them.
 private final class RedactingSink: ByteSink {
     private let sink: any ByteSink
     private let secrets: [String]

@@ -33,8 +33,7 @@ package struct StoreComparison {
         self.second = second
     }
 
-    /// Finds the differences: first those of the first store's items, in its order, then the items that only the second
-    /// store has, in its order.
+    /// Finds the differences: those of the first store's items, then the items only in the second, each in its order.
     ///
     /// - Parameter found: Called with each difference.
     package func run(_ found: (StoreDifference) throws -> Void) async throws {

@@ -67,8 +67,7 @@ package final class Interruption: Sendable {
 
     private static func endProcess(by number: Int32) {
         _ = signal(number, SIG_DFL)
-        // Only to this thread: Dispatch may take a signal to the process for an event. Dispatch's threads block
-        // signals.
+        // Only to this thread: Dispatch may take a process signal for an event; its threads block signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, number)

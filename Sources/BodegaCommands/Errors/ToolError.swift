@@ -22,8 +22,7 @@ package struct ToolError: Error, Equatable, CustomStringConvertible {
 }
 
 extension ToolError {
-    /// A program stopped while it wrote a batch to a folder, so the folder's items can't be read until the batch is
-    /// finished.
+    /// A program stopped while writing a batch to a folder, so its items can't be read until the batch is finished.
     static func unfinishedBatch(in address: StorageAddress) -> ToolError {
         ToolError(
             .failure,

@@ -2,8 +2,7 @@ package import Bodega
 
 /// Writes all items of a store as lines that an import reads back exactly, see ``Envelope``.
 ///
-/// Keys and bytes are exported, dates are not. Items that other processes write or remove during the export may be
-/// missing.
+/// Exports keys and bytes, not dates. Items that other processes write or remove during the export may be missing.
 package struct Exporter {
     private let engine: any StorageEngine
 

@@ -70,8 +70,7 @@ package struct ArrayRecords: RecordSource {
 
     /// Moves to the next element.
     ///
-    /// - Returns: Whether there is one. At the end of the array the rest of the document is checked, to detect a
-    ///   truncated document.
+    /// - Returns: Whether there is one. At the end of the array, the rest is checked to detect truncation.
     private mutating func moveToElement() throws -> Bool {
         switch state {
         case .before, .finished:

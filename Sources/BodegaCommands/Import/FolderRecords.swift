@@ -8,8 +8,7 @@ package import Foundation
 /// it can't be read, or if its name is not UTF-8: keys are text.
 package struct FolderRecords: RecordSource {
     private let root: [UInt8]
-    /// The paths to visit, relative to the root, the next one last. They are bytes because a name need not be valid
-    /// UTF-8.
+    /// The paths to visit, relative to the root, the next last. They are bytes because names may be invalid UTF-8.
     private var pending: [[UInt8]]
     package private(set) var progress = 0
     package var total: Int? { nil }

@@ -27,8 +27,7 @@ package protocol RecordSource {
     /// Reads the next item.
     ///
     /// - Returns: The item, `nil` at the end.
-    /// - Throws: A ``BadRecord``, after which the next call continues with the next record; a ``ToolError`` if reading
-    ///   can't continue.
+    /// - Throws: A ``BadRecord``, after which a call reads the next record; a ``ToolError`` if reading can't continue.
     mutating func next() throws -> ImportRecord?
 
     /// The amount of input consumed: bytes, or files of a folder.

@@ -62,8 +62,7 @@ struct JSONScanner {
     mutating func skipValue() throws(JSONScanError) -> Range<Int> {
         skipWhitespace()
         let start = position
-        // The opening bytes of the enclosing containers. The innermost is separate, so that a flat object allocates
-        // nothing.
+        // The enclosing containers' opening bytes. The innermost is separate, so a flat object allocates nothing.
         var outer: [UInt8] = []
         var container: UInt8?
         repeat {

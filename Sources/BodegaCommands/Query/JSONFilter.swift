@@ -60,8 +60,7 @@ extension JSONFilter.Operand {
 }
 
 extension JSONFilter.Comparison {
-    /// Compares as RFC 9535, section 2.3.5.2.2, defines it: two missing values are equal, and values of different types
-    /// have no order.
+    /// Compares by RFC 9535, section 2.3.5.2.2: missing values are equal, and values of different types have no order.
     func holds(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
         switch self {
         case .equal: left == right

@@ -1,5 +1,4 @@
-/// The path to one value in a JSON text: names of members and indexes of elements, outermost first. A "singular query"
-/// of RFC 9535.
+/// The path to one value in JSON: member names and element indexes, outermost first. A "singular query" of RFC 9535.
 struct JSONQuery: Equatable, Sendable {
     /// A step of the path.
     enum Selector: Equatable, Sendable {

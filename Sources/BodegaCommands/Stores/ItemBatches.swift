@@ -3,8 +3,7 @@ import Foundation
 
 /// All items of a store in batches, so that a store larger than memory can be read.
 ///
-/// It holds the keys of all items, and values of about 16 MiB in total. Items that are removed or added during the
-/// iteration are left out.
+/// It holds all keys, and about 16 MiB of values. Items removed or added during the iteration are left out.
 package struct ItemBatches<Item: Sendable>: AsyncSequence, AsyncIteratorProtocol {
     /// The approximate number of bytes in a batch.
     private let targetBytes = 16 * 1024 * 1024

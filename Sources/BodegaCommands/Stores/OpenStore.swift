@@ -35,8 +35,7 @@ extension StorageAddress {
 
     /// Opens a store for writing, and creates it if it is missing.
     ///
-    /// - Throws: A ``ToolError`` if the path holds something other than a store, a `StorageError` if it can't be
-    ///   opened.
+    /// - Throws: A ``ToolError`` if the path holds anything but a store, a `StorageError` if it can't be opened.
     package func openOrCreate() async throws -> OpenStore {
         try await opened(mustExist: false, isReadOnly: false) { try open() }
     }

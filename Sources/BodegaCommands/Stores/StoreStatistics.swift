@@ -15,8 +15,7 @@ package struct StoreStatistics: Sendable {
     package var largest = 0
     /// The number of bytes in the store's files; `nil` for a database, whose files belong to its server.
     package var fileBytes: Int?
-    /// The number of bytes that the volume has allocated for these files, and for the store's folders; `nil` for a
-    /// database.
+    /// The number of bytes that the volume uses for these files and the store's folders; `nil` for a database.
     package var allocatedBytes: Int?
     /// The earliest date at which an item was created, `nil` if there are no items.
     package var oldest: Date?

@@ -14,8 +14,7 @@ struct StoreWatchEvent: Equatable, Sendable {
     var date: Date
 }
 
-/// Observes the changes of a store: from the store's log, if it has one, else by comparing keys and dates with the
-/// previous ones.
+/// Observes a store's changes: from its log, if it has one, else by comparing keys and dates with previous ones.
 struct StoreWatch {
     private let address: StorageAddress
     private var known: [CacheKey: StorageDates] = [:]
@@ -77,8 +76,7 @@ struct StoreWatch {
             try await address.openToRead().use { _ in }
             throw error
         }
-        // From before the items were read, so that the next check finds changes made during this one, or all changes if
-        // this one fails.
+        // From before the items were read, so the next check finds changes during this one, or all if it fails.
         trace = newTrace
         return events
     }
@@ -228,9 +226,8 @@ private struct FileTrace {
         }
     }
 
-    /// Whether the files certainly did not change between this trace and another one. A file modified within two
-    /// seconds before this trace may have changed again with the same date: some volumes store dates with that
-    /// precision.
+    /// Whether the files certainly did not change between this trace and another. A file modified within two seconds
+    /// before this trace may change again with the same date: some volumes' dates have that precision.
     func isCertain(_ other: FileTrace) -> Bool {
         files == other.files && files.allSatisfy { $0.modified.map { taken.timeIntervalSince($0) > 2 } ?? true }
     }

@@ -4,9 +4,8 @@ import Logging
 
 /// Notifies the listeners of a database that collections have changed, after the changes were committed.
 ///
-/// A notification within the transaction would need no second statement, but the server commits only one transaction
-/// with a notification at a time, so that writers would wait for each other's disks. Announcements are asynchronous
-/// instead:
+/// A notification in the transaction would need no second statement, but the server commits only one transaction with a
+/// notification at a time, so writers would wait for each other's disks. Announcements are asynchronous instead:
 ///
 /// 1. A committed write adds its collection to `collections`. If no task is sending, it starts one.
 /// 2. The task takes all collections and notifies their listeners in one statement.

@@ -6,11 +6,9 @@ import Logging
 /// Signals changes to the followers of all engines of a database, on one dedicated connection.
 ///
 /// 1. `stream(ofCollection:)` registers a follower. If no task is listening, it starts one.
-/// 2. The task connects, subscribes to notifications, takes a snapshot and signals all followers, as changes may have
-///    been missed before.
+/// 2. The task connects, subscribes, takes a snapshot and signals all followers, as they may have missed changes.
 /// 3. It waits for notifications, and signals the followers of their collections.
-/// 4. Once a second it polls for the collections that changed since its last snapshot: a writer may end before it has
-///    announced its change.
+/// 4. Once a second it polls for collections changed since its last snapshot: a writer may end before its announcement.
 /// 5. If the connection is lost, the task continues at step 2 after a pause.
 /// 6. The task ends when there are no followers, or when the database is closed.
 ///

@@ -39,9 +39,8 @@ enum ChangeStatements {
             || '/' || 'emporium_changes'::regclass::oid::text
         """
 
-    /// Whether the row `home` names this database and the transaction that wrote the row. A copied row names another
-    /// database. A row loaded from a dump was written by another transaction: the system column `xmin` has the last 32
-    /// bits of its number.
+    /// Whether the row `home` names this database and the transaction that wrote it. A copy names another database. A
+    /// row from a dump was written by another transaction: the column `xmin` has the last 32 bits of its number.
     private static let isAtHome = """
         EXISTS (
             SELECT 1 FROM emporium_meta
@@ -63,8 +62,7 @@ enum ChangeStatements {
         ) AS log
         """
 
-    /// The current snapshot. A snapshot of a standby does not list open transactions, so all since the oldest open one
-    /// are excluded.
+    /// The current snapshot. A standby's snapshot omits open transactions, so all since the oldest one are excluded.
     static let snapshot = """
         CASE WHEN pg_is_in_recovery() THEN (
             pg_snapshot_xmin(pg_current_snapshot())::text || ':' || pg_snapshot_xmin(pg_current_snapshot())::text || ':'

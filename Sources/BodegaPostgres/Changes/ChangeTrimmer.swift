@@ -25,8 +25,7 @@ final class ChangeTrimmer: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - limit: The minimum number of rows to keep. At most about twice as many are kept, and all rows that are
-    ///     younger than `age`.
+    ///   - limit: The minimum number of rows. At most about twice as many are kept, and all younger than `age`.
     ///   - age: The minimum age of removed rows, in seconds.
     init(pool: SessionPool, limit: Int, timeout: TimeInterval, age: TimeInterval) {
         self.pool = pool

@@ -4,9 +4,8 @@ import Foundation
 
 /// Detects a log of changes that was written in another database, and adopts it.
 ///
-/// A database that was copied or loaded from a dump has the log of the original, with transaction numbers of another
-/// server. The first user with the right to write begins a new history and assigns the rows a transaction of this
-/// server.
+/// A database copied or loaded from a dump has the log of the original, with transaction numbers of another server. The
+/// first user with the right to write begins a new history and assigns the rows a transaction of this server.
 enum LogAdoption {
 
     /// Begins a new history if the log was written in another database.

@@ -30,8 +30,7 @@ struct PipelineAnswers {
     mutating func take(from connection: OpaquePointer, forgetting prepared: inout Set<String>) {
         while !isComplete, PQisBusy(connection) == 0 {
             guard let result = PQgetResult(connection) else {
-                // A null pointer ends the results of each statement, but not a sync. A lost connection returns nothing
-                // else.
+                // A null pointer ends each statement's results, but not a sync. A lost connection returns nothing else.
                 if PQstatus(connection) != CONNECTION_OK { return }
                 end()
                 continue

@@ -8,8 +8,7 @@ final class SessionNotices: @unchecked Sendable {
 
     private var hasUnsafeCommit = false
 
-    /// Registers as the receiver of a connection's notices, which libpq would print otherwise. It must outlive the
-    /// connection.
+    /// Registers to receive a connection's notices, which libpq otherwise prints. It must outlive the connection.
     func receive(from connection: OpaquePointer) {
         let receiver: PQnoticeReceiver = { place, result in
             guard let place, let result else { return }
@@ -19,8 +18,7 @@ final class SessionNotices: @unchecked Sendable {
     }
 
     /// Returns whether a transaction was committed since the last call without waiting for the standby, because the
-    /// wait was cancelled. The server reports that only in a notice; its result says that the transaction was
-    /// committed.
+    /// wait was cancelled. The server reports that only in a notice; its result says that it was committed.
     func takeUnsafeCommit() -> Bool {
         defer { hasUnsafeCommit = false }
         return hasUnsafeCommit

@@ -8,8 +8,7 @@ import Dispatch
 ///
 /// 1. `watch` stores a handler under a token. If its deadline is the earliest, it also sets the timer for it.
 /// 2. `cancel` removes the handler. The timer stays set.
-/// 3. The timer fires on `queue`. The watchdog removes all handlers with a passed deadline, and notes the earliest of
-///    the other deadlines.
+/// 3. The timer fires on `queue`. The watchdog removes all handlers past their deadline and notes the next deadline.
 /// 4. It calls the removed handlers outside the lock, and sets the timer for the noted deadline.
 ///
 /// The lock of `state` guards all mutable state.

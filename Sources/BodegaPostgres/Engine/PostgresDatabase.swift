@@ -157,8 +157,7 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Adopts the log of changes if it was written in another database, and records the request age of this program if
-    /// it is longer than usual.
+    /// Adopts a log written in another database, and records this program's request age if it is longer than usual.
     private static func prepareLog(_ options: Options, _ session: Session) async throws {
         do {
             try await LogAdoption.adoptIfNeeded(session, patience: options.timeout)
@@ -199,8 +198,7 @@ public final class PostgresDatabase: Sendable {
     /// - Parameters:
     ///   - name: The collection's name, which must not be empty. Names are compared byte by byte.
     ///   - now: Returns the current time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if it could not be created, ``StorageError/Code/cannotOpen`` if it must exist and
-    ///   does not.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/cannotOpen`` if the collection must exist and does not.
     public func collection(
         named name: String,
         now: @escaping @Sendable () -> Date = { Date() }

@@ -118,8 +118,7 @@ extension PostgresStorageEngine: ObservableStorageEngine {
     /// Decodes the next changes.
     ///
     /// - Parameter answers: The results of ``changes(after:)``.
-    /// - Returns: The changes; `nil` if the log does not reach back to the cursor, or lacks the keys of a removal of
-    ///   all items.
+    /// - Returns: The changes; `nil` if the log starts after the cursor or lacks the keys of a removal of all items.
     private static func delta(
         _ answers: ArraySlice<QueryResult>,
         after cursor: ChangeCursor,
@@ -173,8 +172,7 @@ extension QueryResult {
             guard offset + 4 <= bytes.count else { throw Self.malformed }
             return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
         }
-        // The number of dimensions, whether it has NULLs, and the type; then the size and the first index of the
-        // dimension.
+        // The number of dimensions, whether it has NULLs, the type; then the dimension's size and first index.
         if try number(at: 0) == 0 { return [] }
         var offset = 20
         return try (0..<number(at: 12)).map { _ in

@@ -1,6 +1,5 @@
 #if Postgres
-/// The pauses between attempts: exponential up to a limit, with jitter, so that conflicting transactions do not collide
-/// again.
+/// Pauses between attempts: exponential up to a limit, with jitter, so conflicting transactions don't collide again.
 struct Backoff: Sendable {
 
     private var pause: Duration

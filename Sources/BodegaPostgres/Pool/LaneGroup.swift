@@ -6,8 +6,7 @@ final class LaneGroup: Sendable {
 
     private let lanes: [ReadLane]
 
-    /// The load from which on the next lane is used. A high enough value avoids needless connections and lets reads
-    /// share batches.
+    /// The load from which the next lane is used. A high value saves connections and lets reads share batches.
     private static let sufficientLoad = 8
 
     init(pool: SessionPool, count: Int) {

@@ -2,8 +2,7 @@
 import Bodega
 import Foundation
 
-/// Detects a connection pooler that gives each transaction another session of the server, as PgBouncer does in
-/// transaction mode.
+/// Detects a pooler that gives each transaction another server session, as PgBouncer does in transaction mode.
 ///
 /// Prepared statements, notifications and settings need one session for as long as the connection lasts.
 enum PoolerProbe {

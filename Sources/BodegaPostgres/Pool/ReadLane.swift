@@ -9,11 +9,9 @@ import Foundation
 ///
 /// A read goes through this cycle:
 ///
-/// 1. `run` appends the read to `pending`. The first read starts a task that connects; without a connection, reads
-///    wait.
-/// 2. `sendPending` moves the pending reads to `sent`, as one batch that ends with a sync. At most two batches are in
-///    flight: reads that arrive while the server is busy form the next batch, so that the cost per read falls with the
-///    load.
+/// 1. `run` appends a read to `pending`. The first starts a task that connects; without a connection, reads wait.
+/// 2. `sendPending` moves pending reads to `sent`, as one batch that ends with a sync. At most two batches are in
+///    flight: reads that arrive while the server is busy form the next batch, so the cost per read falls with the load.
 /// 3. Dispatch calls `receive` when the socket is ready. It matches each result with the first slot of `sent`, collects
 ///    the answers, and sends the next batch.
 /// 4. A read that failed because of other reads returns to the head of `pending`: another read of the batch failed, a

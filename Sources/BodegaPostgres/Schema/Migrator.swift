@@ -4,8 +4,7 @@ import Foundation
 
 /// Migrates the tables to the latest version that this program supports.
 ///
-/// Programs may migrate concurrently: the first one locks a row, the others wait for the lock and then find the tables
-/// migrated.
+/// Programs may migrate concurrently: the first locks a row, the others wait for the lock and find the tables migrated.
 struct Migrator: Sendable {
 
     let partitions: Int

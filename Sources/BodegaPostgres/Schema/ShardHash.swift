@@ -1,9 +1,8 @@
 #if Postgres
 /// The hash that assigns an item to one of 4,096 shards.
 ///
-/// It is FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/index.html) over the collection's name in UTF-8,
-/// a byte 255, which occurs in no name, and the key as ``ItemKey`` represents it. The shard is the low 12 bits of the
-/// XOR of the two halves.
+/// It is 64-bit FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/index.html) over the collection's name in UTF-8, a
+/// byte 255, which no name has, and the key as ``ItemKey`` stores it. The shard is the low 12 bits of the halves' XOR.
 ///
 /// All programs must compute the same shard for stored rows, so the hash never changes.
 struct ShardHash: Sendable {

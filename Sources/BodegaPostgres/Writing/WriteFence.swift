@@ -12,9 +12,8 @@ import Logging
 ///    it inserts the identifier itself. The task terminates the server processes that may still execute the write.
 /// 3. A transaction that has inserted the identifier and is still open blocks step 2. It *holds* the rows that it has
 ///    changed, so that later writes of the same keys wait on the server. The task repeats step 2 after a pause.
-/// 4. If the outcome is not determined by the deadline, the caller of `settle` receives ``Outcome/unknown``. The task
-///    keeps trying, and `pass` suspends later writes to the collection until the outcome is determined or the rows are
-///    held.
+/// 4. If the outcome is unknown at the deadline, the caller of `settle` receives ``Outcome/unknown``. The task keeps
+///    trying, and `pass` suspends later writes to the collection until the outcome is determined or the rows are held.
 /// 5. The task ends when there are no entries.
 ///
 /// The lock of `state` guards all mutable state. At most one task works, on one connection at a time. Continuations are
@@ -219,8 +218,7 @@ final class WriteFence: Sendable {
 
     private static let lockLog = Statement("LOCK TABLE emporium_changes IN ROW EXCLUSIVE MODE")
 
-    /// A row of the fence has the request as its origin, unlike that of a write. So it is recognized if its result was
-    /// lost.
+    /// A row of the fence has the request as its origin, unlike a write's. So it is recognized if its result was lost.
     private static let insertRequest = Statement(
         """
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)

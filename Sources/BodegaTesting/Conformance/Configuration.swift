@@ -26,8 +26,7 @@ extension StorageEngineConformance {
         /// A call that reads several items never sees part of a batch.
         public static let isolatedBatches = Capabilities(rawValue: 1 << 3)
 
-        /// The engine reads the time from ``StorageEngineConformance/Workspace/clock``. Only then can dates be checked
-        /// exactly.
+        /// The engine uses ``StorageEngineConformance/Workspace/clock``. Only then can dates be checked exactly.
         public static let injectedClock = Capabilities(rawValue: 1 << 4)
 
         /// An engine that is made in a workspace after an earlier one was released has the earlier one's items.
@@ -62,8 +61,7 @@ extension StorageEngineConformance {
         /// The number of items to write, read and remove with one call; by default 120,000.
         public var largestBatch = 120_000
 
-        /// The maximum time to wait for a prompt action of the engine, such as reporting a change; by default ten
-        /// minutes.
+        /// The maximum wait for a prompt action of the engine, like reporting a change; by default ten minutes.
         public var patience = Duration.seconds(600)
 
         /// The texts from which the checks and the model test make keys; by default ``HostileTexts``.
@@ -76,8 +74,7 @@ extension StorageEngineConformance {
 
         /// Opens another collection of the engine's storage by name.
         ///
-        /// `nil`, the default, if there are none. The check that different names are different collections is skipped
-        /// then.
+        /// `nil`, the default, if none exist, which skips the check that different names are different collections.
         ///
         /// It may throw a ``Bodega/StorageError`` with ``Bodega/StorageError/Code/invalidArgument`` for a name that
         /// can't be used. It is called after the engine was made.
@@ -85,20 +82,17 @@ extension StorageEngineConformance {
 
         /// Prepares a failure: makes the engine refuse an operation from now on, and returns that operation.
         ///
-        /// `nil`, the default, if the engine can't be made to refuse one. The checks of failed batches are skipped
-        /// then.
+        /// `nil`, the default, if the engine refuses none. The checks of failed batches are skipped then.
         ///
         /// It is called after the engine was made. Other operations must still work.
         public var refuseOperation: (@Sendable (any StorageEngine, Workspace) async throws -> StorageOperation)?
 
         /// Damages the engine's stored data so that it can't be read.
         ///
-        /// `nil`, the default, if the data can't be damaged. The check that failures are distinguished from absence is
-        /// skipped then.
+        /// `nil`, the default, if data can't be damaged. The check that failures differ from absence is skipped then.
         public var breakStorage: (@Sendable (any StorageEngine, Workspace) async throws -> Void)?
 
-        /// Removes data that the engine left outside of the workspace's directory. The directory itself is removed in
-        /// any case.
+        /// Removes data that the engine left outside the workspace's directory, which is removed in any case.
         public var discard: (@Sendable (Workspace) async throws -> Void)?
 
         /// Describes an engine.

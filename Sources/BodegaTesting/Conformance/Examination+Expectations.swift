@@ -86,8 +86,7 @@ extension Examination {
     }
 }
 
-/// A text in a form that fits on a line, with escapes for invisible characters, so that two spellings of a text look
-/// different.
+/// A text in a form that fits on a line, with escapes for invisible characters, so that two spellings of it differ.
 func described(text: String) -> String {
     func escaped(_ scalars: some Sequence<Unicode.Scalar>) -> String {
         scalars.map { $0.escaped(asASCII: true) }.joined()

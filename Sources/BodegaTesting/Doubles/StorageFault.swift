@@ -2,8 +2,7 @@ import Bodega
 
 /// A fault that ``FaultInjectingStorageEngine`` injects into some calls.
 ///
-/// A fault counts the calls of its operations from one, separately from other faults. Its ``Occurrence`` says which of
-/// them it affects.
+/// A fault counts its operations' calls from one, apart from other faults. Its ``Occurrence`` says which it affects.
 public struct StorageFault: Sendable {
 
     /// The matching calls that a fault affects.

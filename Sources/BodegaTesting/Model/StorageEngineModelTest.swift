@@ -25,8 +25,7 @@ public struct StorageEngineModelTest: Sendable, CustomStringConvertible {
     /// Describes a test.
     ///
     /// - Parameters:
-    ///   - configuration: The engine and its capabilities. If the engine is persistent, the test reopens it from time
-    ///     to time.
+    ///   - configuration: The engine and its capabilities. The test reopens a persistent engine from time to time.
     ///   - seed: The seed of the operations.
     ///   - steps: The number of operations.
     public init(_ configuration: StorageEngineConformance.Configuration, seed: UInt64, steps: Int = 2_000) {

@@ -31,12 +31,10 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
     /// versions of the inserted and replaced items, for ``Operation/remove`` the items that were removed.
     public let items: [Item]
 
-    /// The identifiers of the items that are new, in the order of the call. Empty for other events than
-    /// ``Operation/insert``.
+    /// The identifiers of the new items, in the order of the call. Empty except for ``Operation/insert``.
     public let inserted: [String]
 
-    /// The identifiers of the items that were replaced, in the order of the call. Empty for other events than
-    /// ``Operation/insert``.
+    /// The identifiers of the replaced items, in the order of the call. Empty except for ``Operation/insert``.
     public let updated: [String]
 
     /// The identifiers of the items that were removed. Empty for other events than ``Operation/remove``.

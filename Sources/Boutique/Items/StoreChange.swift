@@ -2,8 +2,7 @@ import Bodega
 
 /// A step of an operation, as it is applied to the items after it has been written.
 enum StoreChange<Item: StorableItem>: Sendable {
-    /// Inserts or replaces items, each under its key. If several have the same key, the last one wins, in the place of
-    /// the first.
+    /// Inserts or replaces items, each under its key. If several share a key, the last wins, in the place of the first.
     case insert(keys: [CacheKey], items: [Item])
     /// Removes the items under keys. Keys without an item are ignored.
     case remove([CacheKey])

@@ -1,7 +1,6 @@
 import Bodega
 
-/// The observation points of single items, at a cost that depends neither on the number of items nor on that of
-/// observers.
+/// The observation points of single items, at a cost independent of the numbers of items and observers.
 ///
 /// Items are divided into 1,024 groups by the hashes of their keys, and a change notifies the observers of its item's
 /// group. So an observer is notified needlessly of one in a thousand changes of other items, which observation allows.

@@ -2,8 +2,7 @@ import Bodega
 
 /// The streams of the versions of single items.
 ///
-/// A reader receives the latest version. Earlier versions that it has not read are dropped, so a slow reader holds only
-/// one.
+/// A reader receives the latest version. Earlier unread versions are dropped, so a slow reader holds only one.
 @MainActor
 final class ItemStreams<Item: Sendable> {
     private typealias Continuation = AsyncStream<Item?>.Continuation

@@ -9,8 +9,7 @@ extension AsyncStoredValue {
     ///
     /// - Parameter change: Changes the value. It cannot change other values in engines, because that is asynchronous.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then. If the
-    ///   engine has stored it nevertheless, for example because its response was lost, the stored value is read again
-    ///   and published.
+    ///   engine stored it anyway, for example if its response was lost, the stored value is reread and published.
     public func modify(_ change: @Sendable (inout Item) -> Void) async throws {
         try await core.modify(change)
     }
@@ -18,8 +17,7 @@ extension AsyncStoredValue {
     /// Replaces the stored value.
     ///
     /// - Parameter value: The new value.
-    /// - Throws: A `StorageError` if the old value could not be read, or the new one not encoded or stored; it is
-    ///   unchanged then.
+    /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.
     public func set(_ value: Item) async throws {
         try await modify { $0 = value }
     }

@@ -44,8 +44,7 @@ extension AsyncStoredValue {
         try await modify { _ = $0?.replaceFirst(element, with: replacement) }
     }
 
-    /// Removes all occurrences of an element from the array, or appends the element if there are none. `nil` counts as
-    /// an empty array.
+    /// Removes all occurrences of an element from the array, or appends it if there are none. `nil` counts as empty.
     ///
     /// - Parameter element: The element.
     /// - Throws: A `StorageError` if the value could not be read, encoded or stored; it is unchanged then.

@@ -23,8 +23,7 @@ public import OpenCombine
 /// `toggle()` throw a ``KeychainError``, and leave the secret unchanged if they do.
 ///
 /// All wrappers with the same key, service, group and storage always have the same value. Changes by other processes
-/// are visible when the property is read next. The value may be used on any thread; the helpers are atomic, so no
-/// change is lost.
+/// are visible at the next read. The value may be used on any thread; the helpers are atomic, so no change is lost.
 ///
 /// In a class that is an `ObservableObject`, `objectWillChange` fires at each change, on the thread that makes it,
 /// before publishers emit it. The property already has the new value. The Observation framework tracks its reads.

@@ -3,11 +3,10 @@ import Foundation
 
 /// A batch whose write has failed, so that its outcome has to be determined.
 ///
-/// The engines of this package change nothing when they fail. Other engines may have applied a part of the batch, and
-/// over a network even a batch that was applied completely can end with an error. A failed operation must change
-/// nothing, so the store reads the records again and undoes what was applied. An engine with a log is an exception: it
-/// applies batches atomically and is shared with other origins, and undoing could overwrite what they have written in
-/// the meantime.
+/// The engines of this package change nothing when they fail. Other engines may have applied a part, and over a network
+/// even a completely applied batch can end with an error. A failed operation must change nothing, so the store reads
+/// the records again and undoes what was applied. An engine with a log is an exception: it applies batches atomically
+/// and is shared with other origins, and undoing could overwrite what they have written in the meantime.
 struct FailedBatch: Sendable {
     /// The operations of the batch.
     private(set) var operations: [StorageOperation] = []

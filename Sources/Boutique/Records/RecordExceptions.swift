@@ -3,8 +3,7 @@ import Bodega
 /// The records of a store that are not simply items under their own keys.
 ///
 /// Most stores have none. There are two kinds:
-/// - *Reported* records are stored, but not among the items: they could not be decoded, or hold an item that another
-///   record also holds.
+/// - *Reported* records are stored, but not among the items: they can't be decoded, or hold another record's item.
 /// - *Displaced* items have records under other keys than their own: files of the first Bodega, whose names are all
 ///   that is known of their keys, and items that had another identifier when they were written.
 ///

@@ -134,8 +134,7 @@ extension RecordStorage {
         return loaded
     }
 
-    /// Rewrites records of an older shape in the current one, each under its key. After a failure, a later load
-    /// rewrites the rest.
+    /// Rewrites records in the current shape, each under its key. If this fails, a later load rewrites the rest.
     private func rewriteOld(_ decoded: DecodedRecords<Item>) async {
         let old: [(key: CacheKey, data: Data, item: Item)] = decoded.irregular.sorted { $0.key < $1.key }.compactMap {
             index, record in

@@ -16,8 +16,7 @@ struct PreparedOperation<Item: StorableItem>: Sendable {
     var changes: [StoreChange<Item>] = []
     /// The changes of the engine's records.
     var records: [StorageOperation] = []
-    /// The original bytes of the exceptional records that the operation replaces, moves or removes, to restore them
-    /// after a failure.
+    /// The bytes of exceptional records that the operation replaces, moves or removes, to restore them if it fails.
     var originals: [CacheKey: Data] = [:]
     /// Whether it copies a record with an item that the store does not show.
     var leavesItemUnshown = false
@@ -45,8 +44,7 @@ extension RecordStorage {
     ///   - before: The exceptions before the operations.
     ///   - contents: The items, or `nil` if there are no exceptions.
     ///   - cursor: The store's cursor in the engine's log, if it is known.
-    ///   - stopsAtFailure: Whether preparation ends with the first operation that fails, because later ones depend on
-    ///     it.
+    ///   - stopsAtFailure: Whether preparation ends with the first failed operation, because later ones depend on it.
     func write(
         _ operations: [[StoreStep<Item>]],
         _ before: RecordExceptions,

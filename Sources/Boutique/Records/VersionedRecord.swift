@@ -61,8 +61,7 @@ enum RecordedItem {
     }
 }
 
-/// The migration of the records that are being decoded. It is task-local, because a custom coder has no way to pass it
-/// on.
+/// The migration of the records being decoded. It is task-local, because a custom coder has no way to pass it on.
 private enum CurrentMigration {
     @TaskLocal static var value: (any Sendable)?
 }

@@ -24,8 +24,7 @@ struct WritePlanner<Item: StorableItem> {
         self.contents = contents
     }
 
-    /// Whether there are no exceptions, neither before the batch nor now, so that writes and removals need no
-    /// translation.
+    /// Whether there are no exceptions, before the batch or now, so that writes and removals need no translation.
     var isPlain: Bool { before.isEmpty && exceptions.isEmpty }
 
     /// Prepares to write an item under its key.
@@ -33,16 +32,14 @@ struct WritePlanner<Item: StorableItem> {
     /// - Parameters:
     ///   - key: The item's key.
     ///   - write: The write.
-    ///   - prepared: The operation to which the method adds the write and the operations that must come before and
-    ///     after it.
+    ///   - prepared: The operation to which the method adds the write and the operations before and after it.
     mutating func write(
         _ key: CacheKey,
         _ write: StorageOperation,
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
         let old = try await takeDisplacedRecord(of: key)
-        // A record under a hashed key may be where another item belongs, which may be written there later, so it is
-        // removed first.
+        // A hashed key's record may be where another item belongs that may be written later, so it is removed first.
         if let old, old.kind == .hashed { prepared.records.append(.remove(key: old)) }
         try await moveDisplacedItems(at: key, &prepared)
         try await preserveReportedRecord(replacedBy: key, &prepared)
@@ -146,8 +143,7 @@ struct WritePlanner<Item: StorableItem> {
         return Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
     }
 
-    /// Prepares to remove all items with all records that hold them. Undecodable records stay, because their content is
-    /// not known.
+    /// Prepares to remove all items with all their records. Undecodable records stay, because their content is unknown.
     mutating func removeAll(_ prepared: inout PreparedOperation<Item>) async throws {
         try await removeDuplicates(exceptions.withdrawAllDuplicates(), &prepared)
         if exceptions.hasReports {
@@ -189,8 +185,7 @@ struct WritePlanner<Item: StorableItem> {
 
     /// Records that an item is no longer displaced: it is written under its own key, or removed.
     ///
-    /// - Returns: The key of the record that the item had, or `nil` if another program has written another record
-    ///   there.
+    /// - Returns: The key of the record that the item had; `nil` if another program wrote another record there.
     private mutating func takeDisplacedRecord(of key: CacheKey) async throws -> CacheKey? {
         guard let record = exceptions.removeDisplacement(of: key) else { return nil }
         guard let data = try await storage.engine.fetch(key: record), holds(key, data, record) else { return nil }

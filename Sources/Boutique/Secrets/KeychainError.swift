@@ -2,8 +2,7 @@ public import Foundation
 
 /// An error of a secret storage or of ``SecurelyStoredValue``.
 ///
-/// Its cases are those of Boutique. Compare ``code`` for finer distinctions; ``description`` says what to do. An error
-/// never contains a secret.
+/// Its cases are Boutique's. Compare ``code`` for details; ``description`` says what to do. Errors contain no secret.
 ///
 /// ```swift
 /// do {
@@ -20,8 +19,7 @@ public enum KeychainError: Error, Sendable {
     /// There is no secret, and the operation needs one. Patterns may omit the details.
     case itemNotFound(Details)
 
-    /// The app's entitlements don't allow it to use the keychain, or not with this group. Patterns may omit the
-    /// details.
+    /// The app's entitlements don't allow use of the keychain or of this group. Patterns may omit the details.
     case missingEntitlement(Details)
 
     /// The keychain returned a status that no other case covers; see ``code``.

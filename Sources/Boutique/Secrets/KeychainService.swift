@@ -36,8 +36,7 @@ public struct KeychainService: Hashable, Sendable, ExpressibleByStringLiteral, C
     /// The service of this program: its bundle identifier, or its process name if it has no bundle identifier, such as
     /// command-line tools and programs on Linux.
     ///
-    /// A renamed program has another default service and does not find its secrets; specify a service if the name can
-    /// change.
+    /// A renamed program has another default service and finds no secrets; specify a service if the name can change.
     public static let `default` = KeychainService(
         bundleIdentifier: Bundle.main.bundleIdentifier, processName: ProcessInfo.processInfo.processName)
 

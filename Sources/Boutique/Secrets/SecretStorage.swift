@@ -19,8 +19,7 @@ public protocol SecretStorage: Sendable {
     ///
     /// - Parameter secret: The address of the secret.
     /// - Returns: The bytes, or `nil` if there are none.
-    /// - Throws: A ``KeychainError`` if the storage cannot determine whether there is a secret, or cannot read its
-    ///   bytes.
+    /// - Throws: A ``KeychainError`` if the storage cannot determine whether there is a secret or read its bytes.
     func read(_ secret: SecretAddress) throws -> Data?
 
     /// Writes or replaces a secret, all or nothing.

@@ -79,9 +79,8 @@ extension Store {
     /// try await store.update("milk") { $0.isBought = true }
     /// ```
     ///
-    /// No other operation of this store comes between reading and writing. The update starts from the item in
-    /// ``items``. If another process or another store has changed the stored item in the meantime, the update
-    /// overwrites that change.
+    /// Atomic read-modify-write within this store. The update starts from the item in ``items``. If another process or
+    /// store has changed the stored item in the meantime, the update overwrites that change.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
@@ -108,8 +107,7 @@ extension Store {
     /// process or another store has changed the stored items in the meantime, the transaction overwrites those changes.
     ///
     /// - Parameter body: A closure that reads and changes the items as they are when the transaction's turn comes. It
-    ///   is called again if a batch that several transactions shared fails and the store retries each of them on its
-    ///   own.
+    ///   is called again if a batch that several transactions shared fails and the store retries each on its own.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`, or a `StorageError` if an item could not be encoded or the changes could not be
     ///   written. In each case nothing has changed.

@@ -51,8 +51,7 @@ extension Store {
     /// stream ends when the store is deallocated.
     public var events: AsyncStream<StoreEvent<Item>> { model.events() }
 
-    /// Returns a stream of the versions of an item: immediately the current one, or `nil` if there is none, then one
-    /// after each change.
+    /// Returns a stream of an item's versions: immediately the current one or `nil`, then one after each change.
     ///
     /// The stream emits nothing while the store loads. A reader that is slower than the changes receives only the
     /// latest version. The stream may emit an unchanged version again. It ends when the store is deallocated.

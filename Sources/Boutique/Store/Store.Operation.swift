@@ -11,8 +11,7 @@ extension Store {
     ///     .run()
     /// ```
     ///
-    /// A chain is a reference type: operations that are added through one reference are part of the chain for all of
-    /// them.
+    /// A chain is a reference type: operations added through one reference are part of the chain for all of them.
     @MainActor
     public final class Operation {
         private let store: Store
@@ -51,8 +50,7 @@ extension Store {
 
         /// Adds the insertion of items, which replace the items with the same identifiers.
         ///
-        /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the
-        ///   first.
+        /// - Parameter items: The items. If several share an identifier, the last wins, in the place of the first.
         /// - Returns: The operation itself.
         @discardableResult
         public func insert(_ items: [Item]) async throws -> Operation { adding(.insert(items)) }
@@ -106,8 +104,7 @@ extension Store {
 }
 
 // The first operation of a chain. These methods and those above are async and throw, as in Boutique. So a forgotten
-// `await` is a compiler error instead of a chain that never runs, and code written for Boutique compiles without
-// warnings.
+// `await` is a compiler error, not a chain that never runs, and code for Boutique compiles without warnings.
 extension Store {
 
     /// Begins a chain of operations by inserting an item. ``Operation/run()`` performs it.

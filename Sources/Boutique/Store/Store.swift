@@ -22,9 +22,8 @@ public import OpenCombine
 /// - Operations are atomic and take effect in the order of their calls, from any task or thread. An operation is
 ///   written to the engine before ``items`` change: when an awaited call has returned, ``items`` and the engine agree;
 ///   when it has thrown, it has changed neither, see <doc:WhenThingsGoWrong>.
-/// - The cost of an operation depends on what it changes, not on the number of items in the store. Reading, writing,
-///   encoding and decoding happen off the main actor. Operations that wait at the same time are written as one batch
-///   and appear as one change.
+/// - The cost of an operation depends on what it changes, not on the number of items. Reading, writing, encoding and
+///   decoding happen off the main actor. Operations that wait are written as one batch and appear as one change.
 /// - Operations wait until the items are loaded. If loading fails, ``state`` is ``StoreState/failed(_:)`` and
 ///   operations throw, so that the store never overwrites records that it has not read. ``reload()`` retries.
 /// - A record that can't be decoded stays stored, does not affect other records, and is reported in ``undecodable``.

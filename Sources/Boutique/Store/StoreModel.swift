@@ -9,16 +9,14 @@ import OpenCombine
 
 /// The items of a store on the main actor, and their observers.
 ///
-/// The store's pipeline decides what changes and when. The model shows each change in one cycle, which does not
-/// suspend:
+/// The pipeline decides what changes and when. The model shows each change in one cycle without suspending:
 ///
 /// 1. Announce the change to `objectWillChange`, let event streams drop waiting snapshots of many items, and announce
 ///    the change to the Observation framework.
 /// 2. Replace the items, the exceptions, and the state.
 /// 3. Notify the Observation framework.
 /// 4. Publish the items to the subscribers of `$items`, once for the change, however many operations it has.
-/// 5. Hand the events, one for each step of an operation, to the event streams, and the versions of changed items to
-///    their streams.
+/// 5. Hand the events, one per operation step, to the event streams, and versions of changed items to their streams.
 ///
 /// The main actor guards all state. Observers are called synchronously. An event stream that an observer creates during
 /// ``apply(_:_:)`` therefore begins with a snapshot that is taken when it is read.

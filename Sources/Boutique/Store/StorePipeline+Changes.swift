@@ -77,8 +77,7 @@ extension StorePipeline {
     ///   - changes: The changes after the cursor.
     ///   - operations: The store's own operations among the changes that are not shown yet.
     ///   - exceptions: The exceptions after these operations, or `nil` if they are unchanged.
-    /// - Returns: Whether the changes could be shown. If not, or if the cursor is `nil` afterwards, all records have to
-    ///   be read.
+    /// - Returns: Whether the changes could be shown. If not, or if the cursor is `nil` then, all records must be read.
     private func show(
         _ changes: RecordChanges<Item>,
         with operations: [[StoreChange<Item>]] = [],

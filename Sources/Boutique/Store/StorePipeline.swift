@@ -27,8 +27,7 @@ import DequeModule
 /// 3. ``write(_:)`` takes all waiting operations of the same kind: chains and single operations, or transactions.
 /// 4. **Plan**: the bodies of transactions run on the main actor, each on the items that the earlier ones have left.
 /// 5. **Write**: ``RecordStorage`` encodes the items, writes one batch, and reads the log since the cursor, all off the
-///    main actor. An operation that can't be encoded fails alone. Transactions that were planned on top of it go back
-///    to the queue.
+///    main actor. An operation that can't be encoded fails alone. Transactions planned on it go back to the queue.
 /// 6. **Show**: the model applies the changes, with those of other origins in the order of the log, and the cursor
 ///    moves behind them. Only then do the callers return.
 /// 7. If the batch fails, ``resolveFailure()`` restores the records. Then each of its operations is tried in a batch of
@@ -92,8 +91,7 @@ final class StorePipeline<Item: StorableItem> {
         follow()
         Task { @MainActor in
             await finishLoading { try await reading.value }
-            // Not in finishLoading(), which still holds the records read: a second reference would make the first
-            // change copy all items.
+            // Not in finishLoading(), whose reference to the records would make the first change copy all items.
             start()
         }
     }
@@ -207,8 +205,7 @@ final class StorePipeline<Item: StorableItem> {
         return (planned, steps)
     }
 
-    /// Retries each job of a failed batch in a batch of its own, because a single job may have made it fail. A single
-    /// job fails.
+    /// Retries each job of a failed batch in its own batch, because one job may have made it fail. A single job fails.
     private func retryOrFail(_ jobs: [StoreJob<Item>], with error: any Error, _ resolved: Result<Void, any Error>) {
         if shouldRetryEachAlone(after: error, count: jobs.count), case .success = resolved {
             for var job in jobs.reversed() {

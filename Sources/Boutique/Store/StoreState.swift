@@ -3,8 +3,7 @@ public enum StoreState: Sendable {
     /// The store is reading its items. Operations wait until it has finished.
     case loading
 
-    /// The items are loaded. ``Store/items`` contains those that could be decoded, and ``Store/undecodable`` reports
-    /// the other records.
+    /// The items are loaded. ``Store/items`` has the decodable ones, and ``Store/undecodable`` reports the others.
     case loaded
 
     /// The items could not be read. Operations throw `StorageError.Code.storeNotLoaded`, and the stored records stay as

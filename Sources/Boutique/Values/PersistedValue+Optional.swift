@@ -48,8 +48,7 @@ extension PersistedValue {
         return isFound
     }
 
-    /// Removes all occurrences of an element from the array, or appends the element if there are none. `nil` counts as
-    /// an empty array.
+    /// Removes all occurrences of an element from the array, or appends it if there are none. `nil` counts as empty.
     ///
     /// - Parameter element: The element.
     /// - Throws: ``Failure`` if the value was not changed.

@@ -14,8 +14,7 @@ import OpenCombine
 /// 2. The writer releases all locks and calls ``deliver()``. If another thread is delivering, it delivers this change
 ///    as well, and the writer returns.
 /// 3. For each change, the delivering thread notifies `willChange` and the Observation framework, sets `published`,
-///    sends the value to the subject and notifies the Observation framework again. Subscribers may read and change the
-///    value.
+///    sends the value to the subject and notifies the framework again. Subscribers may read and change the value.
 /// 4. It ends when `waiting` is empty.
 ///
 /// `order` is held while a value is saved or read and then queued; it is taken within the exclusive access to a

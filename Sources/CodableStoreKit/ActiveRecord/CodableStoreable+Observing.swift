@@ -48,9 +48,8 @@ extension CodableStoreable {
     /// Observes all objects. See ``CodableStore/observeCollection(on:_:)``.
     ///
     /// If both the container and the engine are `nil`, the observer is called for the changes of all stores of this
-    /// process, one call at a time. The event has the container and the engine. Foreign changes of an SQLite file are
-    /// included while the collection of a store on the file is observed, too. If only one of the two is `nil`, its
-    /// default is used.
+    /// process, one call at a time. The event has both. Foreign changes of an SQLite file are included while the
+    /// collection of a store on the file is observed, too. If only one of the two is `nil`, its default is used.
     ///
     /// - Parameters:
     ///   - container: The container within the engine.

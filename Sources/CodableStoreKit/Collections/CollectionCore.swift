@@ -2,15 +2,13 @@ import Bodega
 import Dispatch
 import Foundation
 
-/// One open collection of this process, shared by all stores on it: its records, its observers, and the type it belongs
-/// to.
+/// One open collection of this process, shared by all stores on it: its records, its observers, and its type.
 ///
 /// A change takes these steps:
 ///
 /// 1. A writer calls `begin` of `deliveries` and then `update` of `records`, which plans and commits the change under
 ///    the lock or transaction of the records.
-/// 2. Still under it, `committed` hands the change to the ``Observers``, so changes are enqueued in the order in which
-///    they are committed.
+/// 2. Still under it, `committed` hands the change to the ``Observers``, so changes are enqueued in commit order.
 /// 3. The writer calls `end` of `deliveries`, holding no lock, and the observers are called.
 /// 4. Foreign changes arrive at `note`, also in order, on the thread that follows them. It enqueues them and ends the
 ///    delivery on another thread.

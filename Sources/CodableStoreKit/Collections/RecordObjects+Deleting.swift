@@ -117,8 +117,7 @@ private final class Deletion<Object: BaseCodableStoreable> {
     var outcome: Outcome<Object> { Outcome(identifier: identifier, result: result) }
 }
 
-/// Records that were decoded before they are locked. Under the lock, only those that have changed since are decoded
-/// again.
+/// Records decoded before they are locked. Under the lock, only those that have changed since are decoded again.
 private struct DecodedRecords<Object: BaseCodableStoreable> {
     private let known: [CacheKey: (data: Data, result: Result<Object, any Error>)]
 

@@ -18,8 +18,7 @@ extension RecordObjects {
 
     /// Returns the stray objects by the keys of their identifiers.
     ///
-    /// The records are searched once. If there are no strays, they are searched again only after a read of the
-    /// collection has found one.
+    /// The records are searched once. Without strays, they are searched again only after a read has found one.
     func strays() throws -> [CacheKey: Stray<Object>] {
         if core.hasStrays == false || !canHoldStrays { return [:] }
         let items = try hasErasedIdentifiers ? records.items() : records.strays()

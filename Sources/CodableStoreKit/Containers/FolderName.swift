@@ -6,9 +6,8 @@ import Foundation
 ///
 /// - ASCII letters, digits, spaces, `-`, `_` and `.` are kept, except for a dot or space at either end. Each other byte
 ///   of the name's UTF-8 becomes `%` and two hexadecimal digits.
-/// - A regular word begins with an uppercase letter and continues in lowercase. A name with letters that deviate from
-///   this ends in `~` and a bit field that marks them: one hexadecimal digit per four letters, with the first letter in
-///   the lowest bit.
+/// - A regular word begins with an uppercase letter and continues in lowercase. A name with deviating letters ends in
+///   `~` and a bit field that marks them: one hexadecimal digit per four letters, the first letter in the lowest bit.
 /// - A long name is truncated and ends in `~~` and the SHA-256 of the whole name.
 enum FolderName {
 

@@ -4,10 +4,9 @@ public import UIKit
 
 /// A collection view controller that shows the objects of a collection. Subclass it.
 ///
-/// The alias makes the subclass conform to ``CodableStoreControllerable``, so it can implement hooks such as
+/// The alias makes the subclass conform to ``CodableStoreControllerable``, so it can implement hooks like
 /// ``CodableStoreControllerable/codableStoreablesDidUpdate(event:codableStoreables:)`` without `override`. A controller
-/// observes the collection from its initialization until it is released. A hook can be called before the view is
-/// loaded.
+/// observes the collection from its initialization to its release. Hooks can be called before the view is loaded.
 ///
 /// A protocol composition has no initializers. ``CodableStoreCollectionViewControllerBase`` declares them.
 public typealias CodableStoreCollectionViewController<Object: BaseCodableStoreable> =

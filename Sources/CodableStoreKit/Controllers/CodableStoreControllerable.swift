@@ -42,8 +42,7 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
     /// ``codableStoreablesDidFail(_:)`` is called, and the next use reads again.
     var codableStoreables: [Object] { get }
 
-    /// The bag that ends the observation when it is released. Return the same bag each time, and do not share it with
-    /// other controllers.
+    /// The bag whose release ends the observation. Return the same bag each time, shared with no other controller.
     var subscriptionBag: ObserverableCodableStoreSubscriptionBag { get }
 
     /// Returns the object at an index of ``codableStoreables``, or `nil` if the index is out of bounds.
@@ -51,8 +50,7 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
     /// - Parameter index: The index.
     func codableStoreable(at index: Int) -> Object?
 
-    /// Called before a change is shown. ``codableStoreables`` does not include it yet. The default implementation does
-    /// nothing.
+    /// Called before a change is shown. ``codableStoreables`` does not include it yet. The default does nothing.
     ///
     /// - Parameters:
     ///   - event: The change, which is already stored.

@@ -20,8 +20,7 @@ final class ControllerObjects<Object: BaseCodableStoreable> {
     private let inbox = EventInbox<Object>()
     private var list: ObjectList<Object>?
     // Set while the controller's will-update hook runs: the change, and, once the hook has used them, a copy of the
-    // objects before it. At other times, the list has the only reference to its array, so that a change does not copy
-    // the array.
+    // objects before it. At other times, the list has the only reference to its array, so a change does not copy it.
     private var upcoming: (change: ObjectList<Object>.Change, objectsBefore: [Object]?)?
     // The last event that was certainly included in the objects when they were read.
     private var includedNumber = 0

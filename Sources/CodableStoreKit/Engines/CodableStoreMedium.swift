@@ -69,8 +69,7 @@ public struct CodableStoreMedium: Sendable, Hashable {
         }
     }
 
-    /// Returns the standardized path of a folder. URLs with and without a trailing slash are not equal, but have the
-    /// same path.
+    /// Returns a folder's standardized path. URLs with and without a trailing slash differ, but have the same path.
     private static func path(of directory: FileManager.Directory) -> String {
         directory.url.standardizedFileURL.path
     }

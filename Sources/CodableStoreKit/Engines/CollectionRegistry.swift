@@ -1,8 +1,7 @@
 import Bodega
 import Foundation
 
-/// The open collections of this process. All stores on a collection share its core, even if they name it by different
-/// paths.
+/// The open collections of this process. A collection's stores share its core, even if they use different paths.
 ///
 /// Collections in folders and SQLite files stay open until the process ends, because a store is often created for a
 /// single operation. A shared SQLite engine belongs to its owner, so its collections stay open only while there are

@@ -56,8 +56,7 @@ final class SQLitePlace: Sendable {
         _ name: String,
         after error: StorageError
     ) throws -> SQLiteCollection? {
-        // `cannotOpen` is thrown by a new connection to a removed file, and by an engine that another thread has
-        // closed.
+        // `cannotOpen` is thrown by new connections to removed files and by engines that another thread closed.
         guard error.code == .placeRemoved || error.code == .cannotOpen else { return nil }
         return try state.withLock { state in
             if let engine = state.engine, SQLiteCollection(of: engine).isInFile(of: collection) {

@@ -38,8 +38,7 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     /// ``Bodega/StorageError/Code/ambiguousCollection``.
     static var codableStoreCollectionName: String { get }
 
-    /// The encoder and decoder of the type's objects. The default reads and writes JSON like `JSONEncoder` and
-    /// `JSONDecoder`.
+    /// The type's encoder and decoder. The default reads and writes JSON like `JSONEncoder` and `JSONDecoder`.
     static var codableStoreCoder: Coder { get }
 }
 

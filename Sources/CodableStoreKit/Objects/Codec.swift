@@ -5,8 +5,7 @@ import RecordCoder
 /// Encodes and decodes objects with their type's coder, and reports failures as storage errors.
 struct Codec<Object: BaseCodableStoreable> {
 
-    // Accessed again for each operation and each thread, so that a type can create a coder each time that need not be
-    // thread-safe.
+    // Accessed again for each operation and thread, so that a type can create coders that need not be thread-safe.
     private let coder = Object.codableStoreCoder
 
     /// Encodes objects.

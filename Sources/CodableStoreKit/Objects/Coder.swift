@@ -6,8 +6,7 @@ public import RecordCoder
 /// Stores use an encoder on several threads simultaneously if a type returns the same instance each time. An encoder
 /// that is created on each access to ``BaseCodableStoreable/codableStoreCoder`` need not be thread-safe.
 public protocol Encoderable {
-    /// The usual file extension of the format, without the dot. The default is `data`. The names of a store's files do
-    /// not depend on it.
+    /// The usual file extension, without the dot. The default is `data`. A store's file names do not depend on it.
     var fileExtension: String { get }
 
     /// Encodes a value.
@@ -21,8 +20,7 @@ public protocol Encoderable {
 /// A decoder of objects, such as `JSONDecoder`.
 ///
 /// Stores use a decoder on several threads simultaneously, even within one operation, if a type returns the same
-/// instance each time. A decoder that is created on each access to ``BaseCodableStoreable/codableStoreCoder`` need not
-/// be thread-safe.
+/// instance. A decoder created on each access to ``BaseCodableStoreable/codableStoreCoder`` need not be thread-safe.
 public protocol Decoderable {
     /// Decodes a value.
     ///

@@ -39,8 +39,7 @@ final class DeliveryQueue: Sendable {
     /// Ends an operation announced with ``begin()``, and makes the waiting calls, unless another thread or a caller of
     /// this method is already doing so.
     ///
-    /// - Parameter delivers: Whether to make calls. Pass `false` only if another operation is in progress on this
-    ///   thread.
+    /// - Parameter delivers: Whether to make calls. Pass `false` only if another operation runs on this thread.
     func end(delivers: Bool = true) {
         var bound = state.withLock { state -> Int? in
             state.operations -= 1

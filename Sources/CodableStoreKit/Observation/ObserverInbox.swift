@@ -6,8 +6,7 @@ import Dispatch
 ///
 /// 1. A thread that delivers a change appends the event.
 /// 2. It takes the events out and calls the observer, or dispatches that to the queue of the scheduler.
-/// 3. While a thread calls the observer, others only append. The calling thread takes out one event after another until
-///    there are none.
+/// 3. While a thread calls the observer, others only append. The calling thread takes out all events one by one.
 /// 4. If the main run loop starts between two calls, the rest moves from the calling thread to the main queue.
 ///
 /// The lock of `state` guards the events and both flags. It is not held during a call.
@@ -58,8 +57,7 @@ final class ObserverInbox<Event>: @unchecked Sendable {
         }
     }
 
-    /// Calls the observer with all pending events, unless another thread or a caller of this method is already doing
-    /// so.
+    /// Calls the observer with all pending events, unless another thread or a caller of this method is doing so.
     ///
     /// - Parameter isScheduled: Whether this is the scheduler's queue.
     private func callObserver(isScheduled: Bool) {

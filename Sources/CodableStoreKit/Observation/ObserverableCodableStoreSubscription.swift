@@ -7,8 +7,7 @@ public protocol ObserverableCodableStoreSubscription: Sendable {
     /// Ends the observation. Calling it again has no effect.
     func unsubscribe()
 
-    /// Lets a bag end the observation when the bag is released. The default implementation adds the subscription to the
-    /// bag.
+    /// Lets a bag end the observation when it is released. The default implementation adds the subscription to the bag.
     ///
     /// - Parameter bag: The bag.
     func disposed(by bag: ObserverableCodableStoreSubscriptionBag)

@@ -11,8 +11,7 @@ import Foundation
 /// If two threads find a replacement simultaneously, the first one is used by both.
 final class SQLiteRecords: RecordCollection {
 
-    /// Returns the collection to use after an operation has failed on another, or `nil` if the collection was not the
-    /// cause.
+    /// Returns the collection to use after an operation failed on another, or `nil` if the other was not the cause.
     typealias Replacement = @Sendable (SQLiteCollection, StorageError) throws -> SQLiteCollection?
 
     private let current: Locked<SQLiteCollection>
@@ -70,8 +69,7 @@ final class SQLiteRecords: RecordCollection {
         }
     }
 
-    /// Runs a closure with the collection, and again if the collection had to be replaced, because then the first
-    /// attempt changed nothing.
+    /// Runs a closure with the collection, and again if it was replaced, as the first attempt changed nothing.
     private func using<Value>(_ body: (SQLiteCollection) throws -> Value) throws -> Value {
         let collection = current.withLock { $0 }
         do {

@@ -67,16 +67,14 @@ extension CodableStore {
 
     /// Observes all objects of the collection.
     ///
-    /// The observer is called after each change made by any store of the process on the same engine and container. It
-    /// is called once per change, after the change is durable, in the order of the changes, and one call at a time. No
-    /// lock is held during a call, so the observer may use any store and subscription. The scheduler determines the
-    /// thread or queue.
+    /// The observer is called after each change by any store of the process on the same engine and container. It is
+    /// called once per change, after it is durable, in the order of the changes, one at a time. No lock is held during
+    /// a call, so the observer may use any store and subscription. The scheduler determines the thread or queue.
     ///
     /// When a save returns, its observers with the scheduler ``ObserverScheduler/immediate`` have been called, unless
     /// another thread was calling observers at that time. Then that thread calls them, or a third thread whose own
     /// change is in progress does. While other threads continue to make changes, a thread makes only the calls that
-    /// were waiting when it began. When the operations of all threads have returned, all of these observers have been
-    /// called.
+    /// were waiting when it began. When all operations have returned, all of these observers have been called.
     ///
     /// If `Object` is a class, each observer receives its own copy of the object, decoded from the record by the type's
     /// coder, not the saved or deleted instance. Objects of a custom engine are passed on as the engine returned them.

@@ -6,8 +6,7 @@ extension CodableStore {
     /// Returns an object.
     ///
     /// - Parameter identifier: The object's identifier.
-    /// - Throws: A ``Bodega/StorageError``. Its code is ``Bodega/StorageError/Code/notFound`` if there is no such
-    ///   object.
+    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if no such object exists.
     public func get(identifier: Object.ID) throws -> Object {
         guard let object = try collection().object(identifier) else { throw StorageError.notFound(identifier) }
         return object
@@ -26,8 +25,7 @@ extension CodableStore {
         return found.objects
     }
 
-    /// Returns all objects, in the order in which they were first saved, and an error for each object that cannot be
-    /// decoded.
+    /// Returns all objects, in the order of their first saves, and an error for each object that cannot be decoded.
     ///
     /// The errors have the keys and files of the records. For a custom engine, there are no such errors.
     ///

@@ -24,8 +24,7 @@ extension CodableStore where Object: Sendable {
 
     /// Returns a stream of future changes of the objects that satisfy a condition.
     ///
-    /// - Parameter predicate: The condition. It receives an object as it was saved, or as it was stored before it was
-    ///   deleted.
+    /// - Parameter predicate: The condition. It receives an object as it was saved, or stored before it was deleted.
     public func events(where predicate: @escaping @Sendable (Object) -> Bool) -> AsyncStream<ObserveEvent> {
         stream { self.observe(where: predicate, on: .immediate, $0) }
     }

@@ -38,9 +38,8 @@ extension CodableStore {
     ///
     /// - Parameter identifier: The object's identifier.
     /// - Returns: The deleted object, as it was stored.
-    /// - Throws: A ``Bodega/StorageError``. Its code is ``Bodega/StorageError/Code/notFound`` if there is no such
-    ///   object, and ``Bodega/StorageError/Code/decodingFailed`` if the object cannot be decoded, in which case it
-    ///   stays stored.
+    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is no such object, and
+    ///   ``Bodega/StorageError/Code/decodingFailed`` if it cannot be decoded, in which case it stays stored.
     @discardableResult
     public func delete(identifier: Object.ID) throws -> Object {
         try collection().delete([identifier])[0].get()
@@ -69,8 +68,7 @@ extension CodableStore {
     /// Objects that cannot be decoded stay stored. ``fetchCollection()`` reports them.
     ///
     /// - Returns: One result per object.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read or the batch failed. In that case, no
-    ///   object is deleted.
+    /// - Throws: A ``Bodega/StorageError`` if reading the objects or the batch failed. Then no object is deleted.
     @discardableResult
     public func deleteCollection() throws -> [Result] {
         try collection().deleteAll().map { Result($0) }

@@ -46,8 +46,7 @@ extension CodableStore.Engine {
         .at(.sqlite(in: directory))
     }
 
-    /// Stores the objects in the collection of an SQLite engine, which other code can use as well, for example a
-    /// Boutique store.
+    /// Stores the objects in an SQLite engine's collection, which a Boutique store, for example, can also use.
     ///
     /// ```swift
     /// let engine = try SQLiteStorageEngine(opening: .documents(appendingPath: "Users"))
@@ -55,13 +54,11 @@ extension CodableStore.Engine {
     /// let store = try await Store<User>(storage: engine)   // shares the objects with `users`
     /// ```
     ///
-    /// The container named "Default" is the engine's own collection, so the engine stores objects of one type. For
-    /// other types, use ``Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in
-    /// the same file.
+    /// The container "Default" is the engine's own collection, so it stores objects of one type. For other types, use
+    /// ``Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in the file.
     ///
-    /// Both stores find the same objects if they use the same identifiers and the same record format. By default, both
-    /// use JSON, and identifiers that are strings or UUIDs. Each observes the changes of the other, in one process or
-    /// in several.
+    /// Both stores find the same objects if they use the same identifiers and record format. By default, both use JSON,
+    /// and identifiers that are strings or UUIDs. Each observes the other's changes, in one process or in several.
     ///
     /// If the engine's file is removed or replaced, it is not opened again. Operations throw an error with the code
     /// ``Bodega/StorageError/Code/placeRemoved``.

@@ -10,8 +10,7 @@ import Bodega
 /// ```
 ///
 /// - When ``save(_:)-(Object)`` returns, the object survives a crash and a power failure.
-/// - Stores are cheap to create. Any number of them, on any threads and in any processes, can use one collection
-///   simultaneously.
+/// - Stores are cheap to create. Any number, in any threads and processes, can use one collection concurrently.
 /// - Collections are in the order in which the objects were first saved.
 /// - An object that cannot be decoded stays stored and does not hide others. See ``fetchCollection()``.
 ///

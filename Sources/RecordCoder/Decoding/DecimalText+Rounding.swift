@@ -2,9 +2,8 @@ extension DecimalText {
 
     /// The nearest `Double`, if the significand and 128 bits of the power of five determine it.
     ///
-    /// The algorithm of Eisel and Lemire (Lemire, "Number Parsing at a Gigabyte per Second", 2021), for exponents from
-    /// -27 to 27. In this range the powers are exact or, for negative exponents, precise enough that the algorithm
-    /// always succeeds.
+    /// The Eisel-Lemire algorithm (Lemire, "Number Parsing at a Gigabyte per Second", 2021), for exponents from -27 to
+    /// 27. In this range the powers are exact or, for negative exponents, precise enough that it always succeeds.
     @inline(never)
     var roundedDouble: Double? {
         guard isExact, significand != 0, exponent >= -27, exponent <= 27 else { return nil }

@@ -54,9 +54,8 @@ struct DecimalText {
         exponent &+= isNegative ? -value : value
     }
 
-    /// The nearest `Double`, if a single operation computes it. If the significand and the power of ten are both exact
-    /// as `Double`, IEEE 754 rounds their product or quotient correctly (Clinger, "How to Read Floating Point Numbers
-    /// Accurately", 1990).
+    /// The nearest `Double`, if one operation suffices. If significand and power of ten are exact as `Double`, IEEE 754
+    /// rounds their product or quotient correctly (Clinger, "How to Read Floating Point Numbers Accurately", 1990).
     @inline(__always)
     var exactDouble: Double? {
         guard isExact, significand <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }

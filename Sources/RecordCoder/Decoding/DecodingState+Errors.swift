@@ -22,8 +22,7 @@ struct ObjectProbe: Decodable {
 /// Foundation's decoder with its default strategies. It is never mutated.
 private let foundationsDecoder = JSONDecoder()
 
-/// The result of decoding a value as the value's container sees it. `JSONDecoder` may replace an error before its
-/// caller sees it.
+/// The result of decoding a value as its container sees it. `JSONDecoder` may replace an error for its caller.
 private struct Outcome<Value: Decodable>: Decodable {
     let result: Result<Value, any Error>
 
@@ -42,8 +41,7 @@ extension DecodingState {
 
     /// Foundation's error for a value of the wrong kind.
     ///
-    /// A type may catch the error and continue, so it must equal Foundation's. Therefore Foundation decodes an example
-    /// of such a value.
+    /// A type may catch the error and continue, so it must equal Foundation's. So Foundation decodes an example.
     @inline(never)
     func mismatch<Value: Decodable>(_ type: Value.Type, at index: Int) -> any Error {
         let kind = fields.pointee.tape[index].kind

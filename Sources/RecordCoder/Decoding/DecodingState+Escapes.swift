@@ -5,8 +5,7 @@ extension DecodingState {
     func unescapedString(_ token: Token) -> String {
         var place = text(of: token)
         let end = place + Int(token.count)
-        // No escape is shorter than the UTF-8 that it encodes, so `output` never overtakes `place`, and `count` bytes
-        // suffice.
+        // No escape is shorter than its UTF-8, so `output` never overtakes `place`, and `count` bytes suffice.
         return String(unsafeUninitializedCapacity: Int(token.count)) { buffer in
             guard let start = buffer.baseAddress else { return 0 }
             var output = start

@@ -8,8 +8,7 @@ extension DecodingState {
 
     /// Finds the value of an object's member. If several members have the same name, the first one counts.
     ///
-    /// Types usually decode members in the order in which they were written, so the search starts at the name after the
-    /// last one found.
+    /// Types usually decode members in the order written, so the search starts at the name after the last one found.
     ///
     /// - Parameters:
     ///   - name: The member's name.

@@ -61,8 +61,7 @@ final class DecodingState {
         return result
     }
 
-    /// Returns a state to the pool, unless an escaped decoder or container still refers to it, or its buffers are
-    /// large.
+    /// Returns a state to the pool unless an escaped decoder or container refers to it, or its buffers are large.
     private static func recycle(_ state: consuming DecodingState) {
         guard isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge else { return }
         if !state.fields.pointee.userInfo.isEmpty { state.fields.pointee.userInfo = [:] }
@@ -70,8 +69,7 @@ final class DecodingState {
         pool.put(consume state)
     }
 
-    /// Replaces a state with a new one if an escaped decoder or container still refers to it, or if its buffers are
-    /// large.
+    /// Replaces a state with a new one if an escaped decoder or container refers to it, or its buffers are large.
     @inline(__always)
     static func renewIfShared(_ state: inout DecodingState) {
         if isKnownUniquelyReferenced(&state), !state.fields.pointee.tape.isLarge { return }

@@ -4,8 +4,7 @@ struct NameHash {
 
     @inline(__always)
     private init(_ bytes: UInt64, _ count: Int) {
-        // The multiplier comes from a mixing function by Degski. The highest bits of the product depend on all input
-        // bits.
+        // The multiplier is from a mixing function by Degski. The product's highest bits depend on all input bits.
         bits = (bytes &+ UInt64(truncatingIfNeeded: count)) &* 0xD6E8_FEB8_6659_FD93
     }
 

@@ -27,8 +27,7 @@ public struct RecordDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - type: The value's type.
-    ///   - data: JSON in UTF-8, or in another encoding that `JSONDecoder` takes. JSON with more than 512 levels of
-    ///     nesting is rejected.
+    ///   - data: JSON in UTF-8, or another encoding that `JSONDecoder` takes, with at most 512 levels of nesting.
     /// - Throws: The error that `JSONDecoder` would throw: a `DecodingError`, or an error of the type's `init(from:)`.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try DecodingState.withState(userInfo: userInfo) { state in try decode(type, from: data, with: state) }

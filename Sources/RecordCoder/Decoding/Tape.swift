@@ -74,8 +74,7 @@ struct Tape {
         tokenCount = 0
     }
 
-    /// Accesses a token. The index must come from the tape: a container's own index, or one after it and before its
-    /// `next`.
+    /// Accesses a token. The index must come from the tape: a container's own, or one after it, before its `next`.
     @inline(__always)
     subscript(index: Int) -> Token {
         get {

@@ -10,8 +10,7 @@ protocol TapeDecodable {
 
     /// Decodes the elements of an array.
     ///
-    /// No type overrides the default implementation. It is a requirement so that the compiler specializes it for each
-    /// type.
+    /// No type overrides the default. It is a requirement so that the compiler specializes it for each type.
     ///
     /// - Parameters:
     ///   - array: The array's token.

@@ -4,8 +4,7 @@ extension TapeScanner {
     /// because Foundation rejects some of those.
     @inline(__always)
     mutating func scanNumber() -> Bool {
-        // Reading stops at the first byte that is not part of the number, at the latest at the first zero after the
-        // text.
+        // Reading stops at the first byte after the number, at the latest at the first zero after the text.
         let start = place
         var kind = Token.Kind.integer
         if place.pointee == UInt8(ascii: "-") { place += 1 }

@@ -1,7 +1,6 @@
 /// Scans a text into tokens.
 ///
-/// The scanner accepts exactly the JSON of RFC 8259, nested up to ``Tape/maximumDepth``. Foundation may accept a text
-/// that the scanner rejects.
+/// The scanner accepts exactly the JSON of RFC 8259, nested up to ``Tape/maximumDepth``. Foundation may accept more.
 ///
 /// After inlining, the scanner is one function, so that its variables stay in registers. A call by address would force
 /// them into memory.

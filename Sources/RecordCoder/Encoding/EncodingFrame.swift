@@ -20,8 +20,7 @@ struct EncodingFrame {
     var table: UnsafeMutablePointer<KeyTable>?
     /// A bit for each key of the table that the object has.
     var used: UInt64 = 0
-    /// For an array: the number of elements. For an object: the index in the table at which the search for the next key
-    /// starts.
+    /// For an array: the number of elements. For an object: the table index at which the next key's search starts.
     var position = 0
     /// The index of the object's keys in ``EncodingStorage/keySets`` if it uses no table; -1 if it has none.
     var keySet = -1

@@ -13,8 +13,7 @@ extension EncodingState {
         storage.pointee.output.append(value)
     }
 
-    /// The error for a number that is not finite. The value's `encode(to:)` may catch it; the caller sees Foundation's
-    /// error.
+    /// The error for a non-finite number. The value's `encode(to:)` may catch it; the caller sees Foundation's error.
     @inline(never)
     private func notRepresentable(_ value: some BinaryFloatingPoint, named type: String, depth: Int) -> EncodingError {
         let path = storage.pointee.codingPath(depth: depth, start: storage.pointee.output.count)

@@ -1,7 +1,6 @@
 /// The state that the encoders and containers of one record share.
 ///
-/// A state is reused for one record after another, unless an encoder or container that outlives its call still refers
-/// to it.
+/// A state is reused for one record after another unless an encoder or container that outlives its call refers to it.
 final class EncodingState {
     private static let idle = Pool<EncodingState>(capacity: 16)
     /// The largest capacity of a buffer that is kept for the next record.

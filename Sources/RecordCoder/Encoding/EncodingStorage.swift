@@ -107,8 +107,7 @@ struct EncodingStorage {
     ///
     /// - Parameters:
     ///   - kind: The kind of the frame.
-    ///   - depth: The depth of the frame. If it differs from the number of open frames, the record falls back to
-    ///     Foundation.
+    ///   - depth: The frame's depth. If it isn't the number of open frames, the record falls back to Foundation.
     ///   - isDirect: Whether a collection is written directly.
     /// - Returns: Whether the frame has begun; if not, the record falls back to Foundation.
     @inline(__always)
@@ -126,8 +125,7 @@ struct EncodingStorage {
 
     /// Ends the innermost frame; there must be one.
     ///
-    /// If its last key has no value, such as one that a superclass's encoder should have written, the record falls back
-    /// to Foundation.
+    /// If its last key has no value, such as one due from a superclass's encoder, the record falls back to Foundation.
     @inline(__always)
     mutating func endFrame() {
         // In bounds: 0 < frameCount <= depthLimit.
@@ -139,8 +137,7 @@ struct EncodingStorage {
         frameCount &-= 1
     }
 
-    /// The progress of an open frame: the number of its elements, or the index of its last key; -1 if there is no such
-    /// frame.
+    /// The progress of an open frame: the number of its elements, or the index of its last key; -1 if there is none.
     @inline(__always)
     func position(at depth: Int) -> Int {
         // In bounds: 0 <= depth < frameCount.
@@ -171,8 +168,7 @@ struct EncodingStorage {
 
     /// Completes a value that has encoded itself.
     ///
-    /// As with Foundation, a value that has written nothing is an empty object. At the top level that is an error,
-    /// which Foundation throws.
+    /// As in Foundation, a value that wrote nothing is an empty object. At the top level Foundation throws an error.
     @inline(__always)
     mutating func endValue(depth: Int, start: Int) {
         if output.count == start {

@@ -1,8 +1,7 @@
 /// The keys of one type of objects, in the order of their first use, with their JSON.
 ///
-/// Objects of one type nearly always have the same keys in the same order. So the next key usually follows the previous
-/// one in the table: one comparison finds it, and its JSON is copied. An object has a bit for each key to detect
-/// duplicates.
+/// Objects of one type nearly always have the same keys in the same order. So the next key usually follows in the
+/// table: one comparison finds it, and its JSON is copied. An object has a bit for each key to detect duplicates.
 struct KeyTable {
     /// The data for writing a key. The type is trivial, so reading it involves no reference counting.
     struct Entry {

@@ -3,14 +3,12 @@ public import Foundation
 /// Encodes `Codable` values as JSON, several times as fast as Foundation's `JSONEncoder`.
 ///
 /// The JSON is equivalent to that of a `JSONEncoder` with its default settings. Two details differ: keys come in the
-/// order in which a value encodes its members, and some strings and numbers are spelled differently, for example
-/// slashes are not escaped. Dates are seconds since the reference date, data is Base64, and numbers that are not finite
-/// are an error.
+/// order of encoding, and some strings and numbers are spelled differently, for example slashes are not escaped. Dates
+/// are seconds since the reference date, data is Base64, and numbers that are not finite are an error.
 ///
 /// On an error, or when a value does something unusual, such as encoding a key twice or writing alternately to several
 /// containers, the encoder falls back to Foundation: it discards its output, calls the value's `encode(to:)` again with
-/// a `JSONEncoder`, and returns that result or throws that error. An `encode(to:)` with side effects may therefore run
-/// twice.
+/// a `JSONEncoder`, and returns that result or throws that error. An `encode(to:)` with side effects may run twice.
 ///
 /// One encoder can be used concurrently on many threads, and within an `encode(to:)`.
 public struct RecordEncoder: Sendable {
@@ -28,8 +26,7 @@ public struct RecordEncoder: Sendable {
     ///
     /// - Parameter value: Any value; the top level need not be an object or array.
     /// - Returns: Its JSON in UTF-8.
-    /// - Throws: The error that `JSONEncoder` would throw: an `EncodingError`, or an error of the value's
-    ///   `encode(to:)`.
+    /// - Throws: The error of a `JSONEncoder`: an `EncodingError`, or one of the value's `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         var state = EncodingState.take(userInfo: userInfo)
         let data = state.record(value)

@@ -19,8 +19,7 @@ import Musl
 /// 4. *End*: `commit` is renamed to `done`, which is then removed.
 ///
 /// The lock of the writers, an `flock` on `.emporium`, is held during all steps. The lock of the readers, an `flock` on
-/// the items' folder, is held exclusively from 3 until the renaming in 4, so that readers see all of a batch or none of
-/// it.
+/// the items' folder, is held exclusively from 3 until the renaming in 4, so that readers see all of a batch or none.
 ///
 /// If the process ends between 2 and 4, the next process that takes the writers' lock continues with 3; the files that
 /// are still in `commit` show which steps are left. If a step fails, for example because a file can't be removed, all

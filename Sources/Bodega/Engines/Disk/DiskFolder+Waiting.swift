@@ -1,7 +1,6 @@
 extension DiskFolder {
 
-    /// When the operation on this thread was requested, by the clock of `lockTimeout`; `nil` if it did not have to wait
-    /// for a thread.
+    /// When this thread's operation was requested, by `lockTimeout`'s clock; `nil` if it did not wait for a thread.
     @TaskLocal private static var requested: Duration?
 
     /// Carries out an operation that had to wait for a thread.
@@ -27,8 +26,7 @@ extension DiskFolder {
         }
     }
 
-    /// The deadline for the locks of an operation that begins now. The time that it has waited for operations that
-    /// timed out counts.
+    /// The deadline for the locks of an operation that begins now. Its wait for operations that timed out counts.
     func deadline() -> LockDeadline {
         guard let requested = Self.requested, requested < lastTimeout.withLock({ $0 }) else {
             return lockTimeout.deadline()

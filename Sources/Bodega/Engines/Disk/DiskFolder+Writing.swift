@@ -30,8 +30,7 @@ extension DiskFolder {
     ///
     /// - Parameters:
     ///   - date: The date of the writes.
-    ///   - body: Reads items and returns the operations, which are applied all or nothing. It must not use the folder
-    ///     otherwise.
+    ///   - body: Reads items and returns the operations, applied atomically. It must not use the folder otherwise.
     package func update(at date: Date, _ body: (DiskContents) throws -> [StorageOperation]) throws {
         try writing { folder, control in
             let operations = try body(DiskContents(owner: self, folder: folder))

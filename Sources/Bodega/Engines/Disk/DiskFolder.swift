@@ -23,10 +23,8 @@ import Musl
 ///
 /// 1. A writer takes its turn among the writers of this core (`turn`), then the exclusive lock on `.emporium`.
 /// 2. It finishes a batch that a crash interrupted, and plans its changes.
-/// 3. To carry out a batch, it takes the exclusive lock on the folder; see ``DiskBatch``. A single file needs no such
-///    lock.
-/// 4. It releases the locks in reverse order. When a core is released, it removes `.emporium` if that is empty and no
-///    process writes.
+/// 3. For a batch, it takes the exclusive lock on the folder; see ``DiskBatch``. A single file needs no such lock.
+/// 4. It unlocks in reverse order. When released, a core removes `.emporium` if it is empty and no process writes.
 ///
 /// A reader of several items takes the shared lock on the folder, so that it excludes 3. If it finds a committed batch,
 /// it waits for 1. A reader of one item reads without a lock, and again with one if it finds no item.

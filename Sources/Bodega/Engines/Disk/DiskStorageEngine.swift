@@ -11,8 +11,7 @@ import Logging
 ///
 /// - A file is named after its key's ``CacheKey/value`` and holds the item's bytes, nothing else. The metadata is in an
 ///   extended attribute or, where the volume has none, in a file in the subfolder `.emporium`.
-/// - When a write returns, the item is on disk, unless the engine was opened with ``StorageDurability/relaxed``
-///   durability.
+/// - When a write returns, the item is on disk, unless the durability is ``StorageDurability/relaxed``.
 /// - Batches are applied all or nothing, even if the program or the system crashes: a committed batch is finished when
 ///   the folder is used next. Reads of several items see all of a batch or none of it. There is one exception: on a
 ///   full volume without space for preparing a batch, removals are carried out one by one.
@@ -68,8 +67,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     /// Creates a read-only engine on a folder. It never creates or changes anything in the folder.
     ///
     /// Other engines may write concurrently. Writing to this engine throws ``StorageError/Code/readOnly``. If a program
-    /// was stopped during a batch, reading throws until the folder is opened for writing once, which finishes the
-    /// batch.
+    /// stopped during a batch, reading throws until the folder is opened for writing, which finishes the batch.
     ///
     /// - Parameter directory: The folder.
     /// - Throws: A ``StorageError`` if the folder does not exist or cannot be read.

@@ -13,8 +13,7 @@ package struct SQLiteCollectionUpdate: Sendable {
 
     /// The changes in their order, `nil` if the log does not reach back.
     package let changes: [Change]?
-    /// The items under the keys that were written, as far as they exist. If the log does not reach back, all items in
-    /// insertion order.
+    /// The existing items under the written keys. If the log does not reach back, all items in insertion order.
     package let items: [(key: CacheKey, data: Data)]
     /// The position that is reached.
     package let cursor: StorageCursor
@@ -51,8 +50,7 @@ extension SQLiteCollection {
         }
     }
 
-    /// Reads all items, and the keys of those that have changed since a position in the log; all keys if the log does
-    /// not reach back.
+    /// Reads all items, and the keys of those changed since a log position; all keys if the log does not reach back.
     package func allItems(
         since cursor: StorageCursor
     ) throws -> (items: [(key: CacheKey, data: Data)], changed: Set<CacheKey>) {

@@ -74,8 +74,7 @@ package final class SQLiteCollection: Sendable {
         }
     }
 
-    /// Atomic read-modify-write: reads items and applies operations that depend on them, and returns when they are
-    /// committed.
+    /// Atomic read-modify-write: reads items, applies operations based on them, and returns after the commit.
     ///
     /// - Parameters:
     ///   - date: The date of the writes.

@@ -37,8 +37,7 @@ extension SQLiteStorageEngine {
     /// - Parameters:
     ///   - destination: The location of the copy.
     ///   - replacing: Whether the copy may replace an existing file, which remains until the copy is complete.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if a file exists that may not be
-    ///   replaced.
+    /// - Throws: A ``StorageError``, with ``StorageError/Code/invalidArgument`` if a file may not be replaced.
     public func backup(to destination: URL, replacing: Bool = false) async throws {
         try FileSystem.checkFree(destination, replacing: replacing)
         for suffix in ["-wal", "-journal"] {

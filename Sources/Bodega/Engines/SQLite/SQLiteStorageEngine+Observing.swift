@@ -7,8 +7,7 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
 
     /// The current end of the collection's change log.
     ///
-    /// The first request for the changes of a collection creates a log of them in the file, which then records the
-    /// changes of all programs.
+    /// The first request for a collection's changes creates a log in the file for all programs' changes.
     public func fetchCursor() async throws -> StorageCursor {
         try await begun { [history] db in try history.end(in: db)?.cursor }
     }
@@ -45,10 +44,9 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
     /// Signals that there may be changes: immediately, and then after each change, or after several.
     ///
     /// Commits through the same engine or its other collections are signalled directly, other commits when the system
-    /// reports changes to their files. Because a commit becomes visible only after the last write that the system
-    /// reports, the file is then checked after 1, 2, 4 milliseconds and so on, and every two seconds in the end. Where
-    /// the system reports nothing, the file is checked every 40 milliseconds. The file is watched only while such
-    /// streams exist.
+    /// reports changes to their files. Because a commit becomes visible only after the last reported write, the file is
+    /// then checked after 1, 2, 4 milliseconds and so on, finally every two seconds. Where the system reports nothing,
+    /// the file is checked every 40 milliseconds. The file is watched only while such streams exist.
     public func changeSignals() -> AsyncStream<Void> {
         core.watch.signals(for: table)
     }

@@ -67,8 +67,7 @@ extension StorageEngineConformance.Check {
         try await examination.expectState(of: engine, expected + examination.items("d"), "after another write")
     }
 
-    /// As many items as the configuration says, 120,000 by default, can be written, read, searched and removed with one
-    /// call each.
+    /// The configured number of items, 120,000 by default, can be written, read, searched and removed in one call each.
     public static let manyItemsFitOneCall = Self("many items fit one call") { examination, engine in
         let count = examination.configuration.largestBatch
         let many: [Item] = (0..<count).map { (CacheKey("item \($0)"), bytes("value \($0)")) }

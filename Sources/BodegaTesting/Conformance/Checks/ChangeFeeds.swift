@@ -3,8 +3,7 @@ import Foundation
 
 extension StorageEngineConformance {
 
-    /// The checks of change feeds that apply to an engine, which must be an `ObservableStorageEngine`. They complement
-    /// ``checks(for:)``.
+    /// The checks of change feeds that apply to an `ObservableStorageEngine`. They complement ``checks(for:)``.
     ///
     /// - Parameter configuration: The engine and its capabilities. Random checks print their seed; the environment
     ///   variable `EMPORIUM_SEED` repeats one.
@@ -96,8 +95,7 @@ extension StorageEngineConformance.Check {
         examination.expectChanges(delta?.changes, examination.written("b"), "the changes after a failed batch")
     }
 
-    /// A reader that excludes an origin receives no changes if all of them are of that origin, and otherwise all
-    /// changes.
+    /// A reader that excludes an origin receives no changes if all are of that origin, otherwise all changes.
     public static let ownChangesCanBeLeftOut = feed("own changes can be left out") { examination, engine in
         let (mine, other) = (StorageOrigin(), StorageOrigin())
         func write(_ name: String, by origin: StorageOrigin) async throws {
@@ -124,8 +122,7 @@ extension StorageEngineConformance.Check {
         examination.expectChanges(engines?.changes, examination.written("f"), "the changes without an origin")
     }
 
-    /// An engine doesn't know the cursors of other engines, and a feed that begins with an unknown cursor publishes a
-    /// snapshot.
+    /// An engine doesn't know the cursors of other engines, and a feed from an unknown cursor publishes a snapshot.
     public static let unknownCursorsAreUnknown = feed("unknown cursors are unknown") { examination, engine in
         try await engine.write(bytes("a"), key: examination.key("a"))
         let known = try await engine.fetchCursor()

@@ -63,8 +63,7 @@ extension StorageEngineConformance.Check {
         examination.expectEqual(try await engine.fetchCount(), 1, "fetchCount() after concurrent overwriting")
     }
 
-    /// While tasks apply batches that write the same value to two items, a read of both never returns different values
-    /// or only one item.
+    /// While batches write the same value to two items, a read of both never returns different values or only one item.
     public static let batchesAreNeverHalfVisible = Self(
         "batches are never half visible",
         requires: .isolatedBatches

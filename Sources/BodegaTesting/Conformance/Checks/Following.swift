@@ -50,8 +50,7 @@ extension StorageEngineConformance.Check {
             for writer in writers {
                 let subject = "writer \(writer.number) to follower \(number), seed \(seed)"
                 let received = story.changes.filter { writer.owns($0.key) }
-                // The first follower began at a cursor, so it receives all changes. The others' snapshots show where
-                // they began.
+                // The first began at a cursor and receives all changes. The others' snapshots show where they began.
                 let expected = writer.steps.map(\.change).suffix(number == 0 ? writer.steps.count : received.count)
                 examination.expectChanges(received, Array(expected), "the changes of \(subject)")
                 examination.expectItems(
@@ -63,8 +62,7 @@ extension StorageEngineConformance.Check {
         }
     }
 
-    /// While tasks write at random, the items that are read together with changes are in the state after those changes,
-    /// not a newer one.
+    /// While tasks write at random, the items read with changes are in the state after those changes, not a newer one.
     public static let changedItemsFitTheirChanges = feed("changed items fit their changes") { examination, engine in
         let seed = examination.printedSeed()
         let start = try await engine.fetchCursor()
@@ -321,8 +319,7 @@ private struct RandomWriter {
         }
     }
 
-    /// The next operation of a batch, or `nil` if the batch already writes its key: engines may merge the two into one
-    /// change.
+    /// The next operation of a batch, or `nil` if the batch already writes its key: engines may merge the two.
     private mutating func operation(_ written: inout Set<CacheKey>) -> StorageOperation? {
         let key = keys[Int.random(in: keys.indices, using: &generator)]
         if Int.random(in: 0..<3, using: &generator) > 0 {

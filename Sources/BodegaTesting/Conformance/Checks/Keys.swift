@@ -25,8 +25,7 @@ extension StorageEngineConformance.Check {
     ) { examination, engine in
         let alike = KeyExamples.alike
         for (round, written) in permutations(alike).enumerated() {
-            // Each order of writing is combined with each order of removing, so that any two keys that an engine
-            // confuses meet.
+            // Each write order is combined with each removal order, so that any two keys that an engine confuses meet.
             for removed in [written, written.reversed(), written.suffix(2) + written.prefix(written.count - 2)] {
                 var expected = written.map { (key: $0, data: bytes("\($0), round \(round)")) }
                 try await engine.apply(expected.map { .write(key: $0.key, data: $0.data) })

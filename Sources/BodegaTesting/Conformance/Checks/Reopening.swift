@@ -54,8 +54,7 @@ extension StorageEngineConformance.Check {
         }
     )
 
-    /// Dates are the same, to the millisecond, when the engine is opened again. Creation dates still survive
-    /// overwriting then.
+    /// Dates are the same, to the millisecond, in a reopened engine. Creation dates then still survive overwriting.
     public static let datesSurviveReopening = Self(
         "dates survive reopening to the millisecond",
         requires: [.persistent, .injectedClock],

@@ -5,8 +5,7 @@ extension StorageEngineConformance.Check {
 
     static let values = [valuesOfAllSizesComeBack, allBytesComeBack]
 
-    /// Values of all sizes come back unchanged, from empty ones up to the largest size of the configuration, 64 MiB by
-    /// default.
+    /// Values of all sizes come back unchanged, from empty ones up to the largest configured size, 64 MiB by default.
     public static let valuesOfAllSizesComeBack = Self("values of all sizes come back") { examination, engine in
         let largest = examination.configuration.largestValue
         let sizes = [0, 1, 2, 4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 8 << 20, largest]

@@ -8,8 +8,7 @@ extension StorageEngineConformance.Check {
         removingAllLeavesNothing,
     ]
 
-    /// Overwriting an item replaces its data, whether the new data are longer or shorter, and doesn't change other
-    /// items.
+    /// Overwriting an item replaces its data with longer or shorter data, and doesn't change other items.
     public static let overwritingReplaces = Self("overwriting replaces an item") { examination, engine in
         try await engine.write(examination.items("other", "item"))
         for data in [bytes("a much longer value than before"), bytes("short"), Data(), bytes("again")] {

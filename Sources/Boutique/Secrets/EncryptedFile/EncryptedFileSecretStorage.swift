@@ -15,9 +15,8 @@ public import Foundation
 /// backup or a synchronised folder that excludes it; files that were changed or swapped. The files reveal only the
 /// number of secrets, their lengths and modification times.
 ///
-/// **It does not protect against** programs that run as the same user, and root: they can read `master.key`. Nor does
-/// it detect an older file of the same secret that was put back. Removed secrets may stay on disk until their space is
-/// overwritten.
+/// **It does not protect against** programs of the same user, and root: they can read `master.key`. Nor does it detect
+/// a restored older file of the same secret. Removed secrets may stay on disk until their space is overwritten.
 ///
 /// Writes are atomic, also if the process is killed or the power fails, and durable when they return. Any number of
 /// processes may use one folder concurrently. A write that waits 30 seconds for others to finish throws a

@@ -56,8 +56,7 @@ struct SecretValues: ValueStorage {
     }
 }
 
-/// The state that all wrappers of a service and group in a storage share in this process: the observers, and the lock
-/// for writers.
+/// The state of all wrappers of a service and group in a storage in this process: the observers and the writers' lock.
 final class SecretPlace: Sendable {
     let observers = ValueObservers()
     /// Shared by all places of a storage, so that changes of several services can be nested in any order.

@@ -13,8 +13,7 @@ import Foundation
 /// quickly, because the next commit waits for it. `state` guards the observers; it is not locked while they are called.
 final class SQLiteCommitObservers: Sendable {
 
-    /// Receives the effects of a commit, including the data of removed items. Determining them slows down the commits
-    /// of other collections.
+    /// Receives a commit's effects, with the data of removed items. Finding them slows other collections' commits.
     typealias Observer = @Sendable ([SQLiteEffect]) -> Void
 
     private struct Entry: Sendable {
@@ -68,8 +67,7 @@ final class SQLiteCommitObservers: Sendable {
     /// - Parameters:
     ///   - change: The change.
     ///   - span: Its part of the log, `nil` if there is no log.
-    ///   - effects: Its effects. If no observer needed them when the change was applied, newer observers receive only
-    ///     its written items.
+    ///   - effects: Its effects. If no observer needed them at the time, newer ones receive only its written items.
     func post(_ change: SQLiteChange, _ span: SQLiteLogSpan?, effects: [SQLiteEffect]?) {
         let observers = state.withLock { state -> [Observer] in
             guard let entries = state.entries[change.table.name] else { return [] }

@@ -15,8 +15,7 @@ extension SQLiteFile {
     ///
     /// SQLite removes a WAL when its last connection closes, but not without the index of the WAL, for which there was
     /// no space. In exclusive mode the index is in memory, and the lock prevents every other program from using the
-    /// WAL, so that no program has the index open that is removed. If another program uses the file, nothing is
-    /// removed.
+    /// WAL, so no program has the removed index open. If another program uses the file, nothing is removed.
     private static func removeEmptyLog(of url: URL) {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }

@@ -4,9 +4,8 @@ import GRDB
 
 extension SQLiteFile {
 
-    /// Checks a file through the connection that is to write to it, before the connection changes anything: a database
-    /// stays unchanged if another program has a table of the same name in it, or if it lacks a collection that must
-    /// exist.
+    /// Checks a file through the connection that is to write to it, before any change: a database stays unchanged if
+    /// another program has a table of the same name in it, or if it lacks a collection that must exist.
     struct Inspection: Sendable {
         /// The collection's name, `nil` for the unnamed one.
         var collection: String?

@@ -57,8 +57,7 @@ extension SQLiteFile {
         }
     }
 
-    /// Adds the defaults that Bodega 2 needs to insert into a table that an earlier version of this package has
-    /// created.
+    /// Adds the defaults that Bodega 2 needs to insert into a table of an earlier version of this package.
     ///
     /// Nothing else depends on them. So this waits for no lock, and if it fails, the file opens nevertheless.
     private func addDefaults(to table: SQLiteTable, _ writer: DatabaseQueue) {

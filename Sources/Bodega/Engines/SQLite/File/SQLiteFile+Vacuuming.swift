@@ -29,8 +29,7 @@ extension SQLiteFile {
 
     /// Returns the space of removed items to the file system, if that is quick.
     ///
-    /// The items are removed whether or not this succeeds, so an error is only logged. SQLite reuses the space in any
-    /// case.
+    /// The items are removed even if this fails, so an error is only logged. SQLite reuses the space in any case.
     func vacuumIfQuick() async {
         do {
             let (used, free) = try await readLoosely { db in

@@ -13,8 +13,7 @@ import Musl
 
 /// An open database file: its connections, its reads and its commits.
 ///
-/// All engines for collections of one file share one of these. It is also the synchronous core for stores that don't
-/// use `async`.
+/// All engines for collections of one file share one of these. It is also the core of synchronous stores.
 package final class SQLiteFile: Sendable {
 
     /// The location of the file.

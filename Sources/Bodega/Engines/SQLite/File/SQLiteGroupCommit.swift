@@ -10,8 +10,7 @@ import GRDB
 /// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them
 ///    in their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file
 ///    is, the fewer syncs there are per write.
-/// 4. After the commit, it calls `committed` of each job, in their order, still on the connection and before the next
-///    transaction.
+/// 4. After the commit, it calls `committed` of each job, in order, on the connection, before the next transaction.
 /// 5. It resumes the writers. If more jobs are waiting, the scheduled commit schedules the next one (step 3), so that
 ///    others can use the connection in between.
 /// 6. If a shared transaction fails, it is rolled back, and each job gets a transaction of its own.

@@ -110,8 +110,7 @@ final class SQLiteChangeLog: Sendable {
     /// known in advance what the triggers will write.
     ///
     /// Other triggers would have other effects. With foreign keys, SQLite itself may change a table when another one
-    /// changes. In a table that another program has created, keys may compare differently, or a row may replace
-    /// another.
+    /// changes. In another program's table, keys may compare differently, or a row may replace another.
     func isOnlyEffect(in db: Database) throws -> Bool {
         guard try form(in: db) == .current, try end(in: db) != nil else { return false }
         let isOnly = try Bool.fetchOne(

@@ -59,8 +59,7 @@ final class SQLiteRawFile {
         return bytes
     }
 
-    /// Prevents other programs from changing the database's mode, from removing its WAL, and from changing it other
-    /// than through the WAL.
+    /// Prevents other programs from changing the database's mode, removing its WAL, and writing past it.
     ///
     /// - Throws: GRDB's `DatabaseError` with `SQLITE_BUSY` if another program is doing one of these.
     func lock() throws {

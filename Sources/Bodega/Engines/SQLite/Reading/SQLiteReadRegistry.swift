@@ -11,13 +11,11 @@ import Musl
 
 /// Prevents a process from writing to a file through an index that it has opened for reading only.
 ///
-/// Connections of one process share the index of the WAL as the first of them opened it, so if that one may not write,
-/// none may. And a session in the state `.abandoned` releases the locks of the whole process when it closes the file.
-/// So:
+/// Connections of one process share the index of the WAL as the first opened it, so if that one may not write, none
+/// may. And a session in the state `.abandoned` releases the locks of the whole process when it closes the file. So:
 ///
 /// 1. A writer announces itself, so that no reader opens the file any more.
-/// 2. It asks the readers that have the file open to close it. Each finishes its read first, which may open the file
-///    again.
+/// 2. It asks readers that have the file open to close it. Each finishes its read first, which may reopen the file.
 /// 3. When no reader has the file open, the writer opens it.
 /// 4. The readers open it again with their next read, and share the index that the writer has opened.
 ///

@@ -25,8 +25,7 @@ import Musl
 /// 1. Opening takes the shared lock, determines the state, and opens the connection for it. In the states `.journal`
 ///    and `.live`, the lock is released until the next read.
 /// 2. A read takes the lock if necessary, and checks the state.
-/// 3. It reads, and checks the state again. If either check fails, the result is discarded, and the caller opens
-///    another session.
+/// 3. It reads and rechecks the state. If either check fails, the result is discarded, and the caller opens another.
 ///
 /// Only a program with the file's exclusive lock removes a WAL and an index, so they can't be replaced unnoticed
 /// between two checks. A session has no lock for its own state: ``SQLiteReader`` uses it from one thread at a time.
@@ -107,8 +106,7 @@ final class SQLiteReadSession {
         case .journal: return try Self.state(of: raw) == .journal
         case .still: return !Self.exists(raw.path + "-wal")
         case .abandoned:
-            // The WAL must be the open one, too: another reader of the process may have released the lock by closing
-            // it.
+            // The WAL must be the open one: another reader of the process may have released the lock by closing it.
             return !Self.exists(raw.path + "-shm") && SQLiteReadRegistry.Identity(raw.path + "-wal") == logIdentity
         case .live: return true
         }

@@ -14,8 +14,7 @@ import Musl
 /// A database file that is opened for reading only. Nothing is created or changed, neither in it nor beside it.
 ///
 /// 1. A read locks `session`, so that reads take turns, and opens a ``SQLiteReadSession`` if there is none.
-/// 2. Opening registers the reader in ``SQLiteReadRegistry``, and fails while a writer of the process waits to open the
-///    file.
+/// 2. Opening adds the reader to ``SQLiteReadRegistry`` and fails while a writer of the process waits to open the file.
 /// 3. The session reads from one snapshot. If other programs begin to use the file in another way, its result is
 ///    discarded, the session is closed, and the read continues with step 1.
 /// 4. The session stays open for the next read. A writer that opens the file calls ``release()``, which waits for the
@@ -62,8 +61,7 @@ final class SQLiteReader: Sendable {
         try session.withLock { session in
             if session.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
             // SQLite first checks whether a program holds the lock for writing, and then reads the journal. A program
-            // that begins a write in between looks like one that was stopped during a write; see `hasHotJournal` in
-            // pager.c.
+            // that begins a write in between looks like one stopped during a write; see `hasHotJournal` in pager.c.
             var attempts = 0
             return try DatabaseError.retryingWhileLocked(path, for: lockTimeout) {
                 while true {

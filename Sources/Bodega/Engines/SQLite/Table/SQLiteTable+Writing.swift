@@ -154,8 +154,7 @@ extension SQLiteTable {
             }
         }
 
-        /// Merges the row of a URL and the original row of Bodega 2 for it. If only the original row exists, it keeps
-        /// its place in the order.
+        /// Merges a URL's row and Bodega 2's original row for it. If only the latter exists, it keeps its place.
         ///
         /// - Returns: The text of the row, which may not exist yet.
         private func settle(_ position: SQLiteKey, _ original: String) throws -> String {
