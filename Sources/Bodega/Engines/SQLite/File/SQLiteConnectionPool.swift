@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Logging
 
 /// The connections to a file that can be written to.
 ///
@@ -32,15 +33,13 @@ final class SQLiteConnectionPool: Sendable {
 
     private let first: DatabaseQueue
     private let identity: SQLiteReadRegistry.Identity?
-    private let durability: StorageDurability
     private let state: Locked<State>
     private let opening = NSLock()
 
     /// Opens the first connection.
-    init(path: String, configuration: Configuration, durability: StorageDurability) throws {
+    init(path: String, configuration: Configuration) throws {
         first = try DatabaseQueue(path: path, configuration: configuration)
         identity = SQLiteReadRegistry.Identity(path)
-        self.durability = durability
         state = Locked(State(idle: [first]))
     }
 
@@ -84,8 +83,7 @@ final class SQLiteConnectionPool: Sendable {
             try state.checkOpen()
             if let writer = state.writer { return writer }
             guard let index = state.idle.firstIndex(where: { $0 === first }) else { return nil }
-            // Nothing uses the connection, so this does not wait.
-            try prepareToWrite(first)
+            prepareToWrite(first)
             state.writer = state.idle.remove(at: index)
             return first
         }
@@ -100,7 +98,7 @@ final class SQLiteConnectionPool: Sendable {
             try checkIdentity()
             let opened = try DatabaseQueue(path: first.path, configuration: first.configuration)
             try checkIdentity()
-            try prepareToWrite(opened)
+            prepareToWrite(opened)
             return try state.withLock { state in
                 try state.checkOpen()
                 // The first connection may have become the writer in the meantime.
@@ -118,26 +116,36 @@ final class SQLiteConnectionPool: Sendable {
         if identity == nil || SQLiteReadRegistry.Identity(first.path) != identity { throw SQLiteFile.placeRemoved }
     }
 
-    private func prepareToWrite(_ connection: DatabaseQueue) throws {
-        try connection.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
-            // Space for the index of a large batch, in kibibytes. SQLite allocates it as needed; on iOS, GRDB releases
-            // it under memory pressure.
-            try db.execute(sql: "PRAGMA cache_size = -65536")
+    /// Gives a connection space for the index of a large batch, without blocking the caller. SQLite allocates it as
+    /// needed; on iOS, GRDB releases it under memory pressure.
+    private func prepareToWrite(_ connection: DatabaseQueue) {
+        connection.asyncWriteWithoutTransaction { db in
+            do {
+                let kibibytes = 65536
+                try db.execute(sql: "PRAGMA cache_size = -\(kibibytes)")
+            } catch {
+                bodegaLogger.debug("Large batches may be slow.", metadata: ["error": "\(error)"])
+            }
         }
     }
 
-    /// Closes all connections. No reader may be inside of the gate.
+    /// Closes all connections. No reader may be inside of the gate. A write that begins in the meantime may fail.
     func close() throws {
-        try state.withLock { state in
-            // Connections for reading first, see `deinit`.
-            state.idle.sort { !$0.configuration.readonly && $1.configuration.readonly }
-            while let connection = state.idle.last {
-                try connection.close()
-                state.idle.removeLast()
+        while let connection = nextToClose() {
+            try connection.close()
+            state.withLock { state in
+                state.idle.removeAll { $0 === connection }
+                if state.writer === connection { state.writer = nil }
             }
-            try state.writer?.close()
-            state.isClosed = true
+        }
+    }
+
+    /// The connection to close next, connections for reading first, see `deinit`. If there is none, all is closed.
+    private func nextToClose() -> DatabaseQueue? {
+        state.withLock { state in
+            let next = state.idle.first { $0.configuration.readonly } ?? state.idle.first ?? state.writer
+            state.isClosed = next == nil
+            return next
         }
     }
 }

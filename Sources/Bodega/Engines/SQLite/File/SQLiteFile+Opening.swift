@@ -24,6 +24,7 @@ extension SQLiteFile {
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
             }
+            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             #if canImport(Darwin)
             // Here fsync alone does not reach the disk.
             if durability == .full { try db.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1") }
@@ -31,7 +32,7 @@ extension SQLiteFile {
         }
         return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
             try SQLiteReadRegistry.openingToWrite(url.path) {
-                try SQLiteConnectionPool(path: url.path, configuration: configuration, durability: durability)
+                try SQLiteConnectionPool(path: url.path, configuration: configuration)
             }
         }
     }
