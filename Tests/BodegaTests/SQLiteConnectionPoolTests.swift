@@ -84,6 +84,40 @@ import Testing
         if isReplaced { #expect(try Data(contentsOf: file).isEmpty) }
     }
 
+    @Test("The first read after a write doesn't open a file that has replaced the engine's")
+    func readAfterReplacement() async throws {
+        let other = TemporaryFolder()
+        let replacement = try SQLiteStorageEngine(opening: other.directory)
+        try await replacement.write(Data("z".utf8), key: CacheKey("z"))
+        try await replacement.close()
+        try await createFile()
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        try await engine.write(Data("b".utf8), key: CacheKey("b"))
+        for name in ["data.sqlite3", "data.sqlite3-wal", "data.sqlite3-shm"] {
+            try FileManager.default.moveItem(at: folder.file(name), to: folder.file("moved-\(name)"))
+        }
+        try FileManager.default.copyItem(at: replacement.file, to: engine.file)
+        await #expect {
+            try await engine.fetchAll()
+        } throws: {
+            ($0 as? StorageError)?.code == .placeRemoved
+        }
+        #expect(!FileManager.default.fileExists(atPath: log.path))
+    }
+
+    @Test("A follower that reads after the file was closed gets a storage error")
+    func readUpdateAfterClosing() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let collection = SQLiteCollection(of: engine)
+        let cursor = try collection.cursor()
+        try await engine.close()
+        #expect {
+            try collection.readUpdate(since: cursor) { _ in }
+        } throws: {
+            ($0 as? StorageError)?.code == .cannotOpen
+        }
+    }
+
     @Test("Concurrent first writes are all committed", arguments: [1, 64])
     func concurrentFirstWrites(readers: Int) async throws {
         try await createFile()

@@ -61,7 +61,7 @@ final class SQLiteConnectionPool: Sendable {
             try db.beginTransaction(.deferred)
             let result = Result { try body(db) }
             // Nothing was changed. SQLite ends the transaction by itself after some errors.
-            if db.isInsideTransaction { try db.commit() }
+            if db.isInsideTransaction { try db.rollback() }
             return try result.get()
         }
     }
@@ -74,7 +74,7 @@ final class SQLiteConnectionPool: Sendable {
         if let reader { return reader }
         var configuration = first.configuration
         configuration.readonly = true
-        return try DatabaseQueue(path: first.path, configuration: configuration)
+        return try open(configuration)
     }
 
     /// The connection that writes, `nil` if another one must be opened, which can block the caller.
@@ -94,23 +94,28 @@ final class SQLiteConnectionPool: Sendable {
         if let writer = try availableWriter() { return writer }
         return try opening.withLock {
             if let writer = try availableWriter() { return writer }
-            // SQLite would create the file.
-            try checkIdentity()
-            let opened = try DatabaseQueue(path: first.path, configuration: first.configuration)
-            try checkIdentity()
-            prepareToWrite(opened)
+            let opened = try open(first.configuration)
             return try state.withLock { state in
                 try state.checkOpen()
                 // The first connection may have become the writer in the meantime.
-                let writer = state.writer ?? opened
-                state.writer = writer
-                return writer
+                if let writer = state.writer { return writer }
+                prepareToWrite(opened)
+                state.writer = opened
+                return opened
             }
         }
     }
 
     /// The connection that writes, `nil` if nothing was written.
     var openedWriter: DatabaseQueue? { state.withLock { $0.writer } }
+
+    /// Opens another connection to the same file. SQLite would open any file that is at the path, or create one.
+    private func open(_ configuration: Configuration) throws -> DatabaseQueue {
+        try checkIdentity()
+        let connection = try DatabaseQueue(path: first.path, configuration: configuration)
+        try checkIdentity()
+        return connection
+    }
 
     private func checkIdentity() throws {
         if identity == nil || SQLiteReadRegistry.Identity(first.path) != identity { throw SQLiteFile.placeRemoved }
@@ -131,11 +136,13 @@ final class SQLiteConnectionPool: Sendable {
 
     /// Closes all connections. No reader may be inside of the gate. A write that begins in the meantime may fail.
     func close() throws {
-        while let connection = nextToClose() {
-            try connection.close()
-            state.withLock { state in
-                state.idle.removeAll { $0 === connection }
-                if state.writer === connection { state.writer = nil }
+        try opening.withLock {
+            while let connection = nextToClose() {
+                try connection.close()
+                state.withLock { state in
+                    state.idle.removeAll { $0 === connection }
+                    if state.writer === connection { state.writer = nil }
+                }
             }
         }
     }

@@ -18,17 +18,23 @@ extension SQLiteFile {
         var configuration = Configuration()
         configuration.label = "emporium.bodega"
         configuration.busyMode = .timeout(lockTimeout)
+        let isFirst = Locked(true)
         configuration.prepareDatabase { db in
             if db.configuration.readonly { return }
-            try inspection.check(db)
-            guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
-                throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
+            // Before the file is read, which would create its WAL.
+            if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 {
+                throw DatabaseError(resultCode: .SQLITE_READONLY)
             }
-            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             #if canImport(Darwin)
             // Here fsync alone does not reach the disk.
             if durability == .full { try db.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1") }
             #endif
+            if isFirst.withLock({ $0 }) { try inspection.check(db) }
+            guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
+            }
+            try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            isFirst.withLock { $0 = false }
         }
         return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
             try SQLiteReadRegistry.openingToWrite(url.path) {

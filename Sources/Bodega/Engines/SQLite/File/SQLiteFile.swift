@@ -82,7 +82,7 @@ package final class SQLiteFile: Sendable {
     /// - Throws: ``StorageError/Code/readOnly`` if the file was opened for reading only.
     func writable() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
         let (pool, commits) = try pool()
-        return (try pool.writer(), commits)
+        return (try mapped { try pool.writer() }, commits)
     }
 
     /// The form of ``writable()`` that blocks no caller.
@@ -125,7 +125,7 @@ package final class SQLiteFile: Sendable {
     private var isSmall: Bool {
         var (file, log) = (stat(), stat())
         return stat(url.path, &file) == 0 && file.st_size < Self.smallSize
-            && (stat(url.path + "-wal", &log) != 0 || log.st_size < Self.smallSize)
+            && stat(url.path + "-wal", &log) == 0 && log.st_size < Self.smallSize
     }
 
     private static let smallSize = 64 << 10
