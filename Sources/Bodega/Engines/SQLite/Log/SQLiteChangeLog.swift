@@ -76,7 +76,7 @@ final class SQLiteChangeLog: Sendable {
     /// and copying a file keep the order.
     func form(in db: Database) throws -> Form? {
         // In constant time, unlike the rest, which only files with logs need.
-        let columns = try columnNames(in: db)
+        let columns = try SQLiteTable.columns(of: name, in: db)
         if columns.isEmpty { return nil }
         let statement = try SQLiteStatement(
             "SELECT type, name, rowid, sql FROM main.sqlite_master WHERE tbl_name IN (?1, ?2)", in: db)
@@ -94,16 +94,8 @@ final class SQLiteChangeLog: Sendable {
             }
         }
         guard let log, let items, log > items else { return nil }
-        let form: Form = columns.contains("origin") ? .current : .withoutOrigins
+        let form: Form = columns["origin"] != nil ? .current : .withoutOrigins
         return Set(triggers(form).map { "CREATE TRIGGER " + $0.definition }) == found ? form : nil
-    }
-
-    private func columnNames(in db: Database) throws -> Set<String> {
-        let statement = try SQLiteStatement("PRAGMA main.table_info(\(name))", in: db)
-        defer { statement.reset() }
-        var names: Set<String> = []
-        while try statement.step() { names.insert(statement.text(at: 1)) }
-        return names
     }
 
     /// Whether the log is in its current form, and the only effect of a change to the collection's table, so that it is

@@ -127,13 +127,17 @@ struct SQLiteTable: Sendable {
     /// The columns of a table of Bodega 2.
     static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
 
-    private struct Column {
+    struct Column {
         let hasDefault: Bool
     }
 
-    /// The columns by their names, none if there is no table.
-    private func columns(in db: Database) throws -> [String: Column] {
-        let statement = try SQLiteStatement("PRAGMA table_info(\(name))", in: db)
+    private func columns(in db: Database) throws -> [String: Column] { try Self.columns(of: name, in: db) }
+
+    /// The columns of a table by their names, none if there is no table.
+    ///
+    /// - Parameter table: The table's name, quoted.
+    static func columns(of table: String, in db: Database) throws -> [String: Column] {
+        let statement = try SQLiteStatement("PRAGMA table_info(\(table))", in: db)
         defer { statement.reset() }
         var columns: [String: Column] = [:]
         while try statement.step() {
