@@ -61,7 +61,7 @@ actor ReferenceEngine: StorageEngine {
         #expect(!skipped.contains(.keysComeBackEqual))
     }
 
-    @Test func `agrees with the model, whatever the order`() async throws {
+    @Test func `agrees with the model in any order`() async throws {
         try await StorageEngineModelTest(Self.configuration, seed: 5).run()
     }
 

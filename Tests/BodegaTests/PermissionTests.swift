@@ -36,7 +36,7 @@ import Musl
         let copy = folder.file("copy.sqlite3")
         try await engine.backup(to: copy)
         #expect(try permissions(copy) == mode)
-        // This also holds for the draft, from its creation, whatever file it replaces.
+        // This also holds for the draft, from its creation, for any file that it replaces.
         try set(0o600, copy)
         let size = try status(copy).st_size
         try await engine.backup(to: copy, replacing: true)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A commit returns the positions before and after it, whatever others commit")
+    @Test("A commit returns the positions before and after it, even if others commit in between")
     func places() async throws {
         let engine = try open()
         #expect(try await write("early", to: engine, by: own) == nil)

@@ -48,7 +48,7 @@ import Testing
         #expect(reported.withLock { $0 } == ["removed a"])
     }
 
-    @Test("A collection knows which changes in the log were reported, whatever their origins are")
+    @Test("A collection knows which changes in the log were reported, independently of their origins")
     func knownChanges() throws {
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let foreign = SQLiteCollection(of: try SQLiteStorageEngine(opening: folder.directory))

@@ -33,7 +33,7 @@ import DequeModule
 /// 7. If the batch fails, ``resolveFailure()`` restores the records. Then each of its operations is tried in a batch of
 ///    its own. If the engine is locked, or the records can't be restored, all operations fail instead. In the latter
 ///    case, each later turn restores the records first, and the follower takes such a turn soon. An engine with a log
-///    is left as it is: the store takes a new origin, and whatever the engine has applied is shown as a foreign change.
+///    is left as it is: the store takes a new origin, and shows changes that the engine has applied as foreign ones.
 /// 8. The follower catches up in a turn of its own: it reads the log since the cursor and shows the net effect. If the
 ///    log does not reach back, or the cursor is not known, it reads all records. With a known cursor it waits in the
 ///    idle queue, because each write reads the log itself.

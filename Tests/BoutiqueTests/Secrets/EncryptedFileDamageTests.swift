@@ -102,7 +102,7 @@ import Testing
         #expect(try storage.read(.test()) == Data("new".utf8))
     }
 
-    @Test func `A damaged key is an error, whatever the damage, and is unchanged`() throws {
+    @Test func `Any damage to a key is an error, and the key is unchanged`() throws {
         try storage.write(Data("secret".utf8), to: .test())
         let bytes = try Data(contentsOf: key)
         var flipped = bytes

@@ -19,54 +19,49 @@ extension Metrics {
     ]
 
     private static func diskWriteBatch(_ plan: Plan) async throws -> Outcome {
-        let items = Items.make(plan.size(10_000))
-        return try await compare(
-            items: items.count,
-            runs: plan.runs,
-            ours: {
-                try await plan.scratch.withFolder { folder in
-                    let engine = try DiskStorageEngine(opening: FileManager.Directory(url: folder))
-                    let time = try await timed { try await engine.write(items) }.time
-                    try await verify(engine.fetchCount(), equals: items.count, "items written")
-                    return time
-                }
-            },
-            baseline: {
-                try await plan.scratch.withFolder { folder in
-                    let files = try POSIXFolder(folder)
-                    let time = try timed { try files.write(items) }.time
-                    try verify(files.count(), equals: items.count, "files of the baseline")
-                    return time
-                }
-            }
-        )
+        try await diskWrite(plan, items: plan.size(10_000), .full) { engine, items in
+            try await engine.write(items)
+        } baseline: { folder, items in
+            try POSIXFolder(folder).write(items)
+        }
     }
 
     private static func diskWriteSingle(_ plan: Plan) async throws -> Outcome {
-        let items = Items.make(plan.size(1_000))
+        try await diskWrite(plan, items: plan.size(1_000), .relaxed) { engine, items in
+            for item in items { try await engine.write(item.data, key: item.key) }
+        } baseline: { folder, items in
+            for item in items {
+                let file = folder.appendingPathComponent(item.key.value, isDirectory: false)
+                try item.data.write(to: file, options: .atomic)
+            }
+        }
+    }
+
+    /// Compares two ways to write new items into an empty folder.
+    private static func diskWrite(
+        _ plan: Plan,
+        items count: Int,
+        _ durability: StorageDurability,
+        ours: @escaping (DiskStorageEngine, [(key: CacheKey, data: Data)]) async throws -> Void,
+        baseline: @escaping (URL, [(key: CacheKey, data: Data)]) throws -> Void
+    ) async throws -> Outcome {
+        let items = Items.make(count)
         return try await compare(
-            items: items.count,
+            items: count,
             runs: plan.runs,
             ours: {
                 try await plan.scratch.withFolder { folder in
                     let place = FileManager.Directory(url: folder)
-                    let engine = try DiskStorageEngine(opening: place, durability: .relaxed)
-                    let time = try await timed {
-                        for item in items { try await engine.write(item.data, key: item.key) }
-                    }.time
-                    try await verify(engine.fetchCount(), equals: items.count, "items written")
+                    let engine = try DiskStorageEngine(opening: place, durability: durability)
+                    let time = try await timed { try await ours(engine, items) }.time
+                    try await verify(engine.fetchCount(), equals: count, "items written")
                     return time
                 }
             },
             baseline: {
                 try await plan.scratch.withFolder { folder in
-                    let time = try timed {
-                        for item in items {
-                            let file = folder.appendingPathComponent(item.key.value, isDirectory: false)
-                            try item.data.write(to: file, options: .atomic)
-                        }
-                    }.time
-                    try verify(POSIXFolder(folder).count(), equals: items.count, "files of the baseline")
+                    let time = try timed { try baseline(folder, items) }.time
+                    try verify(POSIXFolder(folder).count(), equals: count, "files of the baseline")
                     return time
                 }
             }

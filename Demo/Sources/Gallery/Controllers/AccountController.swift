@@ -49,7 +49,7 @@ final class AccountController {
             }
         } catch {
             logger.notice(
-                "The API could not revoke the token of a user who has signed out.", metadata: ["error": "\(error)"])
+                "The API could not revoke the token of a signed-out user.", metadata: ["error": "\(error)"])
         }
     }
 

@@ -9,7 +9,7 @@ struct Chrome: Sendable {
     let themes: [Choice]
     let orders: [Choice]
 
-    /// The user who is signed in. The token is left out, so that no template can show it.
+    /// The signed-in user. The token is left out, so that no template can show it.
     struct Member: Sendable {
         let name: String
     }

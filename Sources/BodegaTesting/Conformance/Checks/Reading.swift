@@ -7,7 +7,7 @@ extension StorageEngineConformance.Check {
         aFreshEngineIsEmpty, absentItemsAreAbsent, readingFormsAgree, emptyListsDoNothing, failureIsNotAbsence,
     ]
 
-    /// A fresh engine has no items, whatever method reads them.
+    /// A fresh engine has no items by any method that reads them.
     public static let aFreshEngineIsEmpty = Self("a fresh engine is empty") { examination, engine in
         try await examination.expectState(of: engine, [], "of a fresh engine")
     }

@@ -76,7 +76,7 @@ final class SQLiteChangeLog: Sendable {
     /// and copying a file keep the order.
     func form(in db: Database) throws -> Form? {
         // In constant time, unlike the rest, which only files with logs need.
-        let columns = try SQLiteTable.columns(of: name, in: db)
+        let columns = try SQLiteColumn.all(of: name, in: db)
         if columns.isEmpty { return nil }
         let statement = try SQLiteStatement(
             "SELECT type, name, rowid, sql FROM main.sqlite_master WHERE tbl_name IN (?1, ?2)", in: db)

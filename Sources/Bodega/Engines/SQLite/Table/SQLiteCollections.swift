@@ -19,7 +19,7 @@ enum SQLiteCollections {
 
     /// Whether there is a register. Unlike GRDB's `tableExists`, this does not read the names of all tables.
     private static func exists(in db: Database) throws -> Bool {
-        try !SQLiteTable.columns(of: "emporium_collections", in: db).isEmpty
+        try !SQLiteColumn.all(of: "emporium_collections", in: db).isEmpty
     }
 
     /// The table of a collection, `nil` if the register doesn't contain it.

@@ -59,7 +59,7 @@ struct SQLiteTable: Sendable {
         try exists(with: columns(in: db))
     }
 
-    private func exists(with columns: [String: Column]) throws -> Bool {
+    private func exists(with columns: [String: SQLiteColumn]) throws -> Bool {
         if columns.isEmpty { return false }
         if Self.referenceColumns.isSubset(of: columns.keys) { return true }
         throw StorageError(
@@ -127,22 +127,5 @@ struct SQLiteTable: Sendable {
     /// The columns of a table of Bodega 2.
     static let referenceColumns: Set = ["key", "value", "createdAt", "updatedAt"]
 
-    struct Column {
-        let hasDefault: Bool
-    }
-
-    private func columns(in db: Database) throws -> [String: Column] { try Self.columns(of: name, in: db) }
-
-    /// The columns of a table by their names, none if there is no table.
-    ///
-    /// - Parameter table: The table's name, quoted.
-    static func columns(of table: String, in db: Database) throws -> [String: Column] {
-        let statement = try SQLiteStatement("PRAGMA table_info(\(table))", in: db)
-        defer { statement.reset() }
-        var columns: [String: Column] = [:]
-        while try statement.step() {
-            columns[statement.text(at: 1)] = Column(hasDefault: !statement.isNull(at: 4))
-        }
-        return columns
-    }
+    private func columns(in db: Database) throws -> [String: SQLiteColumn] { try SQLiteColumn.all(of: name, in: db) }
 }
