@@ -52,6 +52,9 @@ private struct DecodedRecords<Item: StorableItem>: Sendable {
 
 extension RecordStorage {
 
+    /// The number of records that take less time than a task.
+    private static var fewRecords: Int { 512 }
+
     /// The number of records of an older shape that are rewritten in one batch.
     private static var rewritingBatch: Int { 1_000 }
 
@@ -61,8 +64,9 @@ extension RecordStorage {
     /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
         let (records, cursor) = try await fetchAll(needsCursor: needsCursor)
-        // Computed while the records are decoded, since nearly always each record is an item under its own key.
-        async let ranks = Dictionary(ranking: records.lazy.map { $0.key })
+        // Computed while many records are decoded, since nearly always each record is an item under its own key.
+        let rank = { @Sendable in Dictionary(ranking: records.lazy.map { $0.key }) }
+        let ranks = records.count < Self.fewRecords ? nil : Task(operation: rank)
         let irregular = Locked<[Int: DecodedRecord<Item>]>([:])
         let items: [Item] = await records.concurrentCompactMap { [coding] part, receive in
             coding.decode(part) { index, item, key, isOld in
@@ -76,9 +80,14 @@ extension RecordStorage {
         let decoded = DecodedRecords(records: records, items: items, irregular: irregular.withLock { $0 })
         log(decoded.undecodable)
         if coding.migration != nil { await rewriteOld(decoded) }
-        var loaded = assemble(decoded, await ranks)
+        var loaded = assemble(decoded, await ranks?.value ?? rank())
         loaded.cursor = cursor
         return loaded
+    }
+
+    /// The outcome of ``load(needsCursor:)``.
+    func loadResult() async -> Result<LoadedRecords<Item>, any Error> {
+        do { return .success(try await load()) } catch { return .failure(error) }
     }
 
     /// Reads and decodes the records under some keys.

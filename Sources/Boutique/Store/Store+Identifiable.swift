@@ -26,7 +26,7 @@ extension Store where Item: Identifiable, Item.ID == String {
     ///   - coder: The coder that encodes and decodes items; JSON by default.
     ///   - migration: The earlier shapes of the items and their conversions.
     /// - Throws: The engine's error if the items can't be read.
-    public nonisolated convenience init(
+    public convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
         migration: ItemMigration<Item>? = nil
@@ -61,7 +61,7 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     ///   - coder: The coder that encodes and decodes items; JSON by default.
     ///   - migration: The earlier shapes of the items and their conversions.
     /// - Throws: The engine's error if the items can't be read.
-    public nonisolated convenience init(
+    public convenience init(
         storage: any StorageEngine,
         coder: any ObjectCoder = .json,
         migration: ItemMigration<Item>? = nil

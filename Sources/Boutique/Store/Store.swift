@@ -87,7 +87,7 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     ///   - migration: The earlier shapes of the items and their conversions.
     /// - Throws: The engine's error if the items can't be read. An item that can't be decoded does not cause an error;
     ///   see ``undecodable``.
-    public nonisolated convenience init(
+    public convenience init(
         storage: any StorageEngine,
         cacheIdentifier: KeyPath<Item, String>,
         coder: any ObjectCoder = .json,
@@ -95,8 +95,7 @@ public final class Store<Item: StorableItem>: ObservableObject, Observable {
     ) async throws {
         let coding = RecordCoding(identifier: cacheIdentifier, coder: coder, migration: migration)
         self.init(RecordStorage(engine: storage, coding: coding))
-        pipeline.load()
-        try await itemsHaveLoaded()
+        try await pipeline.loadAndWait()
     }
 
     /// Creates a store that shows the given items. If there are none, the caller must make the pipeline load them.

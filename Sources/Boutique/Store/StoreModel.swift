@@ -56,7 +56,7 @@ final class StoreModel<Item: StorableItem> {
 
     deinit {
         // Many items take long to free, and the last reference is often released on the main actor.
-        Task.detached { [contents] in _ = contents }
+        if contents.count > 0 { Task.detached { [contents] in _ = contents } }
     }
 
     // MARK: Tracked reads
@@ -130,7 +130,7 @@ final class StoreModel<Item: StorableItem> {
         singleItems.willChange(.any)
         // Many items take long to free.
         let old = contents
-        defer { Task.detached { _ = old } }
+        defer { if old.count > 0 { Task.detached { _ = old } } }
         observed(by: [itemsPoint, statePoint, undecodablePoint]) {
             contents = loaded.contents
             exceptions = loaded.exceptions

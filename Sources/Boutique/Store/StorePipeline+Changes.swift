@@ -9,7 +9,7 @@ extension StorePipeline {
     }
 
     /// Follows the changes of all origins except the store's current one.
-    nonisolated func follow() {
+    func follow() {
         if let signals = records.changeSignals() { follower.follow(signals) }
     }
 

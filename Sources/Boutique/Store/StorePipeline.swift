@@ -19,7 +19,7 @@ import DequeModule
 ///                  └── each in a batch ◄── fails: undo ──► finish with the error
 ///                        of its own
 ///
-/// 1. ``load()`` reads the items in a detached task, without a turn. Until they are shown or reading has failed, all
+/// 1. ``load()`` reads the items without a turn. Until they are shown or reading has failed, all
 ///    jobs wait. After a failure, ``run()`` refuses all jobs but reloads and the follower's.
 /// 2. ``perform(_:canRunUnloaded:onlyWhenIdle:)`` adds a job to a queue. If no run is active, ``start()`` begins one. A
 ///    run takes jobs until both queues are empty. The idle queue comes last, so that its jobs do not separate
@@ -83,17 +83,23 @@ final class StorePipeline<Item: StorableItem> {
         }
     }
 
-    /// Loads the items. It must be called once, before any other method.
+    /// Loads the items in the background. Either this or ``loadAndWait()`` must be called once, before any other method.
     nonisolated func load() {
         // Detached, so that reading begins even while the main actor is busy.
-        let reading = Task.detached { [records] in try await records.load() }
-        // The first signal comes immediately, so a change is noticed even if the items were read before it.
-        follow()
-        Task { @MainActor in
-            await finishLoading { try await reading.value }
-            // Not in finishLoading(), whose reference to the records would make the first change copy all items.
-            start()
-        }
+        Task.detached { [self] in await begin(with: await records.loadResult()) }
+    }
+
+    /// Loads the items in the caller's task: a continuation would be resumed after two more changes of thread.
+    func loadAndWait() async throws {
+        try begin(with: await records.loadResult()).get()
+    }
+
+    @discardableResult
+    private func begin(with loaded: consuming Result<LoadedRecords<Item>, any Error>) -> Result<Void, any Error> {
+        // After the callers that wait, which starting to watch a file would delay. The first signal comes immediately,
+        // so a change is noticed even if the items were read before it.
+        defer { Task { follow() } }
+        return finishLoading(loaded)
     }
 
     /// Waits until the first attempt to load has ended.
@@ -247,7 +253,7 @@ final class StorePipeline<Item: StorableItem> {
                 // The remains of a failed operation must not become items.
                 try await resolveFailure()
                 if !model.state.isLoaded { model.show(.loading) }
-                try await finishLoading { [records] in try await records.load() }.get()
+                try finishLoading(await records.loadResult()).get()
             },
             canRunUnloaded: true
         )
@@ -263,13 +269,14 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     @discardableResult
-    private func finishLoading(_ read: () async throws -> LoadedRecords<Item>) async -> Result<Void, any Error> {
-        let loaded = await result { show(try await read()) }
+    private func finishLoading(_ loaded: consuming Result<LoadedRecords<Item>, any Error>) -> Result<Void, any Error> {
+        let loaded = loaded.map { show($0) }
         // A store that was loaded before keeps its items and its state.
         if case .failure(let error) = loaded, !model.state.isLoaded { model.show(.failed(error)) }
         let waiting = waitingForLoad
         waitingForLoad = []
         for continuation in waiting { continuation.resume(with: loaded) }
+        start()
         return loaded
     }
 }
