@@ -72,7 +72,6 @@ extension SQLiteStorageEngine {
     ) throws {
         let inspection = SQLiteFile.Inspection(collection: collection, mustExist: mustExist)
         let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout, inspection)
-        if collection == nil { try core.prepareStandardTable() }
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         self.init(core: core, table: table, now: now)
     }

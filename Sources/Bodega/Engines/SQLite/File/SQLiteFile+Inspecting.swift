@@ -23,23 +23,26 @@ extension SQLiteFile {
 
         /// Checks that the file may be used.
         ///
+        /// - Returns: The state of the unnamed collection's table, `nil` for another collection.
         /// - Throws: ``StorageError/Code/cannotOpen`` if not. The WAL keeps its contents.
-        func check(_ db: Database) throws {
+        func check(_ db: Database) throws -> SQLiteTable.Condition? {
             do {
-                if try !has(collection, in: db), mustExist {
+                let standardTable = collection == nil ? try SQLiteTable.standard.condition(in: db) : nil
+                if try !exists(standardTable, in: db), mustExist {
                     let what = collection.map { "collection \"\($0)\"" } ?? "unnamed collection"
                     throw StorageError(.cannotOpen, "The database has no \(what).")
                 }
+                return standardTable
             } catch let error as StorageError {
                 if let connection = db.sqliteConnection { emporium_sqlite_keep_log(connection) }
                 throw error
             }
         }
 
-        private func has(_ collection: String?, in db: Database) throws -> Bool {
+        private func exists(_ standardTable: SQLiteTable.Condition?, in db: Database) throws -> Bool {
             guard let collection else {
                 // A file may have named collections only.
-                return try SQLiteTable.standard.exists(in: db) || !SQLiteCollections.names(in: db).isEmpty
+                return try standardTable != .missing || !SQLiteCollections.names(in: db).isEmpty
             }
             return try SQLiteCollections.table(of: collection, in: db)?.exists(in: db) ?? false
         }

@@ -9,16 +9,19 @@ extension SQLiteFile {
     /// Opens a file in WAL mode.
     ///
     /// SQLite does not wait when two programs change a new file to WAL mode simultaneously, so this retries.
+    ///
+    /// - Returns: The connections, and the state of the unnamed collection's table if that one is to be used.
     static func openPool(
         at url: URL,
         _ durability: StorageDurability,
         _ lockTimeout: TimeInterval,
         _ inspection: Inspection
-    ) throws -> SQLiteConnectionPool {
+    ) throws -> (SQLiteConnectionPool, standardTable: SQLiteTable.Condition?) {
         var configuration = Configuration()
         configuration.label = "emporium.bodega"
         configuration.busyMode = .timeout(lockTimeout)
         let isFirst = Locked(true)
+        let standardTable = Locked<SQLiteTable.Condition?>(nil)
         configuration.prepareDatabase { db in
             if db.configuration.readonly { return }
             // Before the file is read, which would create its WAL.
@@ -29,35 +32,40 @@ extension SQLiteFile {
             // Here fsync alone does not reach the disk.
             if durability == .full { try db.execute(sql: "PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1") }
             #endif
-            if isFirst.withLock({ $0 }) { try inspection.check(db) }
+            if isFirst.withLock({ $0 }) {
+                let found = try inspection.check(db)
+                standardTable.withLock { $0 = found }
+            }
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
             }
             try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             isFirst.withLock { $0 = false }
         }
-        return try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+        let pool = try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
             try SQLiteReadRegistry.openingToWrite(url.path) {
                 try SQLiteConnectionPool(path: url.path, configuration: configuration)
             }
         }
+        return (pool, standardTable.withLock { $0 })
     }
 
-    /// Creates the unnamed collection's table if it is missing.
-    func prepareStandardTable() throws {
+    /// Creates or completes the unnamed collection's table.
+    ///
+    /// - Parameter found: The state of the table when the file was opened.
+    func prepareStandardTable(_ found: SQLiteTable.Condition) throws {
         let table = SQLiteTable.standard
-        try mapped {
-            let (isComplete, lacksDefaults) = try readManyHere { db in
-                let isComplete = try table.isComplete(in: db)
-                return (isComplete, try isComplete && table.lacksDefaults(in: db))
-            }
-            if lacksDefaults { addDefaults(to: table, try writable().writer) }
-            if isComplete { return }
-            try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                try writable().writer.writeWithoutTransaction { db in
-                    try db.inTransaction(.immediate) {
-                        try table.create(in: db)
-                        return .commit
+        switch found {
+        case .complete: break
+        case .withoutDefaults: try mapped { addDefaults(to: table, try writable().writer) }
+        case .missing, .incomplete:
+            try mapped {
+                try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+                    try writable().writer.writeWithoutTransaction { db in
+                        try db.inTransaction(.immediate) {
+                            try table.create(in: db)
+                            return .commit
+                        }
                     }
                 }
             }
@@ -79,7 +87,7 @@ extension SQLiteFile {
                     sqlite3_busy_timeout(connection, Int32(lockTimeout * 1000))
                 }
                 try db.inTransaction(.immediate) {
-                    if try table.lacksDefaults(in: db) { try table.addDefaults(in: db) }
+                    if try table.condition(in: db) == .withoutDefaults { try table.addDefaults(in: db) }
                     return .commit
                 }
             }

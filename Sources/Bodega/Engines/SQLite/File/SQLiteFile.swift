@@ -53,15 +53,18 @@ package final class SQLiteFile: Sendable {
         self.url = url
         let lockTimeout = Self.limited(lockTimeout)
         self.lockTimeout = lockTimeout
+        let standardTable: SQLiteTable.Condition?
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
+            let pool: SQLiteConnectionPool
+            (pool, standardTable) = try Self.openPool(at: url, durability, lockTimeout, inspection)
             self.connections = .pool(pool, SQLiteGroupCommit())
             self.readers = ReaderGate(count: SQLiteConnectionPool.maximumReaderCount, queue: queue)
         } catch {
             throw Self.failure(error, toOpen: url)
         }
         watch.begin(on: self)
+        if let standardTable { try prepareStandardTable(standardTable) }
     }
 
     /// Refers to a file for reading only. Reading opens it.

@@ -52,20 +52,54 @@ struct SQLiteTable: Sendable {
         }
     }
 
+    /// The state of a collection's table.
+    enum Condition: Sendable {
+        case missing
+        /// It lacks the column that a table of Bodega 2 lacks.
+        case incomplete
+        /// Bodega 2 cannot insert into it, because an earlier version of this package has created it.
+        case withoutDefaults
+        case complete
+    }
+
+    /// The state of the table.
+    ///
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
+    func condition(in db: Database) throws -> Condition {
+        let columns = try columns(in: db)
+        if columns.isEmpty { return .missing }
+        guard Self.referenceColumns.isSubset(of: columns.keys) else {
+            throw StorageError(
+                .cannotOpen,
+                "The database has a table \(name) of another program. Choose another file name or collection."
+            )
+        }
+        if columns["kind"] == nil { return .incomplete }
+        // In constant time, unlike the rest, which only old files need.
+        if columns["createdAt"]?.hasDefault == true { return .complete }
+        let found = try String.fetchOne(
+            db,
+            sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
+            arguments: [plainName]
+        )
+        return found == "CREATE TABLE " + definition(ofDates: "TEXT NOT NULL") ? .withoutDefaults : .complete
+    }
+
     /// Whether the table exists, with or without the column that a table of Bodega 2 lacks.
     ///
     /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
     func exists(in db: Database) throws -> Bool {
-        try exists(with: columns(in: db))
+        try condition(in: db) != .missing
     }
 
-    private func exists(with columns: [String: SQLiteColumn]) throws -> Bool {
-        if columns.isEmpty { return false }
-        if Self.referenceColumns.isSubset(of: columns.keys) { return true }
-        throw StorageError(
-            .cannotOpen,
-            "The database has a table \(name) of another program. Choose another file name or collection."
-        )
+    /// Whether the table exists with all its columns.
+    ///
+    /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
+    func isComplete(in db: Database) throws -> Bool {
+        switch try condition(in: db) {
+        case .missing, .incomplete: false
+        case .withoutDefaults, .complete: true
+        }
     }
 
     /// The text after `CREATE TABLE`, as SQLite keeps it.
@@ -85,18 +119,6 @@ struct SQLiteTable: Sendable {
         """
     }
 
-    /// Whether Bodega 2 cannot insert into the table, because an earlier version of this package has created it.
-    func lacksDefaults(in db: Database) throws -> Bool {
-        // In constant time, unlike the rest, which only old files need.
-        guard try columns(in: db)["createdAt"]?.hasDefault == false else { return false }
-        let found = try String.fetchOne(
-            db,
-            sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
-            arguments: [plainName]
-        )
-        return found == "CREATE TABLE " + definition(ofDates: "TEXT NOT NULL")
-    }
-
     /// Adds the defaults of the dates to a table that lacks them, inside of a transaction.
     ///
     /// Only the table's definition changes, and no row, index or trigger: this is the second procedure of
@@ -114,14 +136,6 @@ struct SQLiteTable: Sendable {
         }
         try db.execute(sql: "PRAGMA writable_schema = OFF")
         try result.get()
-    }
-
-    /// Whether the table exists with all its columns.
-    ///
-    /// - Throws: ``StorageError/Code/cannotOpen`` if the table belongs to another program.
-    func isComplete(in db: Database) throws -> Bool {
-        let columns = try columns(in: db)
-        return try exists(with: columns) && columns["kind"] != nil
     }
 
     /// The columns of a table of Bodega 2.
