@@ -114,7 +114,7 @@ let package = Package(
             name: "BodegaTests",
             dependencies: [
                 "Bodega", "BodegaTesting", "ReadmeProgram", "RecordCoder", "TestChild", "TestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(
@@ -168,7 +168,13 @@ let package = Package(
         // The program at the head of the README.
         .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
         // Helpers that the test targets share: processes, PostgreSQL servers, injected faults, stores on the same data.
-        .target(name: "TestSupport", dependencies: ["Bodega", "BodegaTesting", "Boutique"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Bodega", "BodegaTesting", "Boutique", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/TestSupport"
+        ),
         // Tasks that tests and benchmarks run in another process, to kill it, limit its resources or race with it.
         .executableTarget(
             name: "TestChild",

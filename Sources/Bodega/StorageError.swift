@@ -30,6 +30,8 @@ public struct StorageError: Error, Sendable {
 
         /// The file, folder or database cannot be opened or created.
         public static let cannotOpen = Code(rawValue: "cannotOpen")
+        /// The engine was closed. Open another one.
+        public static let closed = Code(rawValue: "closed")
         /// The file or folder was removed or replaced while it was open, so a write to it would be lost. Nothing was
         /// changed; reopening it may succeed.
         public static let placeRemoved = Code(rawValue: "placeRemoved")

@@ -238,7 +238,7 @@ struct ChangeFeedTests {
             #expect(try await feed.next() == nil)
         } catch let error as StorageError {
             // An earlier signal caused a read.
-            #expect(error.code == .cannotOpen)
+            #expect(error.code == .closed)
         }
     }
 

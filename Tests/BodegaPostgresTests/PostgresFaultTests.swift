@@ -173,7 +173,7 @@ struct PostgresFaultTests {
         }
     }
 
-    @Test func `Operations on a closed engine throw cannotOpen`() async throws {
+    @Test func `Operations on a closed engine throw closed`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
         engine.close()
@@ -182,7 +182,7 @@ struct PostgresFaultTests {
             await error { try await engine.fetch(key: CacheKey("a")) }, await error { try await engine.fetchAll() },
             await error { try await engine.write(Data(), key: CacheKey("a")) },
         ] {
-            #expect(attempt?.code == .cannotOpen)
+            #expect(attempt?.code == .closed)
         }
         for await _ in engine.changeSignals() {}
     }

@@ -114,7 +114,7 @@ import Testing
         #expect {
             try collection.readUpdate(since: cursor) { _ in }
         } throws: {
-            ($0 as? StorageError)?.code == .cannotOpen
+            ($0 as? StorageError)?.code == .closed
         }
     }
 

@@ -150,9 +150,9 @@ import Testing
         _ = try await engine.fetchAll()
         try await engine.close()
         #expect(try folder.names() == ["data.sqlite3"])
-        await #expect { try await engine.fetchAll() } throws: { ($0 as? StorageError)?.code == .cannotOpen }
+        await #expect { try await engine.fetchAll() } throws: { ($0 as? StorageError)?.code == .closed }
         await #expect { try await engine.write(Data(), key: CacheKey("b")) } throws: {
-            ($0 as? StorageError)?.code == .cannotOpen
+            ($0 as? StorageError)?.code == .closed
         }
         try FileManager.default.moveItem(at: engine.file, to: folder.file("moved.sqlite3"))
         let moved = try SQLiteStorageEngine(openingFile: folder.file("moved.sqlite3"))
@@ -183,12 +183,12 @@ import Testing
                 group.addTask {
                     do {
                         try await engine.close()
-                        return .cannotOpen
+                        return .closed
                     } catch {
                         return (error as? StorageError)?.code
                     }
                 }
-                for await code in group { #expect(code == .cannotOpen) }
+                for await code in group { #expect(code == .closed) }
             }
         }
     }

@@ -61,7 +61,7 @@ import Testing
         #expect { try SQLiteStorageEngine(readingFile: folder.file("absent")) } throws: { code(of: $0) == .cannotOpen }
         #expect(try await engine.fetchAllData() == [Data("a".utf8)])
         try await engine.close()
-        await #expect { try await engine.fetchAll() } throws: { code(of: $0) == .cannotOpen }
+        await #expect { try await engine.fetchAll() } throws: { code(of: $0) == .closed }
         #expect(try Listing(of: folder.url) == before)
     }
 

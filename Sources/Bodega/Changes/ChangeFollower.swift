@@ -13,7 +13,7 @@ package import Logging
 /// 4. An attempt that throws is logged, as a warning once for each cause, and a timer adds the next mark: after 100 ms, then
 ///    after twice as long each time, at most a minute. A mark that comes earlier cuts the wait short.
 /// 5. `StorageError.Code.readOnly` is not retried: an engine that is read-only and has no log gets one from another
-///    process, which the engine signals.
+///    process, which the engine signals. Nor is `closed`: a closed engine has no more changes.
 /// 6. The loop ends with the follower. The attempt must not hold the follower's owner.
 ///
 /// The lock of `tasks` guards which tasks run. All other state is local to the loop.
@@ -52,9 +52,9 @@ package final class ChangeFollower: Sendable {
                     do {
                         try await attempt()
                         (backoff, failure) = (Backoff(), nil)
-                    } catch let error as StorageError where error.code == .readOnly {
+                    } catch let error as StorageError where error.code == .readOnly || error.code == .closed {
                         logger.debug(
-                            "There is no change log yet, and a read-only file can't get one here.",
+                            "Changes could not be read. Waiting for a signal…",
                             metadata: ["reader": "\(reader)", "error": "\(error)"]
                         )
                     } catch {

@@ -32,7 +32,7 @@ extension StorageError {
         case .poolExhausted:
             (.timedOut, "All connections stayed in use. Nothing was done; try again, or allow more connections.")
         case .closed:
-            (.cannotOpen, "The database was closed. Open it again.")
+            (.closed, "The database was closed. Open it again.")
         case .outOfStep:
             (
                 .inputOutput,

@@ -173,7 +173,7 @@ public final class PostgresDatabase: Sendable {
     }
 
     /// Closes all connections after the operations in progress. Later operations throw
-    /// ``StorageError/Code/cannotOpen``.
+    /// ``StorageError/Code/closed``.
     public func close() {
         listener.close()
         pool.close()

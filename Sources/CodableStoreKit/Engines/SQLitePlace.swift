@@ -50,14 +50,19 @@ final class SQLitePlace: Sendable {
         return SQLiteCollection(of: engine)
     }
 
+    /// Whether an error can mean that a file is to be opened again: new connections to removed files can't be opened, and
+    /// another thread may have closed the engine.
+    static func mayBeReplaced(after error: StorageError) -> Bool {
+        [.placeRemoved, .cannotOpen, .closed].contains(error.code)
+    }
+
     /// Returns the collection to use instead of one that has failed, or `nil` if the file is still in its place.
     private func replacement(
         of collection: SQLiteCollection,
         _ name: String,
         after error: StorageError
     ) throws -> SQLiteCollection? {
-        // `cannotOpen` is thrown by new connections to removed files and by engines that another thread closed.
-        guard error.code == .placeRemoved || error.code == .cannotOpen else { return nil }
+        guard Self.mayBeReplaced(after: error) else { return nil }
         return try state.withLock { state in
             if let engine = state.engine, SQLiteCollection(of: engine).isInFile(of: collection) {
                 guard error.code == .placeRemoved || isMissing else { return nil }

@@ -128,12 +128,12 @@ final class SQLiteFollower: Sendable {
         if hasEnded { return }
         if isClosed {
             // Without a replacement there is nothing to follow.
-            _ = try replace(collection, StorageError(.cannotOpen, "The file was closed."))
+            _ = try replace(collection, StorageError(.closed, "The file was closed."))
             return
         }
         do {
             try reportUpdate(of: collection)
-        } catch let error as StorageError where error.code == .placeRemoved || error.code == .cannotOpen {
+        } catch let error as StorageError where SQLitePlace.mayBeReplaced(after: error) {
             guard try replace(collection, error) else { throw error }
         }
     }

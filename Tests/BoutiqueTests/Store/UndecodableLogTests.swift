@@ -2,28 +2,10 @@ import Bodega
 import BodegaTesting
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @testable import Boutique
-
-/// A log handler that collects entries.
-private struct LogCollector: LogHandler {
-    let entries: Locked<[(level: Logger.Level, metadata: Logger.Metadata)]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(
-        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-        function: String, line: UInt
-    ) {
-        entries.withLock { $0.append((level, metadata ?? [:])) }
-    }
-}
 
 @MainActor
 @Suite struct `Records that can't be decoded` {
@@ -32,7 +14,7 @@ private struct LogCollector: LogHandler {
 
     private func storage() -> RecordStorage<Note> {
         let coding = RecordCoding<Note>(identifier: \.id, coder: .json, migration: nil)
-        let logger = Logger(label: "test") { [entries] _ in LogCollector(entries: entries) }
+        let logger = Logger { [entries] level, metadata in entries.withLock { $0.append((level, metadata)) } }
         return RecordStorage(engine: engine, coding: coding, logger: logger)
     }
 

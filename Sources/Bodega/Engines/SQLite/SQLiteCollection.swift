@@ -30,7 +30,7 @@ package final class SQLiteCollection: Sendable {
     package func isInFile(of other: SQLiteCollection) -> Bool { core === other.core }
 
     /// Closes the file when the operations in progress are done. All of its collections throw
-    /// ``StorageError/Code/cannotOpen`` from then on.
+    /// ``StorageError/Code/closed`` from then on.
     package func closeFile() throws {
         try core.close()
     }

@@ -99,7 +99,7 @@ extension SQLiteStorageEngine {
 
     /// Closes the file when the operations in progress are done, for example before it is moved or removed.
     ///
-    /// This engine and its other collections throw ``StorageError/Code/cannotOpen`` from then on. An engine that is
+    /// This engine and its other collections throw ``StorageError/Code/closed`` from then on. An engine that is
     /// released closes its file too, but not at a predictable moment.
     ///
     /// - Throws: A ``StorageError``; the file may then still be open.

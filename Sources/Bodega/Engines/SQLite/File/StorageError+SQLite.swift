@@ -89,7 +89,7 @@ extension StorageError {
         case .SQLITE_CANTOPEN:
             (.cannotOpen, "The database could not be opened. Check that its folder exists and can be written to.")
         case .SQLITE_MISUSE:
-            (.cannotOpen, "The database was closed. Open it again.")
+            (.closed, "The database was closed. Open it again.")
         case .SQLITE_TOOBIG:
             (.tooLarge, "The key or value is larger than SQLite supports.")
         case .SQLITE_IOERR:

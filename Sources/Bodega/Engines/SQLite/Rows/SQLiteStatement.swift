@@ -17,7 +17,7 @@ struct SQLiteStatement {
     /// Prepares a statement, or reuses the one in the connection's cache.
     init(_ sql: String, in db: Database) throws {
         guard let connection = db.sqliteConnection else {
-            throw StorageError(.cannotOpen, "The database is closed.")
+            throw StorageError(.closed, "The database was closed. Open it again.")
         }
         self.statement = try db.cachedStatement(sql: sql)
         self.connection = connection
