@@ -8,7 +8,8 @@ package struct StorageCommit: Sendable {
     package let after: StorageCursor
 }
 
-/// An engine that spares a writer that follows the log reading its own changes.
+/// An engine that spares a writer that follows the log reading its own changes, and whose operations do not end early
+/// when their task is cancelled.
 package protocol CommitReportingStorageEngine: ObservableStorageEngine {
 
     /// Applies operations, see ``StorageEngine/apply(_:)``.

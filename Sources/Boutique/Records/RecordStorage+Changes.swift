@@ -29,8 +29,7 @@ extension RecordStorage {
 
     /// Returns signals that other origins may have changed the engine, or `nil` if the engine does not signal changes.
     func changeSignals() -> AsyncStream<Void>? {
-        if let engine = engine as? any CommitReportingStorageEngine { return engine.changeSignals(excluding: origin) }
-        return observableEngine?.changeSignals()
+        commitReportingEngine?.changeSignals(excluding: origin) ?? observableEngine?.changeSignals()
     }
 
     /// Reads the changes since a cursor, and decodes the changed records.

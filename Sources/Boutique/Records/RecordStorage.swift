@@ -7,6 +7,7 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     let coding: RecordCoding<Item>
     /// The engine, if it has a log of its changes.
     let observableEngine: (any ObservableStorageEngine)?
+    let commitReportingEngine: (any CommitReportingStorageEngine)?
     private let logger: Logger
     private let currentOrigin = Locked(StorageOrigin())
 
@@ -15,7 +16,11 @@ struct RecordStorage<Item: StorableItem>: Sendable {
         self.coding = coding
         self.logger = logger
         observableEngine = engine as? any ObservableStorageEngine
+        commitReportingEngine = engine as? any CommitReportingStorageEngine
     }
+
+    /// Whether operations of the engine do not end early when their task is cancelled.
+    var ignoresCancellation: Bool { commitReportingEngine != nil }
 
     /// The origin of the store's own changes.
     var origin: StorageOrigin { currentOrigin.withLock { $0 } }
@@ -53,7 +58,7 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     @discardableResult
     func apply(_ operations: [StorageOperation]) async throws -> StorageCommit? {
         try await StorageOrigin.$current.withValue(origin) {
-            if let engine = engine as? any CommitReportingStorageEngine { return try await engine.commit(operations) }
+            if let commitReportingEngine { return try await commitReportingEngine.commit(operations) }
             try await engine.apply(operations)
             return nil
         }

@@ -23,7 +23,8 @@ import DequeModule
 ///    jobs wait. After a failure, ``run()`` refuses all jobs but reloads and the follower's.
 /// 2. ``perform(_:canRunUnloaded:onlyWhenIdle:)`` adds a job to a queue. If no run is active, ``start()`` begins one. A
 ///    run takes jobs until both queues are empty. The idle queue comes last, so that its jobs do not separate
-///    operations that could share a batch.
+///    operations that could share a batch. An operation that finds no run active may be carried out by its caller
+///    instead of a run, which saves two changes of thread.
 /// 3. ``write(_:)`` takes all waiting operations of the same kind: chains and single operations, or transactions.
 /// 4. **Plan**: the bodies of transactions run on the main actor, each on the items that the earlier ones have left.
 /// 5. **Write**: ``RecordStorage`` encodes the items, writes one batch, and reads the log since the cursor, all off the
@@ -76,6 +77,15 @@ final class StorePipeline<Item: StorableItem> {
         canRunUnloaded: Bool = false,
         onlyWhenIdle: Bool = false
     ) async throws {
+        if canRunInCallersTask(work) {
+            var outcome: Result<Void, any Error>?
+            isRunning = true
+            await run(StoreJob(work: work) { outcome = $0 })
+            isRunning = false
+            start()
+            guard let outcome else { preconditionFailure("An operation that shares no batch ends with its turn.") }
+            return try outcome.get()
+        }
         try await withCheckedThrowingContinuation { continuation in
             let job = StoreJob(work: work, canRunUnloaded: canRunUnloaded) { continuation.resume(with: $0) }
             if onlyWhenIdle { idleQueue.append(job) } else { queue.append(job) }
@@ -120,17 +130,28 @@ final class StorePipeline<Item: StorableItem> {
     }
 
     private func run() async {
-        while let job = queue.popFirst() ?? idleQueue.popFirst() {
-            if case .failed(let error) = model.state, !job.canRunUnloaded {
-                job.finish(.failure(StorageError.notLoaded(error)))
-                continue
-            }
-            switch job.work {
-            case .exclusive(let work): job.finish(await result { try await work() })
-            case .steps, .transaction: await write(jobs(startingWith: job))
-            }
-        }
+        while let job = queue.popFirst() ?? idleQueue.popFirst() { await run(job) }
         isRunning = false
+    }
+
+    /// Carries out a job, together with those that can share its batch.
+    private func run(_ job: StoreJob<Item>) async {
+        if case .failed(let error) = model.state, !job.canRunUnloaded {
+            return job.finish(.failure(StorageError.notLoaded(error)))
+        }
+        switch job.work {
+        case .exclusive(let work): job.finish(await result { try await work() })
+        case .steps, .transaction: await write(jobs(startingWith: job))
+        }
+    }
+
+    /// Whether the caller's task may carry out its operation. Later operations would wait for it, so it must not have a low
+    /// priority, nor end early when it is cancelled.
+    private func canRunInCallersTask(_ work: StoreJob<Item>.Work) -> Bool {
+        // Then both queues are empty.
+        if isRunning || !model.state.isLoaded { return false }
+        if case .exclusive = work { return false }
+        return records.ignoresCancellation && Task.currentPriority >= .medium
     }
 
     /// Takes the jobs that can share a batch with the first: those of its kind at the head of the queue.
