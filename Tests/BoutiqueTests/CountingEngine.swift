@@ -47,6 +47,11 @@ struct CountingEngine: ThrowingStorageEngine, CommitReportingStorageEngine {
     func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
     func fetchCursor() async throws -> StorageCursor { try await base.fetchCursor() }
     func fetchSnapshot() async throws -> StorageSnapshot { try await base.fetchSnapshot() }
+    func readSnapshot(
+        _ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void
+    ) async throws -> StorageCursor {
+        try await base.readSnapshot(receive)
+    }
     func fetch(key: CacheKey) async throws -> Data? { try await base.fetch(key: key) }
     func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await base.fetchAll() }
     func fetchKeys() async throws -> [CacheKey] { try await base.fetchKeys() }

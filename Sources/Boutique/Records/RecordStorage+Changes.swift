@@ -4,18 +4,25 @@ import Logging
 
 extension RecordStorage {
 
-    /// Reads all records, with the cursor of the snapshot if the engine has a log.
+    /// Reads all records, and returns the cursor of the snapshot if the engine has a log.
     ///
-    /// - Parameter needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
-    func fetchAll(
-        needsCursor: Bool
-    ) async throws -> (records: [(key: CacheKey, data: Data)], cursor: StorageCursor?) {
-        guard let observableEngine else { return (try await engine.fetchAll(), nil) }
+    /// - Parameters:
+    ///   - decoding: Receives the records.
+    ///   - needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
+    func readAll(into decoding: ConcurrentDecoding<Item>, needsCursor: Bool) async throws -> StorageCursor? {
+        guard let observableEngine else {
+            decoding.receive(try await engine.fetchAll())
+            return nil
+        }
         do {
+            if let commitReportingEngine {
+                return try await commitReportingEngine.readSnapshot { decoding.receive($0, $1) }
+            }
             let snapshot = try await observableEngine.fetchSnapshot()
-            return (snapshot.items, snapshot.cursor)
+            decoding.receive(snapshot.items)
+            return snapshot.cursor
         } catch  where !needsCursor {
-            let records = try await engine.fetchAll()
+            decoding.receive(try await engine.fetchAll())
             boutiqueLogger.notice(
                 """
                 The store can't follow the changes of other processes, because the engine's log could not be read. \
@@ -23,7 +30,7 @@ extension RecordStorage {
                 """,
                 metadata: ["error": "\(error)"]
             )
-            return (records, nil)
+            return nil
         }
     }
 

@@ -22,38 +22,7 @@ enum DecodedRecord<Item: StorableItem>: Sendable {
     }
 }
 
-/// All records after decoding: regular ones, which are items of the current shape under their own keys, and others.
-private struct DecodedRecords<Item: StorableItem>: Sendable {
-    let records: [(key: CacheKey, data: Data)]
-    /// The items of the regular records, without gaps for the others.
-    let items: [Item]
-    /// The other records, by their indices.
-    let irregular: [Int: DecodedRecord<Item>]
-
-    /// The errors of the records that can't be decoded, in the order of the records.
-    var undecodable: [StorageError] {
-        irregular.sorted { $0.key < $1.key }.compactMap { $0.value.error }
-    }
-
-    /// Calls a closure with each record in order.
-    func forEach(_ body: (CacheKey, DecodedRecord<Item>) -> Void) {
-        var next = items.startIndex
-        for (index, (key, _)) in records.enumerated() {
-            if let record = irregular[index] {
-                body(key, record)
-            } else {
-                // In bounds: each record is either regular or in `irregular`.
-                body(key, .item(items[next], belongsUnder: key, isOld: false))
-                next += 1
-            }
-        }
-    }
-}
-
 extension RecordStorage {
-
-    /// The number of records that take less time than a task.
-    private static var fewRecords: Int { 512 }
 
     /// The number of records of an older shape that are rewritten in one batch.
     private static var rewritingBatch: Int { 1_000 }
@@ -63,24 +32,12 @@ extension RecordStorage {
     /// - Parameter needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
     /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
-        let (records, cursor) = try await fetchAll(needsCursor: needsCursor)
-        // Computed while many records are decoded, since nearly always each record is an item under its own key.
-        let rank = { @Sendable in Dictionary(ranking: records.lazy.map { $0.key }) }
-        let ranks = records.count < Self.fewRecords ? nil : Task(operation: rank)
-        let irregular = Locked<[Int: DecodedRecord<Item>]>([:])
-        let items: [Item] = await records.concurrentCompactMap { [coding] part, receive in
-            coding.decode(part) { index, item, key, isOld in
-                if !isOld, key == records[index].key { return receive(item) }
-                let record = DecodedRecord.item(item, belongsUnder: key, isOld: isOld)
-                irregular.withLock { $0[index] = record }
-            } failure: { index, error in
-                irregular.withLock { $0[index] = .undecodable(error) }
-            }
-        }
-        let decoded = DecodedRecords(records: records, items: items, irregular: irregular.withLock { $0 })
+        let decoding = ConcurrentDecoding(coding)
+        let cursor = try await readAll(into: decoding, needsCursor: needsCursor)
+        let decoded = await decoding.result()
         log(decoded.undecodable)
         if coding.migration != nil { await rewriteOld(decoded) }
-        var loaded = assemble(decoded, await ranks?.value ?? rank())
+        var loaded = assemble(decoded)
         loaded.cursor = cursor
         return loaded
     }
@@ -111,13 +68,13 @@ extension RecordStorage {
     /// Puts the items in order. If several records hold the same item, the one under the item's own key wins, or else
     /// the one with the smallest key, and the others are reported. A copy of a reported record has a greater key than
     /// the original, so the same record wins at each load.
-    private func assemble(_ decoded: DecodedRecords<Item>, _ ranks: [CacheKey: Int]) -> LoadedRecords<Item> {
+    private func assemble(_ decoded: DecodedRecords<Item>) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
-        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: ranks) {
+        if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: decoded.ranks) {
             loaded.contents = contents
             return loaded
         }
-        loaded.contents.reserveCapacity(decoded.records.count)
+        loaded.contents.reserveCapacity(decoded.keys.count)
         decoded.forEach { key, record in
             switch record {
             case .undecodable(let error):
@@ -145,10 +102,9 @@ extension RecordStorage {
 
     /// Rewrites records in the current shape, each under its key. If this fails, a later load rewrites the rest.
     private func rewriteOld(_ decoded: DecodedRecords<Item>) async {
-        let old: [(key: CacheKey, data: Data, item: Item)] = decoded.irregular.sorted { $0.key < $1.key }.compactMap {
-            index, record in
-            guard case .item(let item, _, true) = record else { return nil }
-            return (decoded.records[index].key, decoded.records[index].data, item)
+        let old = decoded.old.sorted { $0.key < $1.key }.compactMap { index, data -> (CacheKey, Data, Item)? in
+            guard case .item(let item, _, _)? = decoded.irregular[index] else { return nil }
+            return (decoded.keys[index], data, item)
         }
         for start in stride(from: 0, to: old.count, by: Self.rewritingBatch) {
             let batch = Array(old[start..<min(start + Self.rewritingBatch, old.count)])

@@ -50,19 +50,13 @@ final class SQLitePlace: Sendable {
         return SQLiteCollection(of: engine)
     }
 
-    /// Whether an error can mean that a file is to be opened again: new connections to removed files can't be opened, and
-    /// another thread may have closed the engine.
-    static func mayBeReplaced(after error: StorageError) -> Bool {
-        [.placeRemoved, .cannotOpen, .closed].contains(error.code)
-    }
-
     /// Returns the collection to use instead of one that has failed, or `nil` if the file is still in its place.
     private func replacement(
         of collection: SQLiteCollection,
         _ name: String,
         after error: StorageError
     ) throws -> SQLiteCollection? {
-        guard Self.mayBeReplaced(after: error) else { return nil }
+        guard error.mayMeanReplacedFile else { return nil }
         return try state.withLock { state in
             if let engine = state.engine, SQLiteCollection(of: engine).isInFile(of: collection) {
                 guard error.code == .placeRemoved || isMissing else { return nil }

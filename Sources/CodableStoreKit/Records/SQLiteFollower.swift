@@ -133,7 +133,7 @@ final class SQLiteFollower: Sendable {
         }
         do {
             try reportUpdate(of: collection)
-        } catch let error as StorageError where SQLitePlace.mayBeReplaced(after: error) {
+        } catch let error as StorageError where error.mayMeanReplacedFile {
             guard try replace(collection, error) else { throw error }
         }
     }
@@ -171,4 +171,10 @@ final class SQLiteFollower: Sendable {
             return state.cursor
         }
     }
+}
+
+extension StorageError {
+    /// Whether the error can mean that a file must be opened again: new connections to removed files can't be opened, and
+    /// another thread may have closed the engine.
+    var mayMeanReplacedFile: Bool { [.placeRemoved, .cannotOpen, .closed].contains(code) }
 }

@@ -40,6 +40,17 @@ struct SQLiteHistory: Sendable {
         return StorageSnapshot(items: try table.allItems(in: db), cursor: end.cursor)
     }
 
+    /// Passes on all items in parts, see ``CommitReportingStorageEngine/readSnapshot(_:)``.
+    ///
+    /// - Returns: The end of the log, `nil` if there is no log.
+    func snapshot(
+        in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void
+    ) throws -> StorageCursor? {
+        guard let end = try end(in: db) else { return nil }
+        try table.readAllItems(in: db, receive)
+        return end.cursor
+    }
+
     /// The next changes after a cursor, `nil` if the log does not contain its position.
     func delta(since cursor: StorageCursor, excluding origin: StorageOrigin?, in db: Database) throws -> StorageDelta? {
         guard let position = SQLiteLogPosition(cursor), let (form, end) = try state(in: db),

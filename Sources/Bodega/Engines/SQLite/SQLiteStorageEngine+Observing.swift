@@ -17,6 +17,12 @@ extension SQLiteStorageEngine: CommitReportingStorageEngine {
         try await begun { [history] db in try history.snapshot(in: db) }
     }
 
+    package func readSnapshot(
+        _ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void
+    ) async throws -> StorageCursor {
+        try await begun { [history] db in try history.snapshot(in: db, receive) }
+    }
+
     /// Reads the next changes after a cursor, without waiting for any, at most 10,000.
     ///
     /// The log keeps 100,000 changes. It records the origin of each change that an engine of this package makes, in any

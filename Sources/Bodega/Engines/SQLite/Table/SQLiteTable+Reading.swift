@@ -71,9 +71,28 @@ extension SQLiteTable {
 
     /// All items in insertion order.
     func allItems(in db: Database) throws -> [(key: CacheKey, data: Data)] {
-        try allRows(selecting: "key, kind, value", in: db) {
-            (SQLiteKey.key(text: $0.text(at: 0), kind: $0.integer(at: 1)), $0.data(at: 2))
+        try allRows(selecting: itemColumns, in: db, Self.item)
+    }
+
+    /// Passes on all items in insertion order, in parts of limited size. There is at least one.
+    func readAllItems(in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void) throws {
+        var (part, size, number): ([(key: CacheKey, data: Data)], Int, Int) = ([], 0, 0)
+        try forEachRow(selecting: itemColumns, in: db) { row in
+            let item = Self.item(in: row)
+            if part.count == 512 || !part.isEmpty && size + item.data.count > 1 << 20 {
+                receive(number, part)
+                (part, size, number) = ([], 0, number + 1)
+            }
+            part.append(item)
+            size += item.data.count
         }
+        receive(number, part)
+    }
+
+    private var itemColumns: String { "key, kind, value" }
+
+    private static func item(in row: SQLiteStatement) -> (key: CacheKey, data: Data) {
+        (SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1)), row.data(at: 2))
     }
 
     /// The number of items.
@@ -89,16 +108,26 @@ extension SQLiteTable {
         in db: Database,
         _ element: (SQLiteStatement) throws -> Element
     ) throws -> [Element] {
+        var elements: [Element] = []
+        try forEachRow(selecting: columns, in: db) { elements.append(try element($0)) }
+        return elements
+    }
+
+    private func forEachRow(
+        selecting columns: String, in db: Database, _ body: (SQLiteStatement) throws -> Void
+    ) throws {
         let statement = try SQLiteStatement("SELECT \(columns) FROM \(name) ORDER BY rowid", in: db)
         defer { statement.reset() }
-        var elements: [Element] = []
-        while try statement.step() { elements.append(try element(statement)) }
-        if elements.isEmpty, try count(in: db) > 0 {
+        var isEmpty = true
+        while try statement.step() {
+            isEmpty = false
+            try body(statement)
+        }
+        if isEmpty, try count(in: db) > 0 {
             // The rows are gone, but the index of their keys still lists them: the first page of the table is damaged.
             throw StorageError(
                 .damaged, "The database has lost the items that its index lists. Nothing was changed. Restore a backup."
             )
         }
-        return elements
     }
 }
