@@ -53,6 +53,31 @@ import Testing
         try await engine.endHistory()
     }
 
+    @Test("A snapshot is read in parts of at most 512 items, or of some larger ones", arguments: [false, true])
+    func snapshotInParts(isReadOnly: Bool) async throws {
+        let writer = try open()
+        _ = try await writer.fetchCursor()
+        let engine = isReadOnly ? try SQLiteStorageEngine(readingFile: folder.file("data.sqlite3")) : writer
+        let (small, large, huge) = (Data("s".utf8), Data(count: 600 << 10), Data(count: 3 << 20))
+        for (sizes, parts) in [
+            ([], [0]), ([large], [1]), ([huge, small], [1, 1]), ([small, huge], [1, 1]),
+            ([large, large, small], [1, 2]),
+            (Array(repeating: small, count: 512), [512]), (Array(repeating: small, count: 1_025), [512, 512, 1]),
+        ] {
+            try await writer.removeAllData()
+            try await writer.write(sizes.enumerated().map { (CacheKey("\($0)"), $1) })
+            let received = Locked<[(number: Int, records: [(key: CacheKey, data: Data)])]>([])
+            let cursor = try await engine.readSnapshot { number, records in
+                received.withLock { $0.append((number, records)) }
+            }
+            let all = received.withLock { $0 }
+            #expect(all.map(\.number) == Array(parts.indices) && all.map(\.records.count) == parts)
+            #expect(all.flatMap { $0.records.map(\.key) } == sizes.indices.map { CacheKey("\($0)") })
+            #expect(all.flatMap { $0.records.map(\.data) } == sizes)
+            #expect(try await cursor == engine.fetchCursor())
+        }
+    }
+
     @Test("A removed log is created again by the next request for changes")
     func ended() async throws {
         let (engine, other) = (try open(), try open())
