@@ -121,13 +121,11 @@ final class SQLiteConnectionPool: Sendable {
         if identity == nil || SQLiteReadRegistry.Identity(first.path) != identity { throw SQLiteFile.placeRemoved }
     }
 
-    /// Gives a connection space for the index of a large batch, without blocking the caller. SQLite allocates it as
-    /// needed; on iOS, GRDB releases it under memory pressure.
+    /// Gives a connection space for the index of a large batch, without blocking the caller.
     private func prepareToWrite(_ connection: DatabaseQueue) {
         connection.asyncWriteWithoutTransaction { db in
             do {
-                let kibibytes = 65536
-                try db.execute(sql: "PRAGMA cache_size = -\(kibibytes)")
+                try db.allowLargeCache()
             } catch {
                 bodegaLogger.debug("Large batches may be slow.", metadata: ["error": "\(error)"])
             }

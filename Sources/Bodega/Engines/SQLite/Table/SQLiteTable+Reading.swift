@@ -10,6 +10,8 @@ extension SQLiteTable {
 
     /// The items that exist, in the order of the keys.
     func items(of keys: [CacheKey], in db: Database) throws -> [(key: CacheKey, data: Data)] {
+        // With a small cache, the same pages would be read again and again.
+        if keys.count >= 1_000 { try db.allowLargeCache() }
         let lookup = try Lookup(queries.value, in: db)
         var items: [(key: CacheKey, data: Data)] = []
         items.reserveCapacity(keys.count)

@@ -52,6 +52,8 @@ extension SQLiteTable {
         func row<Result>(of key: CacheKey, _ body: (SQLiteStatement) throws -> Result) throws -> Result? {
             let position = SQLiteKey(key)
             if key.kind == .hashed {
+                // A constant of its own, so that the closure does not copy the whole lookup for each key.
+                let hashed = hashed
                 defer { hashed.reset() }
                 return try hashed.bind(position.home ?? position.detour, at: 1) {
                     try hashed.step() ? body(hashed) : nil
