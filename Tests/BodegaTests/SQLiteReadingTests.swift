@@ -42,6 +42,23 @@ import Testing
         #expect(try Listing(of: folder.url) == before)
     }
 
+    @Test("Thousands of keys are read at once, in their order, and the file stays unchanged")
+    func manyKeys() async throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("data.sqlite3")
+        let items = (0..<3_000).map { (key: CacheKey("\($0)"), data: Data("value \($0)".utf8)) }
+        try await closed(SQLiteStorageEngine(openingFile: file)) { try await $0.write(items) }
+        let before = try Listing(of: folder.url)
+        let engine = try SQLiteStorageEngine(readingFile: file)
+        let wanted = items.reversed().map(\.key) + [CacheKey("missing")]
+        for _ in 0..<2 {
+            let found = try await engine.fetch(keys: wanted)
+            #expect(found.map(\.key) == wanted.dropLast() && found.map(\.data) == items.reversed().map(\.data))
+        }
+        try await engine.close()
+        #expect(try Listing(of: folder.url) == before)
+    }
+
     @Test("An engine that only reads can't write, and creates nothing")
     func readOnly() async throws {
         let folder = TemporaryFolder()

@@ -42,6 +42,12 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         try await core.readOne { [table] db in try table.value(of: key, in: db) }
     }
 
+    /// Reads the items under several keys, at one moment.
+    ///
+    /// A connection that has read 1,000 or more keys at once keeps up to 64 MiB of the file's pages in memory.
+    ///
+    /// - Returns: The items that exist, in the order of the keys.
+    /// - Throws: A ``StorageError``.
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
         try await core.readMany { [table] db in try table.items(of: keys, in: db) }
     }
