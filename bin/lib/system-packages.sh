@@ -53,6 +53,11 @@ require_build_packages() {
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
 
+# Installs the server of `bin/docs --preview`.
+require_python() {
+    command -v python3 >/dev/null || install_packages python3
+}
+
 # Succeeds if the programs of a PostgreSQL server are where the tests look for them.
 has_postgres_server() {
     local folder

@@ -94,9 +94,9 @@ public final class PostgresDatabase: Sendable {
     ///     `host=db.example.com dbname=notes`. Missing settings come from libpq's other sources: the `PG…` variables,
     ///     the service file and the pass file. With several hosts, the one that accepts writes is used.
     ///   - options: The options.
-    /// - Throws: A ``StorageError``: ``StorageError/Code/unreachable`` if no server could be reached,
-    ///   ``StorageError/Code/permissionDenied`` if the server rejected the user, ``StorageError/Code/cannotOpen`` if
-    ///   the database does not exist, ``StorageError/Code/invalidArgument`` if the string is invalid. Errors contain no
+    /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/unreachable`` if no server could be reached,
+    ///   ``/Bodega/StorageError/Code/permissionDenied`` if the server rejected the user, ``/Bodega/StorageError/Code/cannotOpen`` if
+    ///   the database does not exist, ``/Bodega/StorageError/Code/invalidArgument`` if the string is invalid. Errors contain no
     ///   password.
     public convenience init(connecting connectionString: String, options: Options = Options()) async throws {
         try await self.init(connecting: connectionString, options: options, clock: ContinuousClock())
@@ -173,7 +173,7 @@ public final class PostgresDatabase: Sendable {
     }
 
     /// Closes all connections after the operations in progress. Later operations throw
-    /// ``StorageError/Code/closed``.
+    /// ``/Bodega/StorageError/Code/closed``.
     public func close() {
         listener.close()
         pool.close()
@@ -198,7 +198,7 @@ public final class PostgresDatabase: Sendable {
     /// - Parameters:
     ///   - name: The collection's name, which must not be empty. Names are compared byte by byte.
     ///   - now: Returns the current time, for the dates of the items.
-    /// - Throws: A ``StorageError``, with ``StorageError/Code/cannotOpen`` if the collection must exist and does not.
+    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/cannotOpen`` if the collection must exist and does not.
     public func collection(
         named name: String,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -215,7 +215,7 @@ public final class PostgresDatabase: Sendable {
 
     /// Returns the names of the collections, in the order in which they were created.
     ///
-    /// - Throws: A ``StorageError`` if they could not be read.
+    /// - Throws: A ``/Bodega/StorageError`` if they could not be read.
     public func collectionNames() async throws -> [String] {
         try await perform { try await CollectionTable.names(in: $0, patience: self.options.timeout) }
     }

@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// - When a write returns, the server has committed it, as durably as the server is configured.
 /// - A batch is atomic, and no read sees a part of one. Concurrent batches have the effect of some serial order.
-/// - While the server can't be reached, an operation waits for it, and then throws ``StorageError/Code/unreachable``. A
+/// - While the server can't be reached, an operation waits for it, and then throws ``/Bodega/StorageError/Code/unreachable``. A
 ///   write repeated after an unknown outcome is not applied twice, and a write that threw is not applied later. If the
 ///   outcome can't be determined, the error says so, and the next write to the collection waits until it is known.
 /// - Dates are stored to the millisecond.
@@ -47,7 +47,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
     ///   - collection: The collection's name, which must not be empty.
     ///   - options: The options of the database.
     ///   - now: Returns the current time, for the dates of the items.
-    /// - Throws: A ``StorageError`` if the database could not be reached or opened. Errors contain no password.
+    /// - Throws: A ``/Bodega/StorageError`` if the database could not be reached or opened. Errors contain no password.
     public convenience init(
         connecting connectionString: String,
         collection: String,
@@ -64,7 +64,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
     /// The two share connections, but no items: equal keys name different items.
     ///
     /// - Parameter name: The collection's name, which must not be empty.
-    /// - Throws: A ``StorageError`` if it could not be created.
+    /// - Throws: A ``/Bodega/StorageError`` if it could not be created.
     public func collection(named name: String) async throws -> PostgresStorageEngine {
         try await database.collection(named: name, now: now)
     }

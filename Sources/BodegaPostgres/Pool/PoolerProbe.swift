@@ -9,7 +9,7 @@ enum PoolerProbe {
 
     /// Checks that a connection keeps its session.
     ///
-    /// - Throws: A ``StorageError`` of code ``StorageError/Code/cannotOpen`` if it does not.
+    /// - Throws: A ``/Bodega/StorageError`` of code ``/Bodega/StorageError/Code/cannotOpen`` if it does not.
     static func check(_ session: Session, _ pool: SessionPool, patience: TimeInterval) async throws {
         let first = try await process(of: session, patience)
         // A pooler reports a process number of its own. Without a pooler, the probe costs this one round trip.

@@ -42,7 +42,7 @@ struct ItemKey: Sendable {
 
     /// Decodes a key.
     ///
-    /// - Throws: A ``StorageError`` if the bytes are not the representation of a key.
+    /// - Throws: A ``/Bodega/StorageError`` if the bytes are not the representation of a key.
     static func key(_ bytes: UnsafeRawBufferPointer) throws -> CacheKey {
         guard let first = bytes.first, let kind = kind(of: first) else { throw damaged }
         let text = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())

@@ -76,7 +76,7 @@ extension StorageEngineConformance {
         ///
         /// `nil`, the default, if none exist, which skips the check that different names are different collections.
         ///
-        /// It may throw a ``Bodega/StorageError`` with ``Bodega/StorageError/Code/invalidArgument`` for a name that
+        /// It may throw a ``/Bodega/StorageError`` with ``/Bodega/StorageError/Code/invalidArgument`` for a name that
         /// can't be used. It is called after the engine was made.
         public var openCollection: (@Sendable (any StorageEngine, _ name: String) async throws -> any StorageEngine)?
 

@@ -1,6 +1,6 @@
 import Bodega
 
-/// The contracts of ``StorageEngine`` as checks that can run on any engine.
+/// The contracts of ``/Bodega/StorageEngine`` as checks that can run on any engine.
 ///
 /// The checks need no test framework. With Swift Testing, each check is a separate test case:
 ///

@@ -20,7 +20,7 @@ extension Store {
         try await pipeline.perform(.steps([.insert(items)]))
     }
 
-    /// Inserts an item, or replaces the item with the same identifier. Equivalent to ``insert(_:)-(Item)``.
+    /// Inserts an item, or replaces the item with the same identifier. Equivalent to `insert(_:)`.
     ///
     /// - Parameter item: The item.
     /// - Throws: A `StorageError` if the item could not be encoded or written. In this case nothing has changed.
@@ -28,7 +28,7 @@ extension Store {
         try await insert(item)
     }
 
-    /// Inserts items, or replaces the items with the same identifiers. Equivalent to ``insert(_:)-([Item])``.
+    /// Inserts items, or replaces the items with the same identifiers. Equivalent to `insert(_:)`.
     ///
     /// - Parameter items: The items. If several have the same identifier, the last one wins, in the place of the first.
     /// - Throws: A `StorageError` if an item could not be encoded or written. In this case nothing has changed.

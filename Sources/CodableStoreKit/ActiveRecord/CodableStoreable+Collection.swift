@@ -6,7 +6,7 @@ extension CodableStoreable {
     ///   - identifier: The object's identifier.
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if no such object exists.
+    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/notFound`` if no such object exists.
     public static func get(
         identifier: ID,
         container: CodableStoreContainer = .default,
@@ -20,7 +20,7 @@ extension CodableStoreable {
     /// - Parameters:
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
-    /// - Throws: A ``Bodega/StorageError``.
+    /// - Throws: A ``/Bodega/StorageError``.
     public static func getCollection(
         container: CodableStoreContainer = .default,
         engine: CodableStore<Self>.Engine = .fileSystem
@@ -34,7 +34,7 @@ extension CodableStoreable {
     ///   - predicate: The condition.
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
-    /// - Throws: A ``Bodega/StorageError``, or the predicate's error.
+    /// - Throws: A ``/Bodega/StorageError``, or the predicate's error.
     public static func get(
         where predicate: (Self) throws -> Bool,
         container: CodableStoreContainer = .default,
@@ -49,7 +49,7 @@ extension CodableStoreable {
     ///   - predicate: The condition.
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
-    /// - Throws: A ``Bodega/StorageError``, or the predicate's error.
+    /// - Throws: A ``/Bodega/StorageError``, or the predicate's error.
     public static func first(
         where predicate: (Self) throws -> Bool,
         container: CodableStoreContainer = .default,
@@ -79,7 +79,7 @@ extension CodableStoreable {
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
     /// - Returns: The deleted object, as it was stored.
-    /// - Throws: A ``Bodega/StorageError``.
+    /// - Throws: A ``/Bodega/StorageError``.
     @discardableResult
     public static func delete(
         identifier: ID,
@@ -111,7 +111,7 @@ extension CodableStoreable {
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
     /// - Returns: One result per object.
-    /// - Throws: A ``Bodega/StorageError``.
+    /// - Throws: A ``/Bodega/StorageError``.
     @discardableResult
     public static func deleteCollection(
         container: CodableStoreContainer = .default,

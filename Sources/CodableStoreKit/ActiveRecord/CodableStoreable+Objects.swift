@@ -6,7 +6,7 @@ extension CodableStoreable {
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
     /// - Returns: The saved object.
-    /// - Throws: A ``Bodega/StorageError``.
+    /// - Throws: A ``/Bodega/StorageError``.
     @discardableResult
     public func save(
         container: CodableStoreContainer = .default,
@@ -21,7 +21,7 @@ extension CodableStoreable {
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
     /// - Returns: The deleted object, as it was stored.
-    /// - Throws: A ``Bodega/StorageError``.
+    /// - Throws: A ``/Bodega/StorageError``.
     @discardableResult
     public func delete(
         container: CodableStoreContainer = .default,

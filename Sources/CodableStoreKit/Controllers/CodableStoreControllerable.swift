@@ -66,7 +66,7 @@ public protocol CodableStoreControllerable<Object>: AnyObject {
 
     /// Called when the objects could not be read. The default implementation logs the error.
     ///
-    /// - Parameter error: A ``Bodega/StorageError``, or the error of a custom engine.
+    /// - Parameter error: A ``/Bodega/StorageError``, or the error of a custom engine.
     func codableStoreablesDidFail(_ error: any Error)
 }
 

@@ -76,6 +76,6 @@ public struct CodableStoreMedium: Sendable, Hashable {
 }
 
 extension ExactText {
-    /// The path with symbolic links resolved. See ``Bodega/FileSystem/resolvedPath(_:)``.
+    /// The path with symbolic links resolved. See ``/Bodega/FileSystem/resolvedPath(_:)``.
     var resolvedPath: ExactText { ExactText(FileSystem.resolvedPath(text)) }
 }

@@ -9,7 +9,7 @@ extension CodableStore {
     ///   - engine: The destination engine. The default is the engine of this store.
     ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
     /// - Returns: One result per object. See ``copy(toStore:where:)``.
-    /// - Throws: A ``Bodega/StorageError``. See ``copy(toStore:where:)``.
+    /// - Throws: A ``/Bodega/StorageError``. See ``copy(toStore:where:)``.
     @discardableResult
     public func copy(
         toContainer container: CodableStoreContainer,
@@ -26,8 +26,8 @@ extension CodableStore {
     ///   - predicate: A condition for the objects to copy. By default, all objects are copied.
     /// - Returns: One result per object. Objects that cannot be decoded are not copied. Their failures come last,
     ///   regardless of the predicate.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read. The code is
-    ///   ``Bodega/StorageError/Code/decodingFailed`` if a record cannot be decoded and its name is not a valid
+    /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read. The code is
+    ///   ``/Bodega/StorageError/Code/decodingFailed`` if a record cannot be decoded and its name is not a valid
     ///   identifier, for example because another program has added the file. In that case, the objects were copied.
     @discardableResult
     public func copy(toStore store: CodableStore<Object>, where predicate: ((Object) -> Bool)? = nil) throws -> [Result]

@@ -6,7 +6,7 @@ extension CodableStore {
     /// Returns an object.
     ///
     /// - Parameter identifier: The object's identifier.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if no such object exists.
+    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/notFound`` if no such object exists.
     public func get(identifier: Object.ID) throws -> Object {
         guard let object = try collection().object(identifier) else { throw StorageError.notFound(identifier) }
         return object
@@ -16,7 +16,7 @@ extension CodableStore {
     ///
     /// Objects that cannot be decoded are logged and omitted. ``fetchCollection()`` reports them.
     ///
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read.
+    /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read.
     public func getCollection() throws -> [Object] {
         let found = try collection().objectsWithoutKeys()
         for error in found.undecodable {
@@ -29,7 +29,7 @@ extension CodableStore {
     ///
     /// The errors have the keys and files of the records. For a custom engine, there are no such errors.
     ///
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read.
+    /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read.
     public func fetchCollection() throws -> FetchedObjects<Object> {
         try collection().objects()
     }
@@ -37,7 +37,7 @@ extension CodableStore {
     /// Returns the objects that satisfy a condition.
     ///
     /// - Parameter predicate: The condition.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read, or the predicate's error.
+    /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read, or the predicate's error.
     public func get(where predicate: (Object) throws -> Bool) throws -> [Object] {
         try getCollection().filter(predicate)
     }
@@ -45,7 +45,7 @@ extension CodableStore {
     /// Returns the first object that satisfies a condition, or `nil` if there is none.
     ///
     /// - Parameter predicate: The condition.
-    /// - Throws: A ``Bodega/StorageError`` if the objects could not be read, or the predicate's error.
+    /// - Throws: A ``/Bodega/StorageError`` if the objects could not be read, or the predicate's error.
     public func first(where predicate: (Object) throws -> Bool) throws -> Object? {
         try getCollection().first(where: predicate)
     }
@@ -79,7 +79,7 @@ extension CodableStore {
     /// Returns whether an object is stored, even if it cannot be decoded.
     ///
     /// - Parameter identifier: The object's identifier.
-    /// - Throws: A ``Bodega/StorageError`` if the records could not be read.
+    /// - Throws: A ``/Bodega/StorageError`` if the records could not be read.
     public func fetchExistence(identifier: Object.ID) throws -> Bool {
         try collection().contains(identifier)
     }

@@ -7,7 +7,7 @@ extension CodableStore {
     ///
     /// - Parameter object: The object to save.
     /// - Returns: The saved object.
-    /// - Throws: A ``Bodega/StorageError``. In that case, nothing is changed.
+    /// - Throws: A ``/Bodega/StorageError``. In that case, nothing is changed.
     @discardableResult
     public func save(_ object: Object) throws -> Object {
         try collection().save([object])[0].get()
@@ -28,7 +28,7 @@ extension CodableStore {
     ///
     /// - Parameter object: An object with the identifier.
     /// - Returns: The deleted object, as it was stored.
-    /// - Throws: A ``Bodega/StorageError``. See ``delete(identifier:)``.
+    /// - Throws: A ``/Bodega/StorageError``. See ``delete(identifier:)``.
     @discardableResult
     public func delete(_ object: Object) throws -> Object {
         try delete(identifier: object.codableStoreID)
@@ -38,8 +38,8 @@ extension CodableStore {
     ///
     /// - Parameter identifier: The object's identifier.
     /// - Returns: The deleted object, as it was stored.
-    /// - Throws: A ``Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is no such object, and
-    ///   ``Bodega/StorageError/Code/decodingFailed`` if it cannot be decoded, in which case it stays stored.
+    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/notFound`` if there is no such object, and
+    ///   ``/Bodega/StorageError/Code/decodingFailed`` if it cannot be decoded, in which case it stays stored.
     @discardableResult
     public func delete(identifier: Object.ID) throws -> Object {
         try collection().delete([identifier])[0].get()
@@ -68,7 +68,7 @@ extension CodableStore {
     /// Objects that cannot be decoded stay stored. ``fetchCollection()`` reports them.
     ///
     /// - Returns: One result per object.
-    /// - Throws: A ``Bodega/StorageError`` if reading the objects or the batch failed. Then no object is deleted.
+    /// - Throws: A ``/Bodega/StorageError`` if reading the objects or the batch failed. Then no object is deleted.
     @discardableResult
     public func deleteCollection() throws -> [Result] {
         try collection().deleteAll().map { Result($0) }

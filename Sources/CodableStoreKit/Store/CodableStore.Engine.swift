@@ -55,13 +55,13 @@ extension CodableStore.Engine {
     /// ```
     ///
     /// The container "Default" is the engine's own collection, so it stores objects of one type. For other types, use
-    /// ``Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in the file.
+    /// ``/Bodega/SQLiteStorageEngine/collection(named:)``. Other containers are separate collections in the file.
     ///
     /// Both stores find the same objects if they use the same identifiers and record format. By default, both use JSON,
     /// and identifiers that are strings or UUIDs. Each observes the other's changes, in one process or in several.
     ///
     /// If the engine's file is removed or replaced, it is not opened again. Operations throw an error with the code
-    /// ``Bodega/StorageError/Code/placeRemoved``.
+    /// ``/Bodega/StorageError/Code/placeRemoved``.
     ///
     /// - Parameter engine: The engine.
     public static func sqlite(_ engine: SQLiteStorageEngine) -> Self {

@@ -134,8 +134,7 @@ extension SQLiteStorageEngine {
     /// The program ends if the file cannot be opened; use
     /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
     ///
-    /// - Parameter pathComponent: The path inside of
-    ///   ``Foundation/FileManager/Directory/defaultStorageDirectory(appendingPath:)``.
+    /// - Parameter pathComponent: The path inside of `FileManager.Directory.defaultStorageDirectory(appendingPath:)`.
     public static func `default`(appendingPath pathComponent: String) -> SQLiteStorageEngine {
         do {
             return try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: pathComponent))
