@@ -85,9 +85,13 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
+        // What the tests of the demo and of the documentation site share: a browser and the processes of servers.
+        .target(name: "Browsing", dependencies: ["Gallery"], path: "Tests/Browsing"),
+        .testTarget(name: "DocumentationTests", dependencies: ["Browsing"]),
         .testTarget(
             name: "GalleryTests",
             dependencies: [
+                "Browsing",
                 "Gallery",
                 "PictureAPI",
                 "GalleryDemo",

@@ -6,7 +6,7 @@ extension CodableStoreable {
     ///   - identifier: The object's identifier.
     ///   - container: The container within the engine.
     ///   - engine: The engine that stores the objects.
-    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/notFound`` if no such object exists.
+    /// - Throws: A ``/Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if no such object exists.
     public static func get(
         identifier: ID,
         container: CodableStoreContainer = .default,

@@ -93,7 +93,7 @@ final class CollectionCore: Sendable {
 
     /// Claims the collection for a type.
     ///
-    /// - Throws: ``/Bodega/StorageError/Code/ambiguousCollection`` if another type has claimed it, unless both types
+    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if another type has claimed it, unless both types
     ///   chose its name.
     func claim(by type: Any.Type, _ name: CollectionName) throws {
         try claim.withLock { claim in

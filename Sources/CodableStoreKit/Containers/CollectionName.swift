@@ -14,7 +14,7 @@ struct CollectionName: Sendable {
 
     /// - Parameter type: The type. If it has not chosen a name, its full name is used, because nested types and types
     ///   of other modules can have the same short name.
-    /// - Throws: ``/Bodega/StorageError/Code/ambiguousCollection`` if the type is private or local and has not chosen a
+    /// - Throws: ``Bodega/StorageError/Code/ambiguousCollection`` if the type is private or local and has not chosen a
     ///   name. Its full name contains an address that differs between processes, and would not be unique without it.
     init<Object: BaseCodableStoreable>(of type: Object.Type) throws {
         let name = Object.codableStoreCollectionName

@@ -18,7 +18,7 @@ public protocol ReadableCodableStoreEngine<Object> {
     /// Returns an object.
     ///
     /// - Throws: An error if there is no such object, or if it could not be read. To let stores distinguish the two,
-    ///   throw a ``/Bodega/StorageError`` with the code ``/Bodega/StorageError/Code/notFound`` in the first case.
+    ///   throw a ``/Bodega/StorageError`` with the code ``Bodega/StorageError/Code/notFound`` in the first case.
     func get(identifier: Object.ID) throws -> Object
 
     /// Returns all objects.

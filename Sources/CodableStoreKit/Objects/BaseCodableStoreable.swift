@@ -22,7 +22,7 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     /// number, a `UUID`, a `URL`, another `LosslessStringConvertible` type, `RawRepresentable` by one of these, or
     /// `Encodable`. Stores compare the bytes of that representation, and for an `AnyHashable` also the type of its
     /// value. Saving an object whose identifier has no such representation, or contains a `Set` or an unordered
-    /// dictionary, throws an error with the code ``/Bodega/StorageError/Code/unsupportedIdentifier``.
+    /// dictionary, throws an error with the code ``Bodega/StorageError/Code/unsupportedIdentifier``.
     associatedtype ID: Hashable
 
     /// The key path of an object's identifier.
@@ -35,7 +35,7 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     /// with equal custom names share a collection. Choose a custom name if the type or its module may be renamed later.
     ///
     /// A private or local type must choose a name. Otherwise, operations throw an error with the code
-    /// ``/Bodega/StorageError/Code/ambiguousCollection``.
+    /// ``Bodega/StorageError/Code/ambiguousCollection``.
     static var codableStoreCollectionName: String { get }
 
     /// The type's encoder and decoder. The default reads and writes JSON like `JSONEncoder` and `JSONDecoder`.

@@ -6,7 +6,7 @@ enum IdentifierText {
 
     /// Returns the text of an identifier.
     ///
-    /// - Throws: ``/Bodega/StorageError/Code/unsupportedIdentifier`` if there is none.
+    /// - Throws: ``Bodega/StorageError/Code/unsupportedIdentifier`` if there is none.
     static func text<ID: Hashable>(of identifier: ID) throws -> String {
         // The common types come first, because this runs for each object.
         if ID.self == String.self, let text = identifier as? String { return text }

@@ -6,7 +6,7 @@ extension CodableStore {
     /// Returns an object.
     ///
     /// - Parameter identifier: The object's identifier.
-    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/notFound`` if no such object exists.
+    /// - Throws: A ``/Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if no such object exists.
     public func get(identifier: Object.ID) throws -> Object {
         guard let object = try collection().object(identifier) else { throw StorageError.notFound(identifier) }
         return object

@@ -38,7 +38,7 @@ extension CodableStore {
     ///
     /// - Parameter identifier: The object's identifier.
     /// - Returns: The deleted object, as it was stored.
-    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/notFound`` if there is no such object, and
+    /// - Throws: A ``/Bodega/StorageError``, with ``Bodega/StorageError/Code/notFound`` if there is no such object, and
     ///   ``/Bodega/StorageError/Code/decodingFailed`` if it cannot be decoded, in which case it stays stored.
     @discardableResult
     public func delete(identifier: Object.ID) throws -> Object {

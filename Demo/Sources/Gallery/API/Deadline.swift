@@ -5,7 +5,7 @@
 ///   - operation: The operation. It must return soon after its cancellation.
 /// - Returns: The operation's result.
 /// - Throws: The operation's error, or a `CancellationError` if the time limit has passed.
-func withDeadline<Result: Sendable>(
+package func withDeadline<Result: Sendable>(
     _ limit: Duration,
     _ operation: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

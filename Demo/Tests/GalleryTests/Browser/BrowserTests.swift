@@ -1,3 +1,4 @@
+import Browsing
 import Foundation
 import Testing
 
@@ -189,5 +190,12 @@ struct BrowserTests {
             #expect(try await tab.count(".card") == 2)
             try await expectNotice("“\(titles[1])” is no longer a favourite.", tab)
         }
+    }
+}
+
+extension Tab {
+    /// Waits until the page's script receives events.
+    func waitUntilLive() async throws {
+        try await wait(for: "document.documentElement.dataset.live === 'true'")
     }
 }

@@ -1,4 +1,5 @@
 import Boutique
+import Browsing
 import HummingbirdTesting
 import Testing
 

@@ -1,4 +1,5 @@
 import Bodega
+import Browsing
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Bodega
 import Boutique
+import Browsing
 import Foundation
 import NIOCore
 import NIOHTTP1

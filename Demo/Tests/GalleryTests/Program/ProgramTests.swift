@@ -1,3 +1,4 @@
+import Browsing
 import Foundation
 import Testing
 
@@ -27,7 +28,7 @@ struct ProgramTests {
     @Test func `A second gallery on the same folder does not start`() async throws {
         let folder = try Folder()
         let first = try await DemoProgram(in: folder)
-        let failure = await #expect(throws: DemoProgram.Failure.self) { try await DemoProgram(in: folder) }
+        let failure = await #expect(throws: ServerProcess.Failure.self) { try await DemoProgram(in: folder) }
         #expect(failure?.description.contains("Another gallery is using") == true)
         #expect(try await first.stop() == 0)
     }

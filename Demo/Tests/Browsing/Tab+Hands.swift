@@ -4,7 +4,7 @@ import Foundation
 extension Tab {
 
     /// Clicks the centre of an element. It must exist and must not be covered.
-    func click(_ selector: String) async throws {
+    package func click(_ selector: String) async throws {
         struct Point: Decodable, Sendable { let x, y: Double }
         let point = try await evaluate(
             """
@@ -30,12 +30,12 @@ extension Tab {
     }
 
     /// Types a text into the element that has the focus.
-    func type(_ text: String) async throws {
+    package func type(_ text: String) async throws {
         try await send("Input.insertText", ["text": text])
     }
 
     /// A key of the keyboard.
-    enum Key: String {
+    package enum Key: String {
         case tab = "Tab"
         case enter = "Enter"
         case escape = "Escape"
@@ -50,7 +50,7 @@ extension Tab {
     }
 
     /// Presses and releases a key.
-    func press(_ key: Key) async throws {
+    package func press(_ key: Key) async throws {
         var down: [String: any Sendable] = [
             "key": key.rawValue, "code": key.rawValue, "windowsVirtualKeyCode": key.code,
         ]
@@ -65,7 +65,7 @@ extension Tab {
     /// Presses Tab until an element has the focus, as keyboard users do.
     ///
     /// - Throws: An error if no press of Tab reaches the element.
-    func tab(to selector: String) async throws {
+    package func tab(to selector: String) async throws {
         for _ in 0..<60 {
             try await press(.tab)
             let isThere = try await evaluate(
@@ -76,28 +76,28 @@ extension Tab {
     }
 
     /// Makes the tab the visible one of its window.
-    func bringToFront() async throws {
+    package func bringToFront() async throws {
         try await send("Page.bringToFront")
         try await wait(for: "!document.hidden")
     }
 
     /// Resizes the window.
-    func resize(_ width: Int, _ height: Int, isPhone: Bool = false) async throws {
+    package func resize(_ width: Int, _ height: Int, isPhone: Bool = false) async throws {
         try await send(
             "Emulation.setDeviceMetricsOverride",
             ["width": width, "height": height, "deviceScaleFactor": isPhone ? 2 : 1, "mobile": isPhone])
     }
 
     /// Sets the colour scheme of the system to light or dark.
-    func setColorScheme(_ scheme: String) async throws {
+    package func setColorScheme(_ scheme: String) async throws {
         let feature: [String: any Sendable] = ["name": "prefers-color-scheme", "value": scheme]
         try await send("Emulation.setEmulatedMedia", ["features": [feature]])
     }
 
     /// Writes a screenshot to a file after all pictures have loaded.
     ///
-    /// The folder is the value of `GALLERY_SCREENSHOTS` in the environment, or `Demo/.build/screenshots`.
-    func screenshot(_ name: String) async throws {
+    /// The folder is the value of `SCREENSHOTS` in the environment, or `Demo/.build/screenshots`.
+    package func screenshot(_ name: String) async throws {
         struct Screenshot: Decodable, Sendable { let data: String }
         try await wait(for: "[...document.images].every((image) => image.loading === 'lazy' || image.complete)")
         let shot = try await send("Page.captureScreenshot", ["format": "png"], returning: Screenshot.self)
@@ -110,10 +110,10 @@ extension Tab {
     }
 
     private static let screenshots: URL = {
-        if let folder = ProcessInfo.processInfo.environment["GALLERY_SCREENSHOTS"], !folder.isEmpty {
+        if let folder = ProcessInfo.processInfo.environment["SCREENSHOTS"], !folder.isEmpty {
             return URL(fileURLWithPath: folder, isDirectory: true)
         }
-        let package = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let package = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         return package.appendingPathComponent(".build/screenshots", isDirectory: true)
     }()
 }

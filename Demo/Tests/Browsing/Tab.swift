@@ -1,23 +1,22 @@
 import Foundation
-
-@testable import Gallery
+import Gallery
 
 /// A tab of a browser.
-actor Tab {
+package actor Tab {
     private let browser: Browser
     private let session: String
     private var listening: [Task<Void, Never>] = []
     /// The problems of the page: errors on the console, exceptions, refused requests.
-    private(set) var problems: [String] = []
+    package private(set) var problems: [String] = []
 
-    struct Ignored: Decodable, Sendable {}
+    package struct Ignored: Decodable, Sendable {}
 
     /// Opens an empty tab.
     ///
     /// - Parameters:
     ///   - browser: The browser.
     ///   - isAlone: Whether the tab gets a window of its own. Otherwise it hides the visible tab.
-    init(_ browser: Browser, isAlone: Bool = true) async throws {
+    package init(_ browser: Browser, isAlone: Bool = true) async throws {
         struct Target: Decodable { let targetId: String }
         struct Attachment: Decodable { let sessionId: String }
         self.browser = browser
@@ -46,7 +45,7 @@ actor Tab {
     }
 
     /// Sends a command to this tab.
-    func send<Result: Decodable & Sendable>(
+    package func send<Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: [String: any Sendable] = [:],
         returning: Result.Type
@@ -55,28 +54,23 @@ actor Tab {
     }
 
     /// Sends a command to this tab and ignores its result.
-    func send(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
+    package func send(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
         _ = try await browser.send(method, parameters, session: session, returning: Ignored.self)
     }
 
     // MARK: Loading
 
     /// Navigates to a page and waits until it has loaded.
-    func navigate(to url: String) async throws {
+    package func navigate(to url: String) async throws {
         try await loading { try await self.send("Page.navigate", ["url": url]) }
     }
 
     /// Runs a body that loads a page, and waits until the page has loaded.
-    func loading(_ body: @Sendable () async throws -> Void) async throws {
+    package func loading(_ body: @Sendable () async throws -> Void) async throws {
         let loads = await browser.events("Page.loadEventFired", in: session)
         try await body()
         let isLoaded = try await withDeadline(Browser.patience) { await loads.first { _ in true } != nil }
         if !isLoaded { throw Browser.Refusal(description: "The page was not loaded.") }
-    }
-
-    /// Waits until the page's script receives events.
-    func waitUntilLive() async throws {
-        try await wait(for: "document.documentElement.dataset.live === 'true'")
     }
 
     // MARK: Looking
@@ -102,8 +96,10 @@ actor Tab {
     }
 
     /// The value of an expression in the page. The expression may be a promise.
-    func evaluate<Value: Decodable & Sendable>(_ expression: String, as: Value.Type = String.self) async throws -> Value
-    {
+    package func evaluate<Value: Decodable & Sendable>(
+        _ expression: String,
+        as: Value.Type = String.self
+    ) async throws -> Value {
         let evaluation = try await send(
             "Runtime.evaluate",
             ["expression": expression, "awaitPromise": true, "returnByValue": true],
@@ -119,7 +115,7 @@ actor Tab {
     }
 
     /// Waits until a condition holds, also across navigations.
-    func wait(for condition: String) async throws {
+    package func wait(for condition: String) async throws {
         let deadline = ContinuousClock.now + Browser.patience
         while true {
             do {
@@ -159,22 +155,22 @@ actor Tab {
     }
 
     /// A text as a JavaScript string literal.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         String(decoding: (try? JSONEncoder().encode(text)) ?? Data(), as: UTF8.self)
     }
 
     /// The rendered text of the first element that matches a selector.
-    func text(_ selector: String) async throws -> String {
+    package func text(_ selector: String) async throws -> String {
         try await evaluate("document.querySelector(\(Self.quoted(selector))).innerText.trim()")
     }
 
     /// The number of elements that match a selector.
-    func count(_ selector: String) async throws -> Int {
+    package func count(_ selector: String) async throws -> Int {
         try await evaluate("document.querySelectorAll(\(Self.quoted(selector))).length", as: Int.self)
     }
 
     /// Whether an element matches a selector.
-    func exists(_ selector: String) async throws -> Bool {
+    package func exists(_ selector: String) async throws -> Bool {
         try await count(selector) > 0
     }
 }

@@ -10,7 +10,7 @@ import Musl
 
 /// Reads the next bytes of a pipe and waits for them; the result is empty at the end of the pipe. Signals may interrupt
 /// the wait, while Foundation's `availableData` would end the program.
-func nextBytes(of file: FileHandle) -> Data {
+package func nextBytes(of file: FileHandle) -> Data {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
         let count = read(file.fileDescriptor, &buffer, buffer.count)

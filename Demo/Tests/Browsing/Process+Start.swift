@@ -3,10 +3,10 @@ import Foundation
 extension Process {
     /// Starts the process. Only one process is started at a time: if Foundation starts two concurrently, one can
     /// inherit the descriptor that signals the end of the other, which then seems to run until both have ended.
-    func start() throws {
+    package func start() throws {
         try Self.starting.withLock { try run() }
     }
 
     /// Held while any program is started.
-    static let starting = NSLock()
+    package static let starting = NSLock()
 }

@@ -1,9 +1,8 @@
 import Foundation
-
-@testable import Gallery
+import Gallery
 
 /// A browser, controlled through the Chrome DevTools Protocol.
-actor Browser {
+package actor Browser {
     private let process: BrowserProcess
     private var reading: Task<Void, Never>?
     private var lastNumber = 0
@@ -11,11 +10,11 @@ actor Browser {
     private var listeners: [Int: (session: String, method: String, AsyncStream<Data>.Continuation)] = [:]
 
     /// The time limit for a response. It is long, so that a busy machine does not fail a test.
-    static let patience = Duration.seconds(180)
+    package static let patience = Duration.seconds(180)
 
     /// The browser's error message for a command.
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
+    package struct Refusal: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private init() throws {
@@ -23,7 +22,7 @@ actor Browser {
     }
 
     /// Runs a body with a browser of its own, and ends the browser.
-    static func run(_ body: (Browser) async throws -> Void) async throws {
+    package static func run(_ body: (Browser) async throws -> Void) async throws {
         let browser = try Browser()
         await browser.startReading()
         do {
@@ -51,7 +50,7 @@ actor Browser {
     /// - Parameters:
     ///   - url: The page's address.
     ///   - isAlone: Whether the tab gets a window of its own. Otherwise it hides the visible tab.
-    func open(_ url: String, isAlone: Bool = true) async throws -> Tab {
+    package func open(_ url: String, isAlone: Bool = true) async throws -> Tab {
         let tab = try await Tab(self, isAlone: isAlone)
         try await tab.navigate(to: url)
         return tab
@@ -62,7 +61,7 @@ actor Browser {
     /// Sends a command and returns its result.
     ///
     /// - Throws: ``Refusal`` if the browser returns an error, or a `CancellationError` after the time limit.
-    func send<Result: Decodable & Sendable>(
+    package func send<Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: [String: any Sendable] = [:],
         session: String? = nil,
@@ -110,7 +109,7 @@ actor Browser {
     // MARK: Events
 
     /// A stream of the future events of one kind in a tab, as JSON.
-    func events(_ method: String, in session: String) -> AsyncStream<Data> {
+    package func events(_ method: String, in session: String) -> AsyncStream<Data> {
         let (stream, continuation) = AsyncStream<Data>.makeStream()
         lastNumber += 1
         listeners[lastNumber] = (session, method, continuation)
