@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Gallery
 
 /// A browser, controlled through the Chrome DevTools Protocol.

@@ -1,3 +1,4 @@
+import Browsing
 import Testing
 
 extension BrowserTests {
