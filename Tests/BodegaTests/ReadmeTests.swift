@@ -5,10 +5,16 @@ import RecordCoder
 import TestSupport
 import Testing
 
-/// The snippets of the README, compiled and run.
+/// The snippets of the README and of the tours, compiled and run.
 @Suite struct ReadmeTests {
 
-    /// The files that must contain the README's snippets, line by line.
+    private static let documents = [
+        "README.md", "Sources/Bodega/Documentation.docc/Guides/ATourOfBodega.md",
+        "Sources/Boutique/Documentation.docc/Guides/ATourOfBoutique.md",
+        "Sources/CodableStoreKit/Documentation.docc/Guides/ATourOfCodableStoreKit.md",
+    ]
+
+    /// The files that must contain these snippets, line by line.
     private static let sources = [
         "Tests/ReadmeProgram/Program.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
@@ -16,13 +22,13 @@ import Testing
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
     ]
 
-    @Test("Every Swift snippet of the README is compiled")
-    func snippets() throws {
+    @Test("Every Swift snippet is compiled and run", arguments: documents)
+    func snippets(of document: String) throws {
         let sources = try Self.sources.map { try lines(of: text($0)) }
-        let snippets = try text("README.md").components(separatedBy: "```swift\n").dropFirst().map {
+        let snippets = try text(document).components(separatedBy: "```swift\n").dropFirst().map {
             lines(of: $0.components(separatedBy: "```")[0])
         }
-        #expect(snippets.count > 6)
+        #expect(snippets.count > 3)
         // Snippets for a manifest begin with a dot.
         for snippet in snippets where !snippet[0].hasPrefix(".") {
             #expect(sources.contains { contains($0, snippet) }, "not compiled:\n\(snippet.joined(separator: "\n"))")
@@ -43,7 +49,7 @@ import Testing
         #endif
     }
 
-    @Test("The snippets that use the user's folders do what the README says")
+    @Test("The snippets that use the user's folders do what the tours say")
     func userFolders() async throws {
         let home = TemporaryFolder()
         let child = try Child("readme", home.path + "/backup.sqlite3", environment: Self.environment(in: home))
@@ -56,7 +62,7 @@ import Testing
             try await SQLiteStorageEngine(openingFile: home.file("backup.sqlite3")).fetchKeys() == [CacheKey("zora")])
     }
 
-    @Test("The snippets of CodableStoreKit do what the README says")
+    @Test("The snippets of CodableStoreKit do what the tours say")
     func codableStores() async throws {
         let home = TemporaryFolder()
         let lines = try await Child("readme-codable-stores", environment: Self.environment(in: home)).lines()

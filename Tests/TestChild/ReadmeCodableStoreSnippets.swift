@@ -1,8 +1,8 @@
 import Boutique
 import CodableStoreKit
 
-// The snippets of the README about CodableStoreKit. They run in this process because its environment says where the
-// user's folders are. A test compares them with the README, line by line.
+// The snippets of the tour of CodableStoreKit. They run in this process because its environment says where the
+// user's folders are. A test compares them with the tour, line by line.
 
 struct User: CodableStoreable, Identifiable, Sendable {
     let id: String
@@ -23,7 +23,7 @@ final class UserList: CodableStoreControllerable {
     }
 }
 
-/// Runs the snippets, and stops at the first that doesn't do what the README says.
+/// Runs the snippets, and stops at the first that doesn't do what the tour says.
 @MainActor
 func runReadmeCodableStoreSnippets() async throws {
     let list = UserList()

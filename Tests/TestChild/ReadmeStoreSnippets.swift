@@ -1,8 +1,8 @@
 import Boutique
 import Observation
 
-// The snippets of the README about stores. They run in this process because its environment says where the user's folders
-// are. A test compares them with the README, line by line.
+// The snippets of the tour of Boutique. They run in this process because its environment says where the user's folders
+// are. A test compares them with the tour, line by line.
 
 struct Note: Codable, Sendable, Identifiable {
     var id: String
@@ -10,7 +10,7 @@ struct Note: Codable, Sendable, Identifiable {
     var isDone = false
 }
 
-/// Runs the snippets, and stops at the first that doesn't do what the README says.
+/// Runs the snippets, and stops at the first that doesn't do what the tour says.
 @MainActor
 func runReadmeStoreSnippets() async throws {
     let engine = MemoryStorageEngine()

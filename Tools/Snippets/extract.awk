@@ -18,7 +18,7 @@ function beginsDeclaration(line) {
 # Writes a snippet: its imports, its declarations, and its statements in a function. A snippet without statements that
 # execute stays in one piece, including its constants.
 function writeSnippet(    file, i, line, isInside, hasImports, hasStatements, hasDeclarations, kinds) {
-    if (lines[1] ~ /^\./) return  # goes into a manifest
+    if (lines[1] ~ /^(\.|\/\/ swift-tools-version)/) return  # goes into a manifest, or is one
     file = sprintf("%s/snippet%d.swift", output, start)
     for (i = 1; i <= count; i++) {
         line = lines[i]

@@ -1,14 +1,15 @@
-// Declarations that the README mentions but does not show.
+// Declarations that the page mentions but does not show.
 
 import Bodega
 import Boutique
 import Foundation
 
+struct Note: Codable, Sendable { var id: String }
+
 let engine: SQLiteStorageEngine = { fatalError() }()
 let database: SQLiteStorageEngine = { fatalError() }()
 let local: SQLiteStorageEngine = { fatalError() }()
 let address = "postgres://app@db.example.com/notes"
-@MainActor let store: Store<Note> = { fatalError() }()
 let backupFile: URL = { fatalError() }()
 
 let quote: Quote = { fatalError() }()
@@ -38,12 +39,3 @@ struct MyStorageEngine: StorageEngine {
     func updatedAt(key: CacheKey) async -> Date? { nil }
 }
 
-enum Theme: String, Codable { case light, dark }
-
-struct TaskV1: Codable { var id, text: String }
-struct TaskV2: Codable { var id, title: String }
-struct Task3: Codable {
-    enum Priority: String, Codable { case normal, high }
-    var id, title: String
-    var priority: Priority
-}
