@@ -38,4 +38,3 @@ struct MyStorageEngine: StorageEngine {
     func createdAt(key: CacheKey) async -> Date? { nil }
     func updatedAt(key: CacheKey) async -> Date? { nil }
 }
-
