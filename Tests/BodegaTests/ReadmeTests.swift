@@ -12,10 +12,14 @@ import Testing
         "README.md", "Sources/Bodega/Documentation.docc/Guides/ATourOfBodega.md",
         "Sources/Boutique/Documentation.docc/Guides/ATourOfBoutique.md",
         "Sources/CodableStoreKit/Documentation.docc/Guides/ATourOfCodableStoreKit.md",
+        "Sources/Boutique/Documentation.docc/Guides/ComingFromUserDefaults.md",
+        "Sources/Boutique/Documentation.docc/Guides/ComingFromJSONFiles.md",
+        "Sources/Boutique/Documentation.docc/Guides/ComingFromRealm.md", "docs/Emporium.docc/TestingYourApp.md",
     ]
 
     /// The files that must contain these snippets, line by line.
     private static let sources = [
+        "Tests/BoutiqueTests/TestingGuideTests.swift", "Tests/TestChild/GuideSnippets.swift",
         "Tests/ReadmeProgram/Program.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
@@ -28,7 +32,7 @@ import Testing
         let snippets = try text(document).components(separatedBy: "```swift\n").dropFirst().map {
             lines(of: $0.components(separatedBy: "```")[0])
         }
-        #expect(snippets.count > 3)
+        #expect(!snippets.isEmpty)
         // Snippets for a manifest begin with a dot.
         for snippet in snippets where !snippet[0].hasPrefix(".") {
             #expect(sources.contains { contains($0, snippet) }, "not compiled:\n\(snippet.joined(separator: "\n"))")
@@ -60,6 +64,21 @@ import Testing
         #expect(lines.last == "done")
         #expect(
             try await SQLiteStorageEngine(openingFile: home.file("backup.sqlite3")).fetchKeys() == [CacheKey("zora")])
+    }
+
+    @Test("The guides for migrants take over values and items")
+    func guides() async throws {
+        let home = TemporaryFolder()
+        try Data(#"[{"id": "1", "text": "Buy milk"}, {"id": "2", "text": "Buy bread"}]"#.utf8)
+            .write(to: home.file("notes.json"))
+        try Data(#"[{"_id": "r", "name": "Rex", "age": 3, "toys": [{"name": "ball"}]}]"#.utf8)
+            .write(to: home.file("dogs.json"))
+        let lines = try await Child("guides", home.path, environment: Self.environment(in: home)).lines()
+        #expect(
+            lines == [
+                "20", #"21 ["a", "b"] true"#, #"["Buy milk", "Buy bread"]"#, #"["Buy bread"]"#,
+                #"["Rex, 3, [\"ball\"]"]"#,
+            ])
     }
 
     @Test("The snippets of CodableStoreKit do what the tours say")
@@ -147,8 +166,14 @@ import Testing
         let imports = snippet.filter { $0.hasPrefix("import ") }
         let body = snippet.filter { !$0.hasPrefix("import ") }
             .joined(separator: "\n").trimmingCharacters(in: .newlines)
-        let code = "\n" + source.joined(separator: "\n") + "\n"
-        return imports.allSatisfy(source.contains) && code.contains("\n" + body + "\n")
+        return imports.allSatisfy(source.contains)
+            && withoutStatic(source.joined(separator: "\n")).contains(withoutStatic(body))
+    }
+
+    /// A source whose lines begin with a line break, without the `static` of functions, because a source can put a
+    /// function of a document into a namespace.
+    private func withoutStatic(_ lines: String) -> String {
+        ("\n" + lines + "\n").replacingOccurrences(of: "\nstatic func ", with: "\nfunc ")
     }
 
     private func text(_ path: String) throws -> String {

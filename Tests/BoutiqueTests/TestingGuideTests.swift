@@ -1,0 +1,49 @@
+import Bodega
+import BodegaTesting
+import Boutique
+import Foundation
+import Testing
+
+/// The snippets of the page on testing, compiled and run.
+@Suite struct TestingGuideTests {
+
+    struct Note: Codable, Sendable, Equatable, Identifiable {
+        var id: String
+        var text = ""
+    }
+
+    @MainActor
+    @Test func `A note can be added`() async throws {
+        let store = try await Store<Note>(storage: MemoryStorageEngine())
+        try await store.insert(Note(id: "milk"))
+        #expect(store.items == [Note(id: "milk")])
+    }
+
+    @MainActor
+    @Test func `Notes survive a relaunch`() async throws {
+        let engine = MemoryStorageEngine()
+        try await Store<Note>(storage: engine).insert(Note(id: "milk"))
+        let relaunched = try await Store<Note>(storage: engine)
+        #expect(relaunched.items == [Note(id: "milk")])
+    }
+
+    @MainActor
+    @Test func `A full disk is reported and changes nothing`() async throws {
+        let engine = FaultInjectingStorageEngine(MemoryStorageEngine())
+        let store = try await Store<Note>(storage: engine)
+        engine.inject(.fail(.writes, with: StorageError(.storageFull, "The volume is full.")))
+        await #expect(throws: StorageError.self) { try await store.insert(Note(id: "milk")) }
+        #expect(store.items.isEmpty)
+    }
+
+    @Test func `An item has the date of its first write`() async throws {
+        let clock = ManualClock()
+        let engine = RecordingStorageEngine(MemoryStorageEngine(now: clock.now))
+        let start = clock.current
+        try await engine.write(Data("a".utf8), key: CacheKey("a"))
+        clock.advance(by: 60)
+        try await engine.write(Data("b".utf8), key: CacheKey("a"))
+        #expect(engine.calls.map(\.operation) == [.write, .write])
+        #expect(await engine.createdAt(key: CacheKey("a")) == start)
+    }
+}
