@@ -54,7 +54,7 @@ extension SymbolGraph.Symbol {
     }
 
     /// Whether the symbol belongs to a protocol extension and is listed again for a conforming type.
-    fileprivate var isInherited: Bool {
+    var isInherited: Bool {
         identifier.precise.contains("::SYNTHESIZED::")
     }
 }

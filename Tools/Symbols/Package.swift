@@ -3,8 +3,8 @@
 import PackageDescription
 
 let package = Package(
-    name: "DocumentationLint",
+    name: "Symbols",
     platforms: [.macOS(.v14)],
-    targets: [.executableTarget(name: "DocumentationLint")],
+    targets: [.executableTarget(name: "Symbols")],
     swiftLanguageModes: [.v6]
 )

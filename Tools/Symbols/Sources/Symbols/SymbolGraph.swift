@@ -1,5 +1,5 @@
-/// The parts of a symbol graph, in the format of `swift symbolgraph-extract`, that show whether a declaration is
-/// documented.
+/// The parts of a symbol graph, in the format of `swift symbolgraph-extract`, that show a module's public interface and
+/// whether it is documented.
 ///
 /// The format is that of [SymbolKit](https://github.com/swiftlang/swift-docc-symbolkit).
 struct SymbolGraph: Decodable {
@@ -35,8 +35,13 @@ struct SymbolGraph: Decodable {
             let position: Position
         }
 
+        struct Fragment: Decodable {
+            let spelling: String
+        }
+
         let identifier: Identifier
         let kind: Kind
+        let declarationFragments: [Fragment]
         let pathComponents: [String]
         /// Absent for symbols that the compiler derives.
         let location: Location?
@@ -51,6 +56,9 @@ struct SymbolGraph: Decodable {
         }
 
         let source: String
+        let target: String
+        /// The name of the target if it belongs to another module.
+        let targetFallback: String?
         let kind: String
         /// The requirement of a protocol that the source implements, or the member of a class that it overrides, if
         /// any.
