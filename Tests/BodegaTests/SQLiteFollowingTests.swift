@@ -95,7 +95,7 @@ import Testing
         let engine = try SQLiteStorageEngine(opening: folder.directory)
         let (collection, key) = (SQLiteCollection(of: engine), key)
         var cursor = try collection.cursor()
-        try await engine.endHistory()
+        try await engine.removeChangeLog()
         try await engine.write(Data("a".utf8), key: key)
         try collection.readUpdate(since: cursor) { update in
             #expect(update.changes == nil && update.items.map(\.key) == [key])

@@ -48,9 +48,9 @@ import Testing
             ])
         #expect(try await engine.collectionNames() == [])
         #expect(try await engine.examine().isEmpty)
-        try await engine.endHistory()
+        try await engine.removeChangeLog()
         #expect(try schema() == ["data", "sqlite_autoindex_data_1"])
-        try await engine.endHistory()
+        try await engine.removeChangeLog()
     }
 
     @Test("A snapshot is read in parts of at most 512 items, or of some larger ones", arguments: [false, true])
@@ -82,7 +82,7 @@ import Testing
     func ended() async throws {
         let (engine, other) = (try open(), try open())
         let cursor = try await engine.fetchCursor()
-        try await other.endHistory()
+        try await other.removeChangeLog()
         try await engine.write(data, key: a)
         #expect(try await engine.fetchChanges(since: cursor, excluding: nil) == nil)
         var feed = engine.changes(since: cursor).makeAsyncIterator()

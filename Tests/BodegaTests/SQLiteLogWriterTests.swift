@@ -197,7 +197,7 @@ import Testing
             let restarted = try await other.fetchCursor()
             try await place.engine.apply(items(300).map { .remove(key: $0.key) })
             #expect(try await other.fetchChanges(since: restarted, excluding: nil)?.changes.count == 300)
-            try await other.endHistory()
+            try await other.removeChangeLog()
             try await place.engine.removeAllData()
         }
         #expect(try place.count("SELECT count(*) FROM sqlite_master WHERE name LIKE 'emporium_changes_%'") == 0)

@@ -266,7 +266,7 @@ import Testing
             let cursor = try await follower.fetchCursor()
             try await write(["b"], by: mine, to: engine)
             #expect(try await changes(since: cursor, in: follower) == ["+b mine"])
-            try await follower.endHistory()
+            try await follower.removeChangeLog()
             try await write(["c"], by: mine, to: engine)
         }
     }

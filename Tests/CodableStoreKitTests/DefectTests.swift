@@ -82,7 +82,7 @@ import Testing
         "Defect 14: a collection whose name is a prefix of another's does not contain that one's objects",
         arguments: EngineKind.ofRecords)
     func prefixes(kind: EngineKind) throws {
-        let memory = CodableStoreMedium.memory()
+        let memory = CodableStoreLocation.memory()
         let short = CodableStore<Entry>(engine: kind == .memory ? .at(memory) : try kind.engine(in: folder))
         let long = CodableStore<LongerEntry>(engine: kind == .memory ? .at(memory) : try kind.engine(in: folder))
         try long.save(LongerEntry(id: "1"))

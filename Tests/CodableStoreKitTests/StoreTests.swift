@@ -148,7 +148,7 @@ import Testing
         #expect(copied.compactMap(\.object) == (1...4).map { User($0) })
         #expect(try CodableStore<User>(container: container, engine: files.engine).getCollection().count == 4)
 
-        let memory = CodableStoreMedium.memory()
+        let memory = CodableStoreLocation.memory()
         try files.copy(toContainer: "x", engine: .at(memory), where: { $0.id > "2" })
         #expect(try CodableStore<User>(container: "x", engine: .at(memory)).getCollection() == [User(3), User(4)])
 

@@ -82,9 +82,9 @@ private struct Ring: CodableStoreable, Sendable {
             let new = DictionaryEngine<Ring>()
             engine = new
             try Ring(id: "1").save(engine: .custom(AnyCodableStoreEngine(new)))
-            let medium = CodableStoreMedium.memory()
-            if case .memory(let memory) = medium.place { place = memory }
-            try Ring(id: "1").save(engine: .at(medium))
+            let location = CodableStoreLocation.memory()
+            if case .memory(let memory) = location.place { place = memory }
+            try Ring(id: "1").save(engine: .at(location))
         }
         #expect(engine == nil && place == nil)
     }
@@ -102,7 +102,7 @@ private struct Ring: CodableStoreable, Sendable {
             inside.withLock { $0 -= 1 }
             calls.signal()
         }
-        let medium = CodableStoreMedium.memory()
+        let medium = CodableStoreLocation.memory()
         DispatchQueue.concurrentPerform(iterations: 8) { number in
             let store = CodableStore<Comet>(container: CodableStoreContainer(name: "\(number)"), engine: .at(medium))
             for id in 0..<20 { #expect(store.save([Comet(id: id)]).allSatisfy { $0.error == nil }) }

@@ -76,6 +76,6 @@ private func useCollections(_ database: SQLiteStorageEngine, _ backupFile: URL) 
     print(try await quotes.fetchCount(), try await database.collectionNames())
 
     try await database.backup(to: backupFile)
-    let problems = try await database.integrityCheck()
-    assert(problems.isEmpty)
+    let findings = try await database.examine()
+    assert(findings.isEmpty)
 }

@@ -20,13 +20,13 @@ enum CollectionRegistry {
     static func core(
         of type: (some BaseCodableStoreable).Type,
         in container: CodableStoreContainer,
-        on medium: CodableStoreMedium
+        on location: CodableStoreLocation
     ) throws -> CollectionCore {
         let name = try CollectionName(of: type)
         let folder = FolderName.name(of: container.name)
         let path = folder + "/" + name.folder
         let core =
-            switch medium.place {
+            switch location.place {
             case .memory(let place): place.core(at: path)
             case .folder(let base): files(in: ExactText(base.text + "/" + path).resolvedPath)
             case .sqliteFile(let file): try self.file(file.resolvedPath).core(path)

@@ -6,7 +6,7 @@ enum PendingObservers {
 
     /// The identity of a collection that could not be opened.
     struct Place: Hashable, Sendable {
-        let medium: CodableStoreMedium
+        let location: CodableStoreLocation
         let container: CodableStoreContainer
         let type: ObjectIdentifier
     }

@@ -9,22 +9,23 @@ extension CodableStore.Engine {
         case .collection(let collection):
             collection.observers.setTypeObservers(TypeObservers.calls(in: container, of: self))
             return collection
-        case .medium(let medium):
-            let core = try CollectionRegistry.core(of: Object.self, in: container, on: medium)
+        case .location(let location):
+            let core = try CollectionRegistry.core(of: Object.self, in: container, on: location)
             let collection = RecordObjects<Object>(core)
             collection.observers.setTypeObservers(TypeObservers.calls(in: container, of: self))
-            PendingObservers.begin(at: place(in: container, on: medium), with: collection.observers)
+            PendingObservers.begin(at: place(in: container, on: location), with: collection.observers)
             return collection
         }
     }
 
     /// Returns the identity of the collection of `Object`, or `nil` for a custom engine, which need not be opened.
     func place(in container: CodableStoreContainer) -> PendingObservers.Place? {
-        if case .medium(let medium) = home { place(in: container, on: medium) } else { nil }
+        if case .location(let location) = home { place(in: container, on: location) } else { nil }
     }
 
-    private func place(in container: CodableStoreContainer, on medium: CodableStoreMedium) -> PendingObservers.Place {
-        PendingObservers.Place(medium: medium.resolved, container: container, type: ObjectIdentifier(Object.self))
+    private func place(in container: CodableStoreContainer, on location: CodableStoreLocation) -> PendingObservers.Place
+    {
+        PendingObservers.Place(location: location.resolved, container: container, type: ObjectIdentifier(Object.self))
     }
 
     /// A closure that returns the engine while it exists. A collection must not retain its engine, because the engine
@@ -33,10 +34,10 @@ extension CodableStore.Engine {
         switch self {
         case .fileSystem, .inMemory, .sqlite: { self }
         case .custom(let engine): { [weak kept = engine.collection] in kept.map { .custom(AnyCodableStoreEngine($0)) } }
-        case .at(let medium):
-            switch medium.place {
+        case .at(let location):
+            switch location.place {
             case .folder, .sqliteFile: { self }
-            case .memory(let place): { [weak place] in place.map { .at(CodableStoreMedium(place: .memory($0))) } }
+            case .memory(let place): { [weak place] in place.map { .at(CodableStoreLocation(place: .memory($0))) } }
             case .sqliteEngine(let shared): { [weak engine = shared.engine] in engine.map { .at(.sqlite($0)) } }
             }
         }
@@ -44,16 +45,16 @@ extension CodableStore.Engine {
 
     private enum Home {
         case collection(CustomCollection<Object>)
-        case medium(CodableStoreMedium)
+        case location(CodableStoreLocation)
     }
 
     private var home: Home {
         switch self {
         case .custom(let engine): .collection(engine.collection)
-        case .fileSystem: .medium(.fileSystem(in: .codableStoreKit))
-        case .sqlite: .medium(.sqlite(in: .codableStoreKit))
-        case .inMemory: .medium(.sharedMemory)
-        case .at(let medium): .medium(medium)
+        case .fileSystem: .location(.fileSystem(in: .codableStoreKit))
+        case .sqlite: .location(.sqlite(in: .codableStoreKit))
+        case .inMemory: .location(.sharedMemory)
+        case .at(let location): .location(location)
         }
     }
 }

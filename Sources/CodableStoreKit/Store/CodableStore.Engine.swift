@@ -24,7 +24,7 @@ extension CodableStore {
         case custom(AnyCodableStoreEngine<Object>)
 
         /// A storage location of your choice.
-        case at(CodableStoreMedium)
+        case at(CodableStoreLocation)
     }
 }
 

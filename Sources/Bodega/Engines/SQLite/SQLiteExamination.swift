@@ -3,7 +3,7 @@ import GRDB
 
 extension SQLiteStorageEngine: ExaminableStorageEngine {
 
-    /// Examines the whole file, with all collections: its structure like ``integrityCheck()``, the dates and kinds of
+    /// Examines the whole file, with all collections: its structure and its indexes, the dates and kinds of
     /// the items, and whether there are tables that belong to no collection.
     public func examine() async throws -> [StorageFinding] {
         let damages = try await integrityCheck().map { StorageFinding(.problem, "The file is damaged: \($0)") }

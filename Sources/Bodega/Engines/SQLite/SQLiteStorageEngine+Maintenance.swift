@@ -17,7 +17,7 @@ extension SQLiteStorageEngine {
     ///
     /// - Returns: The messages of SQLite; empty if the file is sound.
     /// - Throws: A ``StorageError`` if the file could not be examined.
-    public func integrityCheck() async throws -> [String] {
+    package func integrityCheck() async throws -> [String] {
         try await core.readLoosely { db in
             do {
                 return try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
@@ -93,7 +93,7 @@ extension SQLiteStorageEngine {
     /// new log does not know earlier cursors, so these lead to a snapshot. Does nothing if there is no log.
     ///
     /// - Throws: A ``StorageError``; the log is then unchanged.
-    public func endHistory() async throws {
+    public func removeChangeLog() async throws {
         try await core.writeUnreported { [table] db in try table.log.remove(in: db) }
     }
 

@@ -6,7 +6,7 @@ public import Foundation
 /// Stores on equal locations share their objects and observe each other's changes. So do stores on locations that name
 /// one folder by different paths, for example through a symbolic link. Folder names are compared byte by byte, unless
 /// the volume considers them equal.
-public struct CodableStoreMedium: Sendable, Hashable {
+public struct CodableStoreLocation: Sendable, Hashable {
 
     enum Place: Sendable, Hashable {
         case folder(path: ExactText)
@@ -31,40 +31,40 @@ public struct CodableStoreMedium: Sendable, Hashable {
     let place: Place
 
     /// The memory of ``CodableStore/Engine/inMemory``.
-    static let sharedMemory = CodableStoreMedium(place: .memory(.shared))
+    static let sharedMemory = CodableStoreLocation(place: .memory(.shared))
 
     /// Stores each object in a file, in `<container>/<collection>` below a folder.
     ///
     /// - Parameter directory: The folder. It is created by the first save.
-    public static func fileSystem(in directory: FileManager.Directory) -> CodableStoreMedium {
-        CodableStoreMedium(place: .folder(path: ExactText(path(of: directory))))
+    public static func fileSystem(in directory: FileManager.Directory) -> CodableStoreLocation {
+        CodableStoreLocation(place: .folder(path: ExactText(path(of: directory))))
     }
 
     /// Stores the objects of all containers and collections in one SQLite file, `CodableStoreKit.sqlite3` in a folder.
     ///
     /// - Parameter directory: The folder. It is created by the first operation.
-    public static func sqlite(in directory: FileManager.Directory) -> CodableStoreMedium {
-        CodableStoreMedium(place: .sqliteFile(path: ExactText(path(of: directory) + "/CodableStoreKit.sqlite3")))
+    public static func sqlite(in directory: FileManager.Directory) -> CodableStoreLocation {
+        CodableStoreLocation(place: .sqliteFile(path: ExactText(path(of: directory) + "/CodableStoreKit.sqlite3")))
     }
 
     /// Stores the objects in the collection of an SQLite engine. See ``CodableStore/Engine/sqlite(_:)``.
     ///
     /// - Parameter engine: The engine.
-    public static func sqlite(_ engine: SQLiteStorageEngine) -> CodableStoreMedium {
-        CodableStoreMedium(place: .sqliteEngine(SharedEngine(engine: engine)))
+    public static func sqlite(_ engine: SQLiteStorageEngine) -> CodableStoreLocation {
+        CodableStoreLocation(place: .sqliteEngine(SharedEngine(engine: engine)))
     }
 
     /// Creates a separate in-memory location, for example for a test or a preview. Its objects are discarded with its
     /// last copy.
-    public static func memory() -> CodableStoreMedium {
-        CodableStoreMedium(place: .memory(MemoryPlace()))
+    public static func memory() -> CodableStoreLocation {
+        CodableStoreLocation(place: .memory(MemoryPlace()))
     }
 
     /// The same location with symbolic links resolved in its path.
-    var resolved: CodableStoreMedium {
+    var resolved: CodableStoreLocation {
         switch place {
-        case .folder(let path): CodableStoreMedium(place: .folder(path: path.resolvedPath))
-        case .sqliteFile(let path): CodableStoreMedium(place: .sqliteFile(path: path.resolvedPath))
+        case .folder(let path): CodableStoreLocation(place: .folder(path: path.resolvedPath))
+        case .sqliteFile(let path): CodableStoreLocation(place: .sqliteFile(path: path.resolvedPath))
         case .sqliteEngine, .memory: self
         }
     }
