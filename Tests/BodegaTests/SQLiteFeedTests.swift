@@ -280,7 +280,8 @@ import Musl
         var later = engine.changeSignals().makeAsyncIterator()
         #expect(await later.next() != nil)
         engine.core.watch.close()
-        #expect(await later.next() == nil)
+        // A signal may have been sent before. Then the sequence ends.
+        while await later.next() != nil {}
     }
 
     @Test("The cursor of a feed moves past omitted changes")

@@ -122,9 +122,14 @@ struct DecodedRecords<Item: StorableItem>: Sendable {
             for (index, data) in part.old { old[start + index] = data }
             start += part.recordCount
         }
-        items = Array(unsafeUninitializedCapacity: parts.reduce(0) { $0 + $1.items.count }) { buffer, count in
-            for part in parts { part.items.move(to: buffer, &count) }
-        }
+        let count = parts.reduce(0) { $0 + $1.items.count }
+        // Without items, the initializer would write to the storage that all empty arrays share, which is a data race.
+        items =
+            if count == 0 { [] } else {
+                Array(unsafeUninitializedCapacity: count) { buffer, count in
+                    for part in parts { part.items.move(to: buffer, &count) }
+                }
+            }
     }
 
     /// The errors of the records that can't be decoded, in the order of the records.
