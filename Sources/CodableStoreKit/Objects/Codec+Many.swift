@@ -25,6 +25,8 @@ extension Codec {
         all records: [Data],
         inspect: (Int, Object) -> Void = { _, _ in }
     ) -> DecodedObjects<Object> {
+        // An array without capacity would write to the storage that all empty arrays share, which is a data race.
+        if records.isEmpty { return DecodedObjects(objects: [], failures: []) }
         let failures = Locked<[(index: Int, error: any Error)]>([])
         // Each part initializes its own slice of the buffer, so objects are moved only if a record is undecodable.
         let objects = [Object](unsafeUninitializedCapacity: records.count) { buffer, initializedCount in
