@@ -19,11 +19,11 @@ package protocol CommitReportingStorageEngine: ObservableStorageEngine {
     /// - Returns: Their place in the log, `nil` if it is not known.
     func commit(_ operations: [StorageOperation]) async throws -> StorageCommit?
 
-    /// Reads all items in insertion order, with the end of the change log at the same moment, in parts, so that the reader
-    /// can release the bytes of one while the next is read.
+    /// Reads all items in insertion order, with the end of the change log at the same moment, in parts, so that the
+    /// reader can release the bytes of one while the next is read.
     ///
-    /// - Parameter receive: Receives each part with its number, on the thread that reads, which it must not block. There is
-    ///   at least one part. If the read has to be repeated, the numbers begin again at 0.
+    /// - Parameter receive: Receives each part with its number, on the thread that reads, which it must not block.
+    ///   There is at least one part. If the read has to be repeated, the numbers begin again at 0.
     /// - Returns: The end of the log.
     func readSnapshot(_ receive: @escaping @Sendable (Int, [(key: CacheKey, data: Data)]) -> Void) async throws
         -> StorageCursor

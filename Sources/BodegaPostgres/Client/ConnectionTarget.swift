@@ -49,7 +49,8 @@ struct ConnectionTarget: Sendable, CustomStringConvertible {
     ///
     /// - Parameter connectionString: A URL such as `postgres://user@host/database`, or libpq's `keyword=value` form, or
     ///   the empty string. Missing settings come from the `PG…` variables, the service file and the pass file.
-    /// - Throws: A ``/Bodega/StorageError`` with ``/Bodega/StorageError/Code/invalidArgument``; it does not quote the string.
+    /// - Throws: A ``/Bodega/StorageError`` with ``/Bodega/StorageError/Code/invalidArgument``; it does not quote the
+    ///   string.
     init(_ connectionString: String) throws {
         let given = try Self.parse(connectionString)
         try Self.check(given)

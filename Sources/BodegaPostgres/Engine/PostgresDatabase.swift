@@ -95,9 +95,9 @@ public final class PostgresDatabase: Sendable {
     ///     the service file and the pass file. With several hosts, the one that accepts writes is used.
     ///   - options: The options.
     /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/unreachable`` if no server could be reached,
-    ///   ``/Bodega/StorageError/Code/permissionDenied`` if the server rejected the user, ``/Bodega/StorageError/Code/cannotOpen`` if
-    ///   the database does not exist, ``/Bodega/StorageError/Code/invalidArgument`` if the string is invalid. Errors contain no
-    ///   password.
+    ///   ``/Bodega/StorageError/Code/permissionDenied`` if the server rejected the user,
+    ///   ``/Bodega/StorageError/Code/cannotOpen`` if the database does not exist,
+    ///   ``/Bodega/StorageError/Code/invalidArgument`` if the string is invalid. Errors contain no password.
     public convenience init(connecting connectionString: String, options: Options = Options()) async throws {
         try await self.init(connecting: connectionString, options: options, clock: ContinuousClock())
     }
@@ -198,7 +198,8 @@ public final class PostgresDatabase: Sendable {
     /// - Parameters:
     ///   - name: The collection's name, which must not be empty. Names are compared byte by byte.
     ///   - now: Returns the current time, for the dates of the items.
-    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/cannotOpen`` if the collection must exist and does not.
+    /// - Throws: A ``/Bodega/StorageError``, with ``/Bodega/StorageError/Code/cannotOpen`` if the collection must exist
+    ///   and does not.
     public func collection(
         named name: String,
         now: @escaping @Sendable () -> Date = { Date() }

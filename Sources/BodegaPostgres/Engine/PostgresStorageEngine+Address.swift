@@ -16,8 +16,8 @@ extension PostgresStorageEngine {
     /// - Parameters:
     ///   - address: The address. Without a collection, it refers to ``unnamedCollection``.
     ///   - options: The options of the database.
-    /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/invalidArgument`` if the address is that of another engine, or
-    ///   an error of ``init(connecting:collection:options:now:)``.
+    /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/invalidArgument`` if the address is that of
+    ///   another engine, or an error of ``init(connecting:collection:options:now:)``.
     public convenience init(
         _ address: StorageAddress,
         options: PostgresDatabase.Options = PostgresDatabase.Options()

@@ -11,9 +11,10 @@ public import Foundation
 ///
 /// - When a write returns, the server has committed it, as durably as the server is configured.
 /// - A batch is atomic, and no read sees a part of one. Concurrent batches have the effect of some serial order.
-/// - While the server can't be reached, an operation waits for it, and then throws ``/Bodega/StorageError/Code/unreachable``. A
-///   write repeated after an unknown outcome is not applied twice, and a write that threw is not applied later. If the
-///   outcome can't be determined, the error says so, and the next write to the collection waits until it is known.
+/// - While the server can't be reached, an operation waits for it, and then throws
+///   ``/Bodega/StorageError/Code/unreachable``. A write repeated after an unknown outcome is not applied twice, and a
+///   write that threw is not applied later. If the outcome can't be determined, the error says so, and the next write
+///   to the collection waits until it is known.
 /// - Dates are stored to the millisecond.
 ///
 /// Several engines on one database share connections, see ``PostgresDatabase``.

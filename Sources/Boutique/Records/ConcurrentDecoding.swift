@@ -10,7 +10,8 @@ import Foundation
 /// 4. The part 0 begins again: the engine has to repeat the read. Results of earlier parts are dropped.
 /// 5. ``result()`` waits for the tasks, and moves the items of all parts together, in the order of the parts.
 ///
-/// The lock of `state` guards the keys, the parts and the tasks. Decoding, which calls the items' own code, never holds it.
+/// The lock of `state` guards the keys, the parts and the tasks. Decoding, which calls the items' own code, never holds
+/// it.
 final class ConcurrentDecoding<Item: StorableItem>: Sendable {
     typealias Records = [(key: CacheKey, data: Data)]
 
@@ -93,14 +94,19 @@ final class ConcurrentDecoding<Item: StorableItem>: Sendable {
         for task in tasks { await task.value }
         let parts = state.withLock { state in
             defer { state.parts = [] }
-            return state.parts.compactMap { $0 }
+            return state.parts.map { part in
+                guard let part else {
+                    preconditionFailure("A part is decoded by the reader, or by a task that has ended.")
+                }
+                return part
+            }
         }
         return DecodedRecords(parts, keys, ranks: await ranks)
     }
 }
 
-/// All records of an engine after decoding: regular ones, which are items of the current shape under their own keys, and
-/// others.
+/// All records of an engine after decoding: regular ones, which are items of the current shape under their own keys,
+/// and others.
 struct DecodedRecords<Item: StorableItem>: Sendable {
     /// The keys of all records.
     let keys: [CacheKey]

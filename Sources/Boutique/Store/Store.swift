@@ -31,8 +31,9 @@ public import OpenCombine
 /// Cancelling a task does not cancel the operations that it has started.
 ///
 /// ## Observing changes
-/// The Observation framework tracks ``items``, ``state``, ``subscript(_:)-(String)`` and the other properties. The store is also
-/// an `ObservableObject`, `$items` publishes all items, and ``events`` and ``values(id:)-(String)`` are asynchronous sequences.
+/// The Observation framework tracks ``items``, ``state``, ``subscript(_:)-(String)`` and the other properties. The
+/// store is also an `ObservableObject`, `$items` publishes all items, and ``events`` and ``values(id:)-(String)`` are
+/// asynchronous sequences.
 ///
 /// If you keep a copy of ``items``, the next change copies the whole array. Read the items when you need them instead.
 @MainActor

@@ -174,7 +174,7 @@ final class SQLiteFollower: Sendable {
 }
 
 extension StorageError {
-    /// Whether the error can mean that a file must be opened again: new connections to removed files can't be opened, and
-    /// another thread may have closed the engine.
+    /// Whether the error can mean that a file must be opened again: new connections to removed files can't be opened,
+    /// and another thread may have closed the engine.
     var mayMeanReplacedFile: Bool { [.placeRemoved, .cannotOpen, .closed].contains(code) }
 }

@@ -76,7 +76,8 @@ extension SQLiteTable {
         try allRows(selecting: itemColumns, in: db, Self.item)
     }
 
-    /// Passes on all items in insertion order, in parts of limited size. There is at least one.
+    /// Passes on all items in insertion order, in parts of at most 512 items and, unless it is a single item, one
+    /// mebibyte. There is at least one part.
     func readAllItems(in db: Database, _ receive: (Int, [(key: CacheKey, data: Data)]) -> Void) throws {
         var (part, size, number): ([(key: CacheKey, data: Data)], Int, Int) = ([], 0, 0)
         try forEachRow(selecting: itemColumns, in: db) { row in
