@@ -113,7 +113,7 @@ let package = Package(
         .testTarget(
             name: "BodegaTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "ReadmeProgram", "RecordCoder", "TestChild", "TestSupport",
+                "Bodega", "BodegaTesting", "GettingStarted", "ReadmeProgram", "RecordCoder", "TestChild", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -167,6 +167,8 @@ let package = Package(
         ),
         // The program at the head of the README.
         .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
+        // The program of the tutorial.
+        .executableTarget(name: "GettingStarted", dependencies: ["Boutique"], path: "Tests/GettingStarted"),
         // Helpers that the test targets share: processes, PostgreSQL servers, injected faults, stores on the same data.
         .target(
             name: "TestSupport",

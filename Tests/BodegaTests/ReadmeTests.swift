@@ -15,12 +15,17 @@ import Testing
         "Sources/Boutique/Documentation.docc/Guides/ComingFromUserDefaults.md",
         "Sources/Boutique/Documentation.docc/Guides/ComingFromJSONFiles.md",
         "Sources/Boutique/Documentation.docc/Guides/ComingFromRealm.md", "docs/Emporium.docc/TestingYourApp.md",
+        "Sources/Bodega/Documentation.docc/Guides/ComingFromBodega.md",
+        "Sources/Boutique/Documentation.docc/Guides/ComingFromBoutique.md",
+        "Sources/CodableStoreKit/Documentation.docc/Guides/ComingFromCodableStoreKit.md",
+        "Sources/Bodega/Documentation.docc/Guides/WritingAnEngine.md", "docs/Emporium.docc/GettingStarted.md",
     ]
 
     /// The files that must contain these snippets, line by line.
     private static let sources = [
         "Tests/BoutiqueTests/TestingGuideTests.swift", "Tests/TestChild/GuideSnippets.swift",
-        "Tests/ReadmeProgram/Program.swift", "Tests/TestChild/ReadmeSnippets.swift",
+        "Tests/TestChild/OriginalsSnippets.swift", "Tests/BodegaTestingTests/EngineGuideTests.swift",
+        "Tests/ReadmeProgram/Program.swift", "Tests/GettingStarted/Notes.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
@@ -33,8 +38,8 @@ import Testing
             lines(of: $0.components(separatedBy: "```")[0])
         }
         #expect(!snippets.isEmpty)
-        // Snippets for a manifest begin with a dot.
-        for snippet in snippets where !snippet[0].hasPrefix(".") {
+        // Snippets for a manifest begin with a dot, or are a whole manifest.
+        for snippet in snippets where !snippet[0].hasPrefix(".") && !snippet[0].hasPrefix("// swift-tools-version") {
             #expect(sources.contains { contains($0, snippet) }, "not compiled:\n\(snippet.joined(separator: "\n"))")
         }
     }
@@ -51,6 +56,51 @@ import Testing
         // The location that the README documents.
         #expect(try SQLiteStorageEngine(readingFile: home.file("XDG_DATA_HOME/Notes/data.sqlite3")).file.isFileURL)
         #endif
+    }
+
+    @Test("The program of the tutorial keeps its notes")
+    func tutorial() async throws {
+        let environment = Self.environment(in: TemporaryFolder())
+        for (text, expected) in [("Buy milk", ["• Buy milk"]), ("Buy tea", ["• Buy milk", "• Buy tea"])] {
+            let lines = try await Child(text, program: "GettingStarted", environment: environment).lines()
+            #expect(lines == expected)
+        }
+    }
+
+    @Test("The guides about the original libraries find the data of these, and take it over")
+    func originals() async throws {
+        let home = TemporaryFolder()
+        let environment = Self.environment(in: home)
+        #if canImport(Darwin)
+        let data = home.file("CFFIXED_USER_HOME/Library/Application Support")
+        #else
+        let data = home.file("XDG_DATA_HOME")
+        #endif
+        let quotes = data.appendingPathComponent("Quotes")
+        let users = home.file("Default-CodableStoreContainer/User.Type")
+        for folder in [quotes, users] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        try FileManager.default.copyItem(
+            at: Fixtures.file("bodega-2-quotes.sqlite3"), to: quotes.appendingPathComponent("data.sqlite3"))
+        // Two launches have saved the same user, in the order of these dates.
+        let files = [("-8829374650", "42", "Mr. Robot"), ("7512", "42", "Mister Robot"), ("99", "43", "Darlene")]
+        for (index, (name, id, user)) in files.enumerated() {
+            let file = users.appendingPathComponent("\(name).json")
+            try Data(#"{"id": "\#(id)", "name": "\#(user)"}"#.utf8).write(to: file)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_530_000_000 + Double(index))], ofItemAtPath: file.path
+            )
+        }
+        let lines = try await Child("originals", home.path, environment: environment).lines()
+        #expect(
+            lines == [
+                #"["There are years that ask questions and years that answer.", "Find out who you are."]"#,
+                #"["zora", "dolly-parton"]"#, #"["zora", "dolly-parton"]"#, #"["zora", "dolly-parton", "ella"]"#,
+                #"["ella"] ["ella"]"#, #"["Darlene", "Mister Robot"]"#, #"["Darlene", "Elliot"]"#,
+                #"["Darlene", "Elliot"]"#,
+            ])
+        #expect(!FileManager.default.fileExists(atPath: users.path))
     }
 
     @Test("The snippets that use the user's folders do what the tours say")

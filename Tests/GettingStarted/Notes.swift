@@ -1,0 +1,36 @@
+import Boutique
+import Foundation
+
+struct Note: Codable, Sendable, Identifiable {
+    var id = UUID()
+    var text: String
+    var isDone = false
+}
+
+@main
+struct Notes {
+    @MainActor
+    static func main() async throws {
+        let engine = try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: "Notes"))
+        let store = try await Store<Note>(storage: engine)
+
+        if let text = CommandLine.arguments.dropFirst().first {
+            try await store.insert(Note(text: text))
+        }
+        for note in store.items {
+            print(note.isDone ? "✓" : "•", note.text)
+        }
+    }
+}
+
+func finishFirst(_ store: Store<Note>) async throws {
+    guard let first = await store.items.first(where: { !$0.isDone }) else { return }
+    try await store.update(first.id) { $0.isDone = true }
+}
+
+@MainActor
+func watch(_ store: Store<Note>) async {
+    for await event in store.events {
+        print(event.items.count, "notes")
+    }
+}
