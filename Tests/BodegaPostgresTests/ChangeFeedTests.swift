@@ -233,7 +233,7 @@ struct ChangeFeedTests {
             guard case .changes(let delta) = try await feed.next() else { return _ = Issue.record("No changes") }
             #expect(delta.changes.map(\.key) == [CacheKey("\(round)")])
         }
-        reader.close()
+        reader.database.disconnect()
         do {
             #expect(try await feed.next() == nil)
         } catch let error as StorageError {

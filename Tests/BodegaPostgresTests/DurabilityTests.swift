@@ -48,7 +48,7 @@ struct DurabilityTests {
         try await written.value
         #expect(try await engine.fetch(key: CacheKey("a")) == Data("2".utf8))
         #expect(try await primary.sql("SELECT count(*) FROM emporium_changes WHERE written <> '{}'") == "3")
-        engine.close()
+        engine.database.disconnect()
     }
 
     @Test func `A follower does not skip a transaction with a number that the server assigns again after a crash`()
@@ -70,7 +70,7 @@ struct DurabilityTests {
         let settings = ["wal_writer_delay": "10000", "autovacuum": "off"]
         let server = try await PostgresServer.launch(settings: settings)
         let engine = try await PostgresStorageEngine(connecting: server.url(), collection: "notes", options: .patient())
-        defer { engine.close() }
+        defer { engine.database.disconnect() }
         _ = try await engine.fetchCursor()
         try await engine.write(Data("1".utf8), key: CacheKey("a"))
         try await server.sql("CHECKPOINT")
@@ -96,7 +96,7 @@ struct DurabilityTests {
             connecting: database.url, collection: "notes", options: .patient())
         try await original.write(Data("1".utf8), key: CacheKey("a"))
         let cursor = try await original.fetchCursor()
-        await original.database.finish()
+        await original.database.close()
         try await waitUntil("the connections were closed") {
             try await database.server.sql(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)'") == "0"
@@ -115,12 +115,12 @@ struct DurabilityTests {
         try await copy.write(Data("2".utf8), key: CacheKey("b"))
         let delta = try #require(try await copy.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("b")])
-        copy.close()
+        copy.database.disconnect()
         // The original is unaffected.
         let reopened = try await PostgresStorageEngine(
             connecting: database.url, collection: "notes", options: .patient())
         #expect(try await reopened.fetchChanges(since: cursor, excluding: nil)?.changes.isEmpty == true)
-        reopened.close()
+        reopened.database.disconnect()
     }
 
     @Test func `The log keeps the requests of writes that may be repeated`() async throws {
@@ -133,7 +133,7 @@ struct DurabilityTests {
             try await engine.database.trimmer.trim()
         }
         #expect(try await schema.sql("SELECT count(*) FROM emporium_changes") == "20")
-        engine.close()
+        engine.database.disconnect()
     }
 
     @Test func `The log keeps requests for the longest request age of all programs`() async throws {
@@ -148,8 +148,8 @@ struct DurabilityTests {
             try await fast.database.trimmer.trim()
         }
         #expect(try await schema.sql("SELECT count(*) FROM emporium_changes") == "20")
-        slow.close()
-        fast.close()
+        slow.database.disconnect()
+        fast.database.disconnect()
     }
 }
 #endif

@@ -89,7 +89,7 @@ struct EncryptionTests {
             WHERE application_name = 'encrypted'
             """
         #expect(try await server.sql(unencrypted) == "0|t")
-        engine.close()
+        engine.database.disconnect()
     }
 }
 #endif

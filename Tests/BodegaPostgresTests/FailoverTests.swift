@@ -184,7 +184,7 @@ struct FailoverTests {
         try await standby.promote()
         try await waitUntil("it listened to the other server") { try await standby.sql(listeners) == "1" }
         try await primary.resume()
-        engine.close()
+        engine.database.disconnect()
     }
 
     @Test("is not assumed while the primary only restarts")

@@ -31,8 +31,8 @@ struct FenceTests {
 
         /// Waits until all connections except those of psql have ended, so that the server has executed all statements.
         func finish() async throws {
-            engine.close()
-            other.close()
+            engine.database.disconnect()
+            other.database.disconnect()
             try await waitUntil("all connections had ended") {
                 try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)'") == "0"
             }
@@ -62,7 +62,7 @@ struct FenceTests {
             let third = try await PostgresStorageEngine(
                 connecting: place.database.url, collection: "x", options: .patient())
             try await third.write(Data("v3".utf8), key: key)
-            third.close()
+            third.database.disconnect()
         }
         try await place.finish()
         #expect(try await place.stored == "v3")

@@ -104,7 +104,7 @@ struct LaneTests {
         let server = try await PostgresServer.launch()
         let patient = try await PostgresStorageEngine(connecting: server.url(), collection: "notes")
         try await patient.write(Data("1".utf8), key: CacheKey("a"))
-        await patient.database.finish()
+        await patient.database.close()
         let engine = try await PostgresStorageEngine(
             connecting: server.url(), collection: "notes", options: .init(connectTimeout: 5, timeout: 5))
         for round in 0..<3 {

@@ -16,7 +16,7 @@ struct MigrationTests {
                     let engine = try await PostgresStorageEngine(
                         connecting: schema.url, collection: "shared", options: .patient())
                     try await engine.write(Data("\(number)".utf8), key: CacheKey("\(number)"))
-                    engine.close()
+                    engine.database.disconnect()
                 }
             }
             try await group.waitForAll()
@@ -31,7 +31,7 @@ struct MigrationTests {
         let schema = try await Schemas.shared.schema()
         for partitions in [3, 5] {
             let database = try await PostgresDatabase(connecting: schema.url, options: .patient(partitions: partitions))
-            database.close()
+            database.disconnect()
         }
         let count = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'emporium_items'::regclass"
         #expect(try await schema.sql(count) == "3")
@@ -40,7 +40,7 @@ struct MigrationTests {
 
     @Test func `Tables of a later version are rejected and left unchanged`() async throws {
         let schema = try await Schemas.shared.schema()
-        try await PostgresDatabase(connecting: schema.url, options: .patient()).close()
+        try await PostgresDatabase(connecting: schema.url, options: .patient()).disconnect()
         try await schema.sql("INSERT INTO emporium_migrations (version) VALUES (99)")
         let error = await #expect(throws: StorageError.self) {
             try await PostgresDatabase(connecting: schema.url, options: .patient())

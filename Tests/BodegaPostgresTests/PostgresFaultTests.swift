@@ -176,8 +176,8 @@ struct PostgresFaultTests {
     @Test func `Operations on a closed engine throw closed`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "notes", options: .patient())
-        engine.close()
-        engine.close()
+        engine.database.disconnect()
+        engine.database.disconnect()
         for attempt in [
             await error { try await engine.fetch(key: CacheKey("a")) }, await error { try await engine.fetchAll() },
             await error { try await engine.write(Data(), key: CacheKey("a")) },

@@ -23,7 +23,7 @@ struct RestoreTests {
         let first = try await engine(server.url())
         for name in ["a", "b"] { try await first.write(Data("1".utf8), key: CacheKey(name)) }
         _ = try await first.fetchCursor()
-        first.close()
+        first.database.disconnect()
         try await server.stop()
         let backup = try await server.backUpFiles()
         try await server.start()
@@ -32,7 +32,7 @@ struct RestoreTests {
         try await second.write((0..<10).map { (CacheKey("\($0)"), Data()) })
         for number in 10..<20 { try await second.write(Data(), key: CacheKey("\(number)")) }
         let cursor = try await second.fetchCursor()
-        second.close()
+        second.database.disconnect()
         try await server.stop()
         try await server.restoreFiles(backup)
         try await server.start()
@@ -47,7 +47,7 @@ struct RestoreTests {
             return
         }
         #expect(snapshot.items.map(\.key) == [CacheKey("a"), CacheKey("b")] + (0..<40).map { CacheKey("new \($0)") })
-        third.close()
+        third.database.disconnect()
     }
 
     @Test("of tables that were loaded from a dump receives a snapshot", arguments: [true, false])
@@ -80,7 +80,7 @@ struct RestoreTests {
         try await engine.write(Data("3".utf8), key: CacheKey("b"))
         let delta = try #require(try await engine.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("b")])
-        engine.close()
+        engine.database.disconnect()
     }
 
     /// Loads a database with its log into another server, which has lower transaction numbers.
@@ -90,7 +90,7 @@ struct RestoreTests {
         for number in 0..<20 { try await original.write(Data(), key: CacheKey("\(number)")) }
         _ = try await original.fetchCursor()
         let dump = try await database.server.dump(database.name, ["--no-owner"])
-        original.close()
+        original.database.disconnect()
         let server = try await PostgresServer.launch()
         try await server.sql(dump)
         // Simulates an original server that had been in use for longer.
@@ -127,8 +127,8 @@ struct RestoreTests {
         let delta = try #require(try await reader.fetchChanges(since: snapshot.cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("new")])
         #expect(try await reader.fetchChanges(since: delta.cursor, excluding: nil)?.changes.isEmpty == true)
-        reader.close()
-        writer.close()
+        reader.database.disconnect()
+        writer.database.disconnect()
     }
 
     @Test("of a standby finds changes without notifications, and continues after its promotion")
@@ -183,14 +183,14 @@ struct RestoreTests {
             return keys.contains(CacheKey("last"))
         }
         #expect(keys.count == 3 && Set(keys) == [CacheKey("early"), CacheKey("late"), CacheKey("last")])
-        writer.close()
+        writer.database.disconnect()
         try await primary.kill()
         try await standby.promote()
         let cursor = place
         try await reader.write(Data("3".utf8), key: CacheKey("d"))
         let delta = try #require(try await reader.fetchChanges(since: cursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("d")])
-        reader.close()
+        reader.database.disconnect()
     }
 
     @Test("needs no right to call functions of the server")
@@ -219,10 +219,10 @@ struct RestoreTests {
                 #expect(delta.changes.map(\.key) == keys)
                 _ = try await engine.fetchSnapshot()
             }
-            other.close()
+            other.database.disconnect()
         }
         #expect(try await server.sql("SELECT count(*) FROM emporium_changes") == "7")
-        owner.close()
+        owner.database.disconnect()
     }
 
     @Test("reads only new rows while another program keeps a transaction open")
@@ -260,7 +260,7 @@ struct RestoreTests {
         try await held.commit()
         let delta = try #require(try await engine.fetchChanges(since: cursor.storageCursor, excluding: nil))
         #expect(delta.changes.map(\.key) == [CacheKey("held"), CacheKey("new")])
-        engine.close()
+        engine.database.disconnect()
     }
 }
 

@@ -58,7 +58,7 @@ struct ServerFaultTests {
         try await server.sql("CREATE ROLE app LOGIN PASSWORD 'app'; GRANT ALL ON SCHEMA public TO app")
         let url = "postgres://app:app@127.0.0.1:\(server.port)/\(PostgresServer.user)?application_name=app"
         let patient = try await PostgresStorageEngine(connecting: url, collection: "storm")
-        await patient.database.finish()
+        await patient.database.close()
         let options = PostgresDatabase.Options(maximumConnections: 4, timeout: 5)
         var engines: [PostgresStorageEngine] = []
         for _ in 0..<4 {
@@ -83,7 +83,7 @@ struct ServerFaultTests {
             return try await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
         }
         #expect(!acknowledged.isEmpty)
-        for engine in engines { await engine.database.finish() }
+        for engine in engines { await engine.database.close() }
 
         try await waitUntil("the server had closed all connections") {
             try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'") == "0"
@@ -124,7 +124,7 @@ struct ServerFaultTests {
         let key = CacheKey("a")
         let patient = try await PostgresStorageEngine(connecting: server.url(), collection: "items")
         try await patient.write(Data([1]), key: key)
-        await patient.database.finish()
+        await patient.database.close()
         let hasty = PostgresDatabase.Options(maximumConnections: 3, connectTimeout: 1, timeout: 1)
         let engine = try await hurrying {
             let engine = try await PostgresStorageEngine(connecting: server.url(), collection: "items", options: hasty)
@@ -186,7 +186,7 @@ struct ServerFaultTests {
         let key = CacheKey("a")
         let patient = try await PostgresStorageEngine(connecting: database.url, collection: "items")
         try await patient.write(Data([1]), key: key)
-        await patient.database.finish()
+        await patient.database.close()
         let engine = try await hurrying {
             try await PostgresStorageEngine(connecting: database.url, collection: "items", options: hasty)
         }

@@ -102,7 +102,7 @@ struct StallTests {
             isOver.withLock { $0 = true }
             try await group.waitForAll()
         }
-        for engine in engines { engine.close() }
+        for engine in engines { engine.database.disconnect() }
         try await place.settle()
         let engine = try await place.patientEngine(of: "stalls")
         for key in Self.keys {

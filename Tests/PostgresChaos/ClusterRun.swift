@@ -93,7 +93,7 @@ struct ClusterRun {
             do {
                 let engine = try await PostgresStorageEngine(
                     connecting: cluster.url, collection: "probe", options: .init(connectTimeout: 2, timeout: 4))
-                defer { engine.close() }
+                defer { engine.database.disconnect() }
                 try await engine.write(Data("1".utf8), key: CacheKey("probe"))
                 return true
             } catch is StorageError {

@@ -171,7 +171,7 @@ extension OpenStore {
     private func close() async throws {
         if let sqlite { return try await sqlite.close() }
         #if Postgres
-        if let postgres = engine as? PostgresStorageEngine { return await postgres.database.finish() }
+        if let postgres = engine as? PostgresStorageEngine { return await postgres.close() }
         #endif
         // A folder is tidied up when its core is released. Another thread may still hold the engine's core when the
         // program ends. This one is released here.

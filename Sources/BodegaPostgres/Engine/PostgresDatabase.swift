@@ -135,7 +135,7 @@ public final class PostgresDatabase: Sendable {
         try await Self.open(pool, retries, options)
     }
 
-    deinit { close() }
+    deinit { disconnect() }
 
     private static func open(_ pool: SessionPool, _ retries: Retries, _ options: Options) async throws {
         let migrator = Migrator(partitions: options.partitions, patience: options.timeout)
@@ -172,21 +172,21 @@ public final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Closes all connections after the operations in progress. Later operations throw
-    /// ``/Bodega/StorageError/Code/closed``.
-    public func close() {
+    /// Waits until the followers have been notified of all changes, and closes all connections after the operations in
+    /// progress, for all engines on this database. Later operations throw ``/Bodega/StorageError/Code/closed``.
+    ///
+    /// Call it in a program that exits after a write. Otherwise followers may find the last change only when they poll,
+    /// up to about a second later.
+    public func close() async {
+        await announcer.finish()
+        disconnect()
+    }
+
+    /// Closes all connections after the operations in progress, like a process that ends.
+    package func disconnect() {
         listener.close()
         pool.close()
         lanes.close()
-    }
-
-    /// Waits until the followers have been notified of all changes, and closes all connections.
-    ///
-    /// Call it in a program that exits after a write. With ``close()`` alone, followers may find the last change only
-    /// when they poll, up to about a second later.
-    public func finish() async {
-        await announcer.finish()
-        close()
     }
 
     // MARK: Collections

@@ -70,9 +70,9 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
         try await database.collection(named: name, now: now)
     }
 
-    /// Closes the connections of the database, for all engines that share them.
-    public func close() {
-        database.close()
+    /// Closes the connections of the database, for all engines that share them; see ``PostgresDatabase/close()``.
+    public func close() async {
+        await database.close()
     }
 
     // MARK: Reading

@@ -120,7 +120,7 @@ final class LoadTask {
             // A separate engine, not one of those under test.
             let engine = try await PostgresStorageEngine(
                 connecting: url, collection: "visits", options: .init(connectTimeout: 30, timeout: 60))
-            defer { engine.close() }
+            defer { engine.database.disconnect() }
             let objects = ObjectStorage<Visit>(storage: engine)
             do {
                 try await waitUntil("the stores agreed", within: .seconds(60)) {

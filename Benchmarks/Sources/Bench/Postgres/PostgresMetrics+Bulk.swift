@@ -19,7 +19,6 @@ extension PostgresMetrics {
     private func write(_ plan: Plan, on server: BenchServer) async throws -> Outcome {
         let items = Items.make(plan.size(100_000))
         let engine = try await PostgresStorageEngine(connecting: server.url, collection: "bench")
-        defer { engine.close() }
         return try await plan.scratch.withFolder { folder in
             let rows = folder.appendingPathComponent("rows").path
             try await engine.write(items)
@@ -53,7 +52,6 @@ extension PostgresMetrics {
         let items = Items.make(plan.size(100_000))
         let sum = Checksum.ofList(items.map(\.data))
         let engine = try await PostgresStorageEngine(connecting: server.url, collection: "bench")
-        defer { engine.close() }
         try await engine.write(items)
         try server.psql("VACUUM ANALYZE emporium_items")
         let command =

@@ -24,7 +24,6 @@ extension PostgresMetrics {
             (key: CacheKey("\(10_000_000 + index)"), data: item.data)
         }
         let engine = try await PostgresStorageEngine(connecting: server.url, collection: "bench")
-        defer { engine.close() }
         try await engine.write(items)
         try server.psql("VACUUM ANALYZE emporium_items")
         let step = max(1, items.count / 1_024)
