@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -21,17 +20,6 @@ struct PictureClient: Sendable {
 
     private let address: @Sendable () async -> String
     private let timeLimit: Duration
-
-    /// The connections of all clients. They are closed when the program ends, like those of `HTTPClient.shared`.
-    private static let http: HTTPClient = {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout.connect = .seconds(2)
-        // A refused connection fails immediately; the user can press the button again.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        // Shorter than the API's, so that no request is sent on a connection that the API is closing.
-        configuration.connectionPool.idleTimeout = .seconds(30)
-        return HTTPClient(configuration: configuration)
-    }()
 
     /// Creates a client.
     ///
@@ -140,23 +128,19 @@ struct PictureClient: Sendable {
         limit: Int,
         expecting expected: HTTPResponseStatus = .ok
     ) async throws(PictureAPIError) -> Answer {
-        var request = HTTPClientRequest(url: await address() + path)
-        request.method = method
-        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        if let json {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: json))
-        }
+        let url = await address() + path
         do {
+            var request = try PlainHTTPRequest(method, url: url)
+            if let token { request.authorize(token: token) }
+            if let json { request.setBody(json, type: "application/json") }
             return try await withDeadline(timeLimit) { [request] in
-                let response = try await Self.http.execute(request, deadline: .distantFuture)
-                let body = try await response.body.collect(upTo: limit)
+                let response = try await request.response(upTo: limit)
                 if response.status == .unauthorized { throw PictureAPIError.signedOut }
                 guard response.status == expected else {
                     throw PictureAPIError.unexpected("\(path) was answered with \(response.status.code).")
                 }
                 let type = response.headers.first(name: "Content-Type") ?? ""
-                return Answer(type: type, body: Data(body.readableBytesView))
+                return Answer(type: type, body: Data(response.body.readableBytesView))
             }
         } catch let error as PictureAPIError {
             throw error

@@ -47,6 +47,7 @@ struct PictureClientTests {
             ["title": String(repeating: "x", count: 201)],
             ["colors": ["red"]], ["colors": ["#12345g"]], ["colors": [String]()], ["width": 0], ["height": 100_000],
             ["image": "http://example.com/"], ["image": "@example.com/"], ["image": ""], ["width": "4"],
+            ["image": "/stub.svg HTTP/1.1\r\n\r\n"],
         ] as [[String: any Sendable]])
     func `A description with values out of bounds is refused`(_ changes: [String: any Sendable]) async throws {
         try await expectUnexpected(StubAPI(description: StubAPI.description(changes)))

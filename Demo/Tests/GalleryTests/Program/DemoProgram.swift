@@ -12,17 +12,24 @@ struct DemoProgram: Sendable {
     ///   - folder: The folder of the program's data, which survives restarts.
     ///   - port: The port to listen on; any port by default.
     ///   - seed: The seed of the pictures.
+    ///   - environment: Additions to the environment of the tests.
     ///   - options: Further options.
-    init(in folder: Folder, port: Int = 0, seed: UInt64 = 11, _ options: String...) async throws {
+    init(
+        in folder: Folder,
+        port: Int = 0,
+        seed: UInt64 = 11,
+        environment: [String: String] = [:],
+        _ options: String...
+    ) async throws {
         process = try await ServerProcess(
             Self.executable(),
             ["--data", folder.directory("data").url.path, "--port", "\(port)", "--seed", "\(seed)"]
                 // Notices stay until the test has seen them, however slow the machine is.
                 + ["--notice-seconds", "1000000"] + options,
             // The preferences are in the user's folders, which must be the test's own.
-            environment: ProcessInfo.processInfo.environment.merging(
-                ["HOME": folder.url.path, "XDG_DATA_HOME": folder.directory("share").url.path]
-            ) { $1 },
+            environment: ProcessInfo.processInfo.environment
+                .merging(["HOME": folder.url.path, "XDG_DATA_HOME": folder.directory("share").url.path]) { $1 }
+                .merging(environment) { $1 },
             addressEndingWith: "/ —",
             log: folder.url.appendingPathComponent("log")
         )

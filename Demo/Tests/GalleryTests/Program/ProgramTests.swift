@@ -1,5 +1,8 @@
+import AsyncHTTPClient
 import Browsing
 import Foundation
+import NIOCore
+import NIOHTTP1
 import Testing
 
 /// The program as users start it.
@@ -31,6 +34,21 @@ struct ProgramTests {
         let failure = await #expect(throws: ServerProcess.Failure.self) { try await DemoProgram(in: folder) }
         #expect(failure?.description.contains("Another gallery is using") == true)
         #expect(try await first.stop() == 0)
+    }
+
+    @Test func `The gallery fetches pictures without the proxy of its environment`() async throws {
+        let folder = try Folder()
+        // No proxy listens there.
+        let proxy = "http://127.0.0.1:1"
+        let program = try await DemoProgram(in: folder, environment: ["http_proxy": proxy, "all_proxy": proxy])
+        var request = HTTPClientRequest(url: program.address + "/pictures/next")
+        request.method = .POST
+        request.headers.add(name: "Origin", value: program.address)
+        request.headers.add(name: "Prefer", value: "return=minimal")
+        #expect(try await http.execute(request, timeout: .seconds(180)).status == .noContent)
+        let page = try await http.execute(HTTPClientRequest(url: program.address + "/"), timeout: .seconds(180))
+        #expect(String(buffer: try await page.body.collect(upTo: 1_000_000)).contains("<img src=\"/images/"))
+        #expect(try await program.stop() == 0)
     }
 
     @Test(
