@@ -30,7 +30,7 @@ func finishFirst(_ store: Store<Note>) async throws {
 
 @MainActor
 func watch(_ store: Store<Note>) async {
-    for await event in store.events {
-        print(event.items.count, "notes")
+    for await _ in store.events {
+        print(store.items.count, "notes")
     }
 }

@@ -45,7 +45,7 @@ struct Notes {
             list(store.items)
         case ("done", let number):
             let note = try note(number, in: store)
-            // The closure gets the note as it is now, even if another process has changed it.
+            // The closure gets the note as the store shows it when the operation's turn comes.
             try await store.update(note.id) { $0.isDone = true }
             list(store.items)
         case ("remove", let number):
@@ -58,9 +58,10 @@ struct Notes {
             }
             list(store.items)
         case ("watch", _):
-            for await event in store.events {
+            // An event contains the notes that have changed. The store shows all.
+            for await _ in store.events {
                 print("—")
-                list(event.items)
+                list(store.items)
             }
         default:
             print(help)
