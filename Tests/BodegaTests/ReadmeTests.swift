@@ -121,7 +121,7 @@ import Testing
         let home = TemporaryFolder()
         try Data(#"[{"id": "1", "text": "Buy milk"}, {"id": "2", "text": "Buy bread"}]"#.utf8)
             .write(to: home.file("notes.json"))
-        try Data(#"[{"_id": "r", "name": "Rex", "age": 3, "toys": [{"name": "ball"}]}]"#.utf8)
+        try Data(#"{"Dog": [{"_id": "r", "name": "Rex", "age": 3, "toys": [{"name": "ball"}]}], "Cat": []}"#.utf8)
             .write(to: home.file("dogs.json"))
         let lines = try await Child("guides", home.path, environment: Self.environment(in: home)).lines()
         #expect(

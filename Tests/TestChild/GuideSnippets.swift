@@ -46,8 +46,8 @@ private func useDogs(in folder: URL) async throws {
 enum UserDefaultsGuide {
     @MainActor
     final class Settings {
-        @StoredValue(key: "settings.fontSize") var fontSize = 14
-        @StoredValue(key: "settings.recentFiles") var recentFiles: [String] = []
+        @StoredValue(key: "settings-fontSize") var fontSize = 14
+        @StoredValue(key: "settings-recentFiles") var recentFiles: [String] = []
 
         init(takingOver defaults: UserDefaults = .standard) {
             if let size = defaults.object(forKey: "fontSize") as? Int {
@@ -73,16 +73,19 @@ enum JSONFilesGuide {
         let engine = try SQLiteStorageEngine(opening: FileManager.Directory(url: folder))
         let store = try await Store<Note>(storage: engine)
         let file = folder.appendingPathComponent("notes.json")
-        if store.items.isEmpty, FileManager.default.fileExists(atPath: file.path) {
-            let notes = try JSONDecoder().decode([Note].self, from: Data(contentsOf: file))
-            try await store.insert(notes)  // one batch: all notes, or none
+        if FileManager.default.fileExists(atPath: file.path) {
+            if store.items.isEmpty {
+                let notes = try JSONDecoder().decode([Note].self, from: Data(contentsOf: file))
+                try await store.insert(notes)  // one batch: all notes, or none
+            }
+            try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("imported"))
         }
         return store
     }
 }
 
 enum RealmGuide {
-    // {"_id": "…", "name": "Rex", "age": 3, "toys": [{"name": "ball"}]}
+    // {"Dog": [{"_id": "…", "name": "Rex", "age": 3, "toys": [{"name": "ball"}]}], "Cat": […]}
     struct Dog: Codable, Sendable, Identifiable {
         struct Toy: Codable, Sendable { var name: String }
 
@@ -94,9 +97,15 @@ enum RealmGuide {
         private enum CodingKeys: String, CodingKey { case id = "_id", name, age, toys }
     }
 
+    struct RealmExport: Decodable {
+        var dogs: [Dog]
+
+        private enum CodingKeys: String, CodingKey { case dogs = "Dog" }
+    }
+
     @MainActor
     static func importDogs(from export: URL, into store: Store<Dog>) async throws {
-        let dogs = try JSONDecoder().decode([Dog].self, from: Data(contentsOf: export))
+        let dogs = try JSONDecoder().decode(RealmExport.self, from: Data(contentsOf: export)).dogs
         try await store.insert(dogs)  // one batch: all dogs, or none
     }
 }
