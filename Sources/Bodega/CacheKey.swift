@@ -52,9 +52,10 @@ public struct CacheKey: Sendable {
         self.init(rawValue: value, kind: .verbatim)
     }
 
-    /// Creates a key from its parts, for engines that store them.
+    /// Creates a key from its parts.
     ///
-    /// The raw value of a URL is the whole URL, with `//` after the scheme, or its normal form, without one.
+    /// The raw value of a URL is the whole URL, with `//` after the scheme, or its normal form, without one. An engine
+    /// uses ``init(identity:kind:)`` instead, which has no such rule.
     ///
     /// - Parameters:
     ///   - rawValue: The string that the key was created from.
@@ -63,12 +64,12 @@ public struct CacheKey: Sendable {
         self.init(rawValue, kind, hasNormalForm: kind == .url && URLNormalForm.isWholeURL(rawValue))
     }
 
-    /// Creates a key from its identity.
+    /// Creates a key from its identity, for engines that store keys.
     ///
     /// - Parameters:
     ///   - identity: The ``identity`` of the key.
     ///   - kind: How the ``value`` is derived from it.
-    package init(identity: String, kind: Kind) {
+    public init(identity: String, kind: Kind) {
         self.init(identity, kind, hasNormalForm: false)
     }
 
@@ -82,7 +83,9 @@ public struct CacheKey: Sendable {
     }
 
     /// The text by which the key is compared and stored: the normal form of a URL, otherwise the raw value.
-    package var identity: String {
+    ///
+    /// Two keys are equal if their kinds are, and if these texts consist of the same bytes.
+    public var identity: String {
         hasNormalForm ? URLNormalForm(of: rawValue).text : rawValue
     }
 

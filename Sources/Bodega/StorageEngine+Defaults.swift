@@ -39,10 +39,14 @@ extension StorageEngine {
 }
 
 // The throwing forms of such an engine, whose reads cannot fail.
+//
+// In its own asynchronous methods, a `ThrowingStorageEngine` that implements a member synchronously, as an actor can,
+// calls these instead: among the two, the compiler prefers the asynchronous one. So they call the engine's own.
 extension StorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        await read(key: key)
+        if let engine = self as? any ThrowingStorageEngine { return try await engine.fetch(key: key) }
+        return await read(key: key)
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
@@ -50,7 +54,8 @@ extension StorageEngine {
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        await readAllDataAndKeys()
+        if let engine = self as? any ThrowingStorageEngine { return try await engine.fetchAll() }
+        return await readAllDataAndKeys()
     }
 
     public func fetchAllData() async throws -> [Data] {
@@ -58,7 +63,8 @@ extension StorageEngine {
     }
 
     public func fetchKeys() async throws -> [CacheKey] {
-        await allKeys()
+        if let engine = self as? any ThrowingStorageEngine { return try await engine.fetchKeys() }
+        return await allKeys()
     }
 
     public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
@@ -70,11 +76,13 @@ extension StorageEngine {
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        if let engine = self as? any ThrowingStorageEngine { return try await engine.fetchDates(key: key) }
         guard let createdAt = await createdAt(key: key) else { return nil }
         return StorageDates(createdAt: createdAt, updatedAt: await updatedAt(key: key) ?? createdAt)
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
+        if let engine = self as? any ThrowingStorageEngine { return try await engine.apply(operations) }
         for run in StorageOperation.runs(of: operations) {
             switch run {
             case .writes(let items): try await write(items)

@@ -84,7 +84,7 @@ import Testing
             let engine = DiskStorageEngine(directory: folder.directory)
             try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
             // The engine does this when it is released, which may happen a moment later than here.
-            try await engine.tidyUp()
+            try await engine.removeLeftovers()
         }
         #expect(try folder.names() == keys.map(\.value).sorted())
         for key in keys {

@@ -25,7 +25,7 @@ struct Notes {
 
 func finishFirst(_ store: Store<Note>) async throws {
     guard let first = await store.items.first(where: { !$0.isDone }) else { return }
-    try await store.update(first.id) { $0.isDone = true }
+    try await store.update(id: first.id) { $0.isDone = true }
 }
 
 @MainActor

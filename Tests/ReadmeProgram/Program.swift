@@ -20,7 +20,7 @@ final class NotesController {
     }
 
     func finish(_ note: Note) async throws {
-        try await $notes.update(note.id) { $0.isDone = true }
+        try await $notes.update(id: note.id) { $0.isDone = true }
     }
 }
 

@@ -32,7 +32,7 @@ private func useStore(_ engine: MemoryStorageEngine) async throws {
     let isThere = store.contains(id: "tea")
 
     // Nothing comes between reading and writing.
-    try await store.update("milk") { $0.text = "Buy oat milk" }
+    try await store.update(id: "milk") { $0.text = "Buy oat milk" }
 
     // One batch and one change, all or nothing.
     try await store
@@ -83,8 +83,8 @@ private func watchForever(_ store: Store<Note>) async throws {
         switch event.operation {
         case .initialized: print("loading")
         case .loaded: print("loaded", event.items.count)
-        case .insert: print("new", event.inserted, "changed", event.updated)
-        case .remove: print("gone", event.removed)
+        case .insert: print("new", event.insertedIDs, "changed", event.updatedIDs)
+        case .remove: print("gone", event.removedIDs)
         }
     }
 

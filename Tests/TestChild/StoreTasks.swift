@@ -30,8 +30,8 @@ func changeStore(_ arguments: [String]) async throws {
                 try await store.insert(Account(id: id, text: String(repeating: id, count: 50)))
                 say("inserted \(id)")
                 try await store.transaction { accounts in
-                    try accounts.update("left-\(writer)") { $0.balance -= number }
-                    try accounts.update("right-\(writer)") { $0.balance += number }
+                    try accounts.update(id: "left-\(writer)") { $0.balance -= number }
+                    try accounts.update(id: "right-\(writer)") { $0.balance += number }
                 }
                 if number.isMultiple(of: 3) {
                     try await store

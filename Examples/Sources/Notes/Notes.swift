@@ -46,7 +46,7 @@ struct Notes {
         case ("done", let number):
             let note = try note(number, in: store)
             // The closure gets the note as the store shows it when the operation's turn comes.
-            try await store.update(note.id) { $0.isDone = true }
+            try await store.update(id: note.id) { $0.isDone = true }
             list(store.items)
         case ("remove", let number):
             try await store.remove(note(number, in: store))

@@ -83,8 +83,8 @@ extension StorageAddress {
     }
 
     private func location() throws -> URL {
-        guard let url else { throw cannotOpen("Memory has no path.") }
-        return url
+        guard let fileURL else { throw cannotOpen("Memory has no path.") }
+        return fileURL
     }
 
     private var isDatabase: StorageError {

@@ -81,7 +81,7 @@ public struct StorageAddress: Hashable, Sendable {
     }
 
     /// The file or folder, `nil` for memory and for a database. A relative path is resolved against the current folder.
-    public var url: URL? {
+    public var fileURL: URL? {
         path.isEmpty ? nil : URL(fileURLWithPath: path, isDirectory: engine == .disk)
     }
 }

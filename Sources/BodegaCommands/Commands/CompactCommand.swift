@@ -38,7 +38,7 @@ struct CompactCommand: ConsoleCommand {
         try await store.useExisting { store in
             store.finishBatch(beforeEndingBy: console.interruption)
             if let sqlite = store.sqlite { try await sqlite.vacuum() }
-            if let disk = store.engine as? DiskStorageEngine { try await disk.tidyUp() }
+            if let disk = store.engine as? DiskStorageEngine { try await disk.removeLeftovers() }
         }
         let after = try StoreStatistics.sizeOfFiles(at: address)
         if json {

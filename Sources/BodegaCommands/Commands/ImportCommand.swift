@@ -148,7 +148,7 @@ struct ImportCommand: ConsoleCommand {
     private func checkStoreIsNotInSource() throws {
         guard let source, source != "-" else { return }
         let folder = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
-        guard let file = try store.checkedAddress().url?.resolvingSymlinksInPath().path else { return }
+        guard let file = try store.checkedAddress().fileURL?.resolvingSymlinksInPath().path else { return }
         if file == folder || file.hasPrefix(folder + "/") {
             throw ToolError(.usage, "The store is inside the folder to import. Put it somewhere else.")
         }

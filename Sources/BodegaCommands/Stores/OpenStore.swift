@@ -175,6 +175,6 @@ extension OpenStore {
         #endif
         // A folder is tidied up when its core is released. Another thread may still hold the engine's core when the
         // program ends. This one is released here.
-        if !isReadOnly, let folder = address.url { _ = DiskFolder(url: folder, durability: .full) }
+        if !isReadOnly, let folder = address.fileURL { _ = DiskFolder(url: folder, durability: .full) }
     }
 }

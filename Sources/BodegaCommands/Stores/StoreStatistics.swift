@@ -48,7 +48,7 @@ package struct StoreStatistics: Sendable {
                 newest = max(newest ?? item.dates.updatedAt, item.dates.updatedAt)
             }
         }
-        if store.address.url != nil {
+        if store.address.fileURL != nil {
             fileBytes = try Self.sizeOfFiles(at: store.address)
             allocatedBytes = try Self.files(of: store.address).reduce(0) { $0 + Self.allocation(of: $1) }
         }
@@ -121,7 +121,7 @@ package struct StoreStatistics: Sendable {
         case .memory, .postgres:
             return []
         case .disk:
-            guard let folder = address.url?.resolvingSymlinksInPath() else { return [] }
+            guard let folder = address.fileURL?.resolvingSymlinksInPath() else { return [] }
             var failure: (any Error)?
             let enumerator = FileManager.default.enumerator(
                 at: folder,

@@ -31,7 +31,7 @@ struct StoreWatch {
     init(_ address: StorageAddress) async throws {
         self.address = address
         // A database has no files to check.
-        if address.url != nil { trace = try FileTrace(of: address) } else { database = try await address.openToRead() }
+        if address.fileURL != nil { trace = try FileTrace(of: address) } else { database = try await address.openToRead() }
         try await use { watch, store in
             watch.cursor = try await store.cursor()
             watch.known = Dictionary(try await store.dates()) { $1 }
@@ -63,7 +63,7 @@ struct StoreWatch {
     /// - Parameter now: The current time.
     /// - Returns: The changes: with a log, in its order; else writes in the order of the items, then removals.
     mutating func changes(now: Date) async throws -> [StoreWatchEvent] {
-        let newTrace = address.url == nil ? nil : try FileTrace(of: address)
+        let newTrace = address.fileURL == nil ? nil : try FileTrace(of: address)
         if let trace, let newTrace, trace.isCertain(newTrace) { return [] }
         let events: [StoreWatchEvent]
         do {

@@ -44,7 +44,7 @@ extension StorageEngineConformance {
             needsCollections = collections
         }
 
-        /// All checks.
+        /// All checks except those of ``changeFeeds``.
         public static let allCases: [Check] =
             reading + writing + order + batches + keys + values + dates + concurrency + reopening
 

@@ -16,7 +16,8 @@ import Bodega
 /// In any other program, ``verify(_:)`` runs them all and throws the violations.
 public enum StorageEngineConformance {
 
-    /// The checks that apply to an engine. Each uses its own fresh engine, so they can run concurrently.
+    /// The checks that apply to an engine, without those of ``changeFeedChecks(for:)``. Each uses its own fresh engine, so
+    /// they can run concurrently.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     /// - Returns: The checks that the engine's capabilities require. ``skippedChecks(for:)`` returns the others.
@@ -24,14 +25,15 @@ public enum StorageEngineConformance {
         Check.allCases.filter(configuration.allows).map { Case(check: $0, configuration: configuration) }
     }
 
-    /// The checks that don't apply to an engine, because it lacks the capabilities.
+    /// The checks that don't apply to an engine: it lacks the capabilities, or the configuration lacks a closure that
+    /// they need, such as ``Configuration/refuseOperation``.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     public static func skippedChecks(for configuration: Configuration) -> [Check] {
         Check.allCases.filter { !configuration.allows($0) }
     }
 
-    /// Runs all checks that apply to an engine, one after another.
+    /// Runs all checks that apply to an engine, one after another, without those of ``changeFeedChecks(for:)``.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     /// - Throws: A ``ConformanceFailure`` with the violations of all checks.
@@ -84,7 +86,7 @@ public enum StorageEngineConformance {
             } catch let error as CancellationError where Task.isCancelled {
                 throw error
             } catch {
-                examination.record("no error", expected: "no error", actual: "\(error)")
+                examination.record("a call of the engine", expected: "no error", actual: "\(error)")
             }
             await examination.cleanUp()
             if let failure = examination.failure { throw failure }

@@ -80,7 +80,7 @@ extension FaultInjectingStorageEngine {
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        try await faulted(.writeItems, part: { try await base.write(Array(dataAndKeys.prefix($0))) }) {
+        try await faulted(.writeMany, part: { try await base.write(Array(dataAndKeys.prefix($0))) }) {
             try await base.write(dataAndKeys)
         }
     }
@@ -116,7 +116,7 @@ extension FaultInjectingStorageEngine {
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await faulted(.fetchItems) { try await base.fetch(keys: keys) }
+        try await faulted(.fetchMany) { try await base.fetch(keys: keys) }
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {

@@ -57,7 +57,7 @@ extension RecordingStorageEngine {
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        try await recorded(.writeItems, dataAndKeys.map(\.key), outcome: { .done }) {
+        try await recorded(.writeMany, dataAndKeys.map(\.key), outcome: { .done }) {
             try await base.write(dataAndKeys)
         }
     }
@@ -89,7 +89,7 @@ extension RecordingStorageEngine {
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await recorded(.fetchItems, keys, outcome: { .items($0) }) { try await base.fetch(keys: keys) }
+        try await recorded(.fetchMany, keys, outcome: { .items($0) }) { try await base.fetch(keys: keys) }
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {

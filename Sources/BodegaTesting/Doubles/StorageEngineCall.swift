@@ -12,7 +12,7 @@ public struct StorageEngineCall: Sendable {
         /// `write(_:key:)`
         case write
         /// `write(_:)` with several items
-        case writeItems
+        case writeMany
         /// `remove(key:)`
         case remove
         /// `remove(keys:)`
@@ -24,7 +24,7 @@ public struct StorageEngineCall: Sendable {
         /// `fetch(key:)`
         case fetch
         /// `fetch(keys:)`
-        case fetchItems
+        case fetchMany
         /// `fetchAll()`
         case fetchAll
         /// `fetchAllData()`
@@ -88,13 +88,13 @@ public struct StorageEngineCall: Sendable {
 
 extension Set<StorageEngineCall.Operation> {
     /// The calls that write or remove items.
-    public static var writes: Self { [.write, .writeItems, .remove, .removeKeys, .removeAll, .apply] }
+    public static var writes: Self { [.write, .writeMany, .remove, .removeKeys, .removeAll, .apply] }
 
     /// The calls that only read.
     public static var reads: Self { all.subtracting(writes) }
 
     /// The calls that take several operations and can be torn.
-    public static var batches: Self { [.writeItems, .removeKeys, .apply] }
+    public static var batches: Self { [.writeMany, .removeKeys, .apply] }
 
     /// All calls.
     public static var all: Self { Set(StorageEngineCall.Operation.allCases) }

@@ -8,6 +8,9 @@ enum KeyExamples {
         CacheKey("hashed"),
         CacheKey(verbatim: "verbatim"),
         CacheKey(rawValue: "example.com/a?b=c#d", kind: .url),
+        CacheKey(rawValue: "https://www.example.org/b?c=d", kind: .url),
+        // A URL without an authority, whose text doesn't show that it is whole.
+        URL(string: "mailto:someone@example.com").map(CacheKey.init(url:)) ?? CacheKey(""),
         CacheKey(verbatim: "file.txt"),
         // A name that looks like the value of a hashed key.
         CacheKey(verbatim: "9DD4E461-268C-8034-F5C8-564E155C67A6"),

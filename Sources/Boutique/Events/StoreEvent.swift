@@ -5,8 +5,8 @@
 ///     switch event.operation {
 ///     case .initialized: print("loading")
 ///     case .loaded: print("loaded:", event.items.count)
-///     case .insert: print("new:", event.inserted, "changed:", event.updated)
-///     case .remove: print("removed:", event.removed)
+///     case .insert: print("new:", event.insertedIDs, "changed:", event.updatedIDs)
+///     case .remove: print("removed:", event.removedIDs)
 ///     }
 /// }
 /// ```
@@ -32,30 +32,37 @@ public struct StoreEvent<Item: StorableItem>: Sendable {
     public let items: [Item]
 
     /// The identifiers of the new items, in the order of the call. Empty except for ``Operation/insert``.
-    public let inserted: [String]
+    public let insertedIDs: [String]
 
     /// The identifiers of the replaced items, in the order of the call. Empty except for ``Operation/insert``.
-    public let updated: [String]
+    public let updatedIDs: [String]
 
     /// The identifiers of the items that were removed. Empty for other events than ``Operation/remove``.
-    public let removed: [String]
+    public let removedIDs: [String]
 
     init(
         _ operation: Operation,
         items: [Item] = [],
-        inserted: [String] = [],
-        updated: [String] = [],
-        removed: [String] = []
+        insertedIDs: [String] = [],
+        updatedIDs: [String] = [],
+        removedIDs: [String] = []
     ) {
         self.operation = operation
         self.items = items
-        self.inserted = inserted
-        self.updated = updated
-        self.removed = removed
+        self.insertedIDs = insertedIDs
+        self.updatedIDs = updatedIDs
+        self.removedIDs = removedIDs
     }
 }
 
 extension StoreEvent: Codable {
+
+    private enum CodingKeys: String, CodingKey {
+        case operation, items
+        case insertedIDs = "inserted"
+        case updatedIDs = "updated"
+        case removedIDs = "removed"
+    }
 
     /// Decodes an event. An event that Boutique has encoded contains no identifiers.
     public init(from decoder: any Decoder) throws {
@@ -63,9 +70,9 @@ extension StoreEvent: Codable {
         self.init(
             try container.decode(Operation.self, forKey: .operation),
             items: try container.decode([Item].self, forKey: .items),
-            inserted: try container.decodeIfPresent([String].self, forKey: .inserted) ?? [],
-            updated: try container.decodeIfPresent([String].self, forKey: .updated) ?? [],
-            removed: try container.decodeIfPresent([String].self, forKey: .removed) ?? []
+            insertedIDs: try container.decodeIfPresent([String].self, forKey: .insertedIDs) ?? [],
+            updatedIDs: try container.decodeIfPresent([String].self, forKey: .updatedIDs) ?? [],
+            removedIDs: try container.decodeIfPresent([String].self, forKey: .removedIDs) ?? []
         )
     }
 }

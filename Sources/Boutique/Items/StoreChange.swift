@@ -41,7 +41,7 @@ extension OrderedItems where Item: Codable {
                 let isNew = insert(item, under: key)
                 event?.add(item, key, isNew: isNew)
             }
-            return event.map { StoreEvent(.insert, items: $0.items, inserted: $0.inserted, updated: $0.updated) }
+            return event.map { StoreEvent(.insert, items: $0.items, insertedIDs: $0.inserted, updatedIDs: $0.updated) }
         case .remove(let keys):
             let removed = remove(keys)
             return reportsEvent ? .removal(of: removed) : nil
@@ -78,7 +78,7 @@ extension StoreEvent {
     }
 
     fileprivate static func removal(of items: [Item], keys: [CacheKey]) -> StoreEvent {
-        StoreEvent(.remove, items: items, removed: keys.map { $0.rawValue })
+        StoreEvent(.remove, items: items, removedIDs: keys.map { $0.rawValue })
     }
 }
 

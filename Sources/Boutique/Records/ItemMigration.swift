@@ -72,7 +72,3 @@ public struct ItemMigration<Item: StorableItem>: Sendable {
         return try shapes[version - 1](record)
     }
 }
-
-/// The former name of ``ItemMigration``.
-@available(*, deprecated, renamed: "ItemMigration")
-public typealias ItemHistory = ItemMigration

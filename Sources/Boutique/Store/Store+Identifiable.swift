@@ -79,7 +79,7 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     /// - Parameter id: The item's identifier.
     public func contains(id: UUID) -> Bool { contains(id: id.uuidString) }
 
-    /// Updates an item, in a store whose items are identified by `id`; see ``update(_:_:)-(String,_)``.
+    /// Updates an item, in a store whose items are identified by `id`; see ``update(id:_:)-(String,_)``.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
@@ -87,8 +87,8 @@ extension Store where Item: Identifiable, Item.ID == UUID {
     /// - Returns: The changed item, or `nil` if no item has this identifier.
     /// - Throws: The error of `change`, or a `StorageError`. In both cases nothing has changed.
     @discardableResult
-    public func update(_ id: UUID, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
-        try await update(id.uuidString, change)
+    public func update(id: UUID, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
+        try await update(id: id.uuidString, change)
     }
 
     /// Removes an item if it exists, in a store whose items are identified by `id`.
@@ -130,7 +130,7 @@ extension StoreTransaction where Item: Identifiable, Item.ID == UUID {
     /// - Parameter id: The item's identifier.
     public mutating func remove(id: UUID) { remove(id: id.uuidString) }
 
-    /// Updates an item, in a store whose items are identified by `id`; see ``update(_:_:)-(String,_)``.
+    /// Updates an item, in a store whose items are identified by `id`; see ``update(id:_:)-(String,_)``.
     ///
     /// - Parameters:
     ///   - id: The item's identifier.
@@ -138,7 +138,7 @@ extension StoreTransaction where Item: Identifiable, Item.ID == UUID {
     /// - Returns: The changed item, or `nil` if no item has this identifier.
     /// - Throws: The error of `change`, or `StorageError.Code.invalidArgument` if it changes the identifier.
     @discardableResult
-    public mutating func update(_ id: UUID, _ change: (inout Item) throws -> Void) throws -> Item? {
-        try update(id.uuidString, change)
+    public mutating func update(id: UUID, _ change: (inout Item) throws -> Void) throws -> Item? {
+        try update(id: id.uuidString, change)
     }
 }

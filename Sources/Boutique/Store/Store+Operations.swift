@@ -76,7 +76,7 @@ extension Store {
     /// Updates an item in one atomic read-modify-write.
     ///
     /// ```swift
-    /// try await store.update("milk") { $0.isBought = true }
+    /// try await store.update(id: "milk") { $0.isBought = true }
     /// ```
     ///
     /// Atomic read-modify-write within this store. The update starts from the item in ``items``. If another process or
@@ -90,16 +90,16 @@ extension Store {
     /// - Throws: The error of `change`; `StorageError.Code.invalidArgument` if it changes the identifier; or a
     ///   `StorageError` if the item could not be encoded or written. In each case nothing has changed.
     @discardableResult
-    public func update(_ id: String, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
-        try await transaction { try $0.update(id, change) }
+    public func update(id: String, _ change: @escaping @MainActor (inout Item) throws -> Void) async throws -> Item? {
+        try await transaction { try $0.update(id: id, change) }
     }
 
     /// Performs several operations as one atomic operation.
     ///
     /// ```swift
     /// try await store.transaction { accounts in
-    ///     try accounts.update("savings") { $0.balance -= 100 }
-    ///     try accounts.update("checking") { $0.balance += 100 }
+    ///     try accounts.update(id: "savings") { $0.balance -= 100 }
+    ///     try accounts.update(id: "checking") { $0.balance += 100 }
     /// }
     /// ```
     ///

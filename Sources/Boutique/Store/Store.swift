@@ -14,7 +14,7 @@ public import OpenCombine
 /// let store = Store<Note>(storage: SQLiteStorageEngine.default(appendingPath: "Notes"), cacheIdentifier: \.id)
 ///
 /// try await store.insert(Note(id: "milk", text: "Buy milk"))
-/// try await store.update("milk") { $0.text = "Buy oat milk" }
+/// try await store.update(id: "milk") { $0.text = "Buy oat milk" }
 /// print(store.items, store["milk"] as Any)
 /// ```
 ///

@@ -100,7 +100,7 @@ public struct StoreTransaction<Item: StorableItem> {
     /// - Returns: The changed item, or `nil` if no item has this identifier.
     /// - Throws: The error of `change`, or `StorageError.Code.invalidArgument` if it changes the identifier.
     @discardableResult
-    public mutating func update(_ id: String, _ change: (inout Item) throws -> Void) throws -> Item? {
+    public mutating func update(id: String, _ change: (inout Item) throws -> Void) throws -> Item? {
         guard var item = self[id] else { return nil }
         try change(&item)
         guard key(item) == CacheKey(id) else {

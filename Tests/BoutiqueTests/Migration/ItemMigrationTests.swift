@@ -58,7 +58,7 @@ import Testing
         #expect(store.count == 2_500 && store["2499"]?.title == "2499")
         #expect(try await versions(in: memory).filter { $0 == 3 }.count == 1_000)
         // An item that is written in the meantime has the current shape.
-        try await store.update("2400") { $0.title = "new" }
+        try await store.update(id: "2400") { $0.title = "new" }
         #expect(try await versions(in: memory).filter { $0 == 3 }.count == 1_001)
         let recording = RecordingStorageEngine(memory)
         let resumed = try await Store<NoteV3>(storage: recording, migration: .ofThree)
@@ -107,7 +107,7 @@ import Testing
         }
         let store = try await Store<Note>(storage: memory, migration: migration)
         #expect(store["note-a"]?.text == "1")
-        try await store.update("note-a") { $0.text = "2" }
+        try await store.update(id: "note-a") { $0.text = "2" }
         let again = try await Store<Note>(storage: memory, migration: migration)
         #expect(again.items == [Note(id: "note-a", text: "2")])
         try await again.removeAll()

@@ -24,20 +24,20 @@ import Testing
         let insertion = await events.next()
         #expect(insertion?.operation == .insert)
         #expect(insertion?.items == notes("b", "c"))
-        #expect(insertion?.inserted == ["c"] && insertion?.updated == ["b"] && insertion?.removed == [])
+        #expect(insertion?.insertedIDs == ["c"] && insertion?.updatedIDs == ["b"] && insertion?.removedIDs == [])
         try await store.remove(notes("c", "absent", "a"))
         let removal = await events.next()
         #expect(removal?.operation == .remove)
         #expect(removal?.items == notes("c", "a"))
-        #expect(removal?.removed == ["c", "a"])
-        try await store.update("b") { $0.text = "new" }
+        #expect(removal?.removedIDs == ["c", "a"])
+        try await store.update(id: "b") { $0.text = "new" }
         let update = await events.next()
-        #expect(update?.operation == .insert && update?.updated == ["b"])
+        #expect(update?.operation == .insert && update?.updatedIDs == ["b"])
         #expect(update?.items == [Note(id: "b", text: "new")])
         try await store.removeAll().add(Note(id: "d")).run()
         let clearing = await events.next()
-        #expect(clearing?.operation == .remove && clearing?.removed == ["b"])
-        #expect(await events.next()?.inserted == ["d"])
+        #expect(clearing?.operation == .remove && clearing?.removedIDs == ["b"])
+        #expect(await events.next()?.insertedIDs == ["d"])
         try await store.reload()
         #expect(await events.next()?.operation == .loaded)
     }
@@ -49,7 +49,7 @@ import Testing
         _ = await events.next()
         try await store.remove(Note(id: "absent"))
         let removal = await events.next()
-        #expect(removal?.operation == .remove && removal?.items == [] && removal?.removed == [])
+        #expect(removal?.operation == .remove && removal?.items == [] && removal?.removedIDs == [])
         #expect(store.items == notes("a"))
     }
 
@@ -78,9 +78,9 @@ import Testing
         try await store.insert(Note(id: "c"))
         var events = stream.makeAsyncIterator()
         #expect(await events.next()?.items == notes("a"))
-        #expect(await events.next()?.inserted == ["b"])
+        #expect(await events.next()?.insertedIDs == ["b"])
         #expect(await events.next()?.operation == .loaded)
-        #expect(await events.next()?.inserted == ["c"])
+        #expect(await events.next()?.insertedIDs == ["c"])
     }
 
     @Test("Operations that are written as one batch are one change, with an event for each in order")
@@ -102,8 +102,8 @@ import Testing
         gate.release()
         try await first.value
         for task in tasks { try await task.value }
-        #expect(await events.next()?.inserted == ["first"])
-        for number in 0..<100 { #expect(await events.next()?.inserted == ["\(number)"]) }
+        #expect(await events.next()?.insertedIDs == ["first"])
+        for number in 0..<100 { #expect(await events.next()?.insertedIDs == ["\(number)"]) }
         #expect(changes == 2)
         #expect(published == [0, 1, 101])
         observing.cancel()
@@ -122,7 +122,7 @@ import Testing
         #expect(snapshot?.operation == .loaded)
         #expect(snapshot?.items.count == 40_000 && snapshot?.items.allSatisfy { $0.count == 2 } == true)
         try await store.insert(Note(id: "next"))
-        #expect(await events.next()?.inserted == ["next"])
+        #expect(await events.next()?.insertedIDs == ["next"])
     }
 
     @Test("Readers are independent, and a cancelled one ends")
@@ -136,7 +136,7 @@ import Testing
         var events = store.events.makeAsyncIterator()
         _ = await events.next()
         try await store.insert(Note(id: "b"))
-        #expect(await events.next()?.inserted == ["b"])
+        #expect(await events.next()?.insertedIDs == ["b"])
         reading.cancel()
         #expect(await reading.value.count <= 2)
     }
@@ -166,11 +166,11 @@ import Testing
         var values = store.values(id: "a").makeAsyncIterator()
         #expect(await values.next() == Note(id: "a"))
         try await store.insert(Note(id: "b"))
-        try await store.update("a") { $0.count = 1 }
+        try await store.update(id: "a") { $0.count = 1 }
         #expect(await values.next() == Note(id: "a", count: 1))
         try await store.remove(id: "a")
         #expect(await values.next() == .some(nil))
-        try await store.update("a") { $0.count = 2 }
+        try await store.update(id: "a") { $0.count = 2 }
         try await store.insert(Note(id: "a", count: 3))
         try await store.insert(Note(id: "a", count: 4))
         // The reader is slower than the changes, so it receives the latest version.

@@ -46,7 +46,7 @@ import Testing
         let removed = observe { _ = store.contains(id: "a") }
         let inserted = observe { _ = store["c"] }
         let unrelated = (0..<100).map { number in observe { _ = store["other \(number)"] } }
-        try await store.update("b") { $0.count = 1 }
+        try await store.update(id: "b") { $0.count = 1 }
         #expect(changed.value == 1)
         try await store.remove(id: "a").insert(Note(id: "c")).run()
         #expect(removed.value == 1 && inserted.value == 1)

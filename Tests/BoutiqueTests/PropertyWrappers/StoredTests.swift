@@ -236,7 +236,7 @@ private struct Row {
         } onChange: {
             changes.increment()
         }
-        try await store.update("a") { $0.text = "changed" }
+        try await store.update(id: "a") { $0.text = "changed" }
         #expect(changes.count == 1)
     }
 }

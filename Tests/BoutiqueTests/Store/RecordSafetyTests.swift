@@ -92,11 +92,11 @@ import Testing
         await gate.waitForArrivals(1)
         let failing = Task {
             try await store.transaction { notes in
-                try notes.update("a") { $0.count += 100 }
+                try notes.update(id: "a") { $0.count += 100 }
                 notes.insert(Note(id: "b", weight: .infinity))
             }
         }
-        let next = Task { try await store.update("a") { $0.count += 1 } }
+        let next = Task { try await store.update(id: "a") { $0.count += 1 } }
         await Task.yield()
         gate.release()
         try await first.value
@@ -233,7 +233,7 @@ import Testing
         let migration = ItemMigration(startingWith: NoteV1.self).then(Note.self) { Note(id: $0.id, text: $0.text) }
         let gate = StorageGate()
         // Holds the rewrite before it checks whether the records have changed since they were read.
-        let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetchItems], .number(1), at: gate)])
+        let slow = FaultInjectingStorageEngine(memory, faults: [.hold([.fetchMany], .number(1), at: gate)])
         let opening = Task { try await Store<Note>(storage: slow, migration: migration) }
         await gate.waitForArrivals(1)
         let other = try await Store<Note>(storage: memory, migration: migration)

@@ -24,17 +24,17 @@ import Testing
         #expect(await events.next()?.operation == .loaded)
 
         try await other.remove(id: "a").insert(notes("c", "b")).run()
-        #expect(await events.next()?.removed == ["a"])
+        #expect(await events.next()?.removedIDs == ["a"])
         let insertion = await events.next()
-        #expect(insertion?.inserted == ["c"] && insertion?.updated == ["b"])
+        #expect(insertion?.insertedIDs == ["c"] && insertion?.updatedIDs == ["b"])
         #expect(store.items == notes("b", "c"))
 
         try await engine.write(Data("?".utf8), key: CacheKey("b"))
-        #expect(await events.next()?.removed == ["b"])
+        #expect(await events.next()?.removedIDs == ["b"])
         #expect(store.undecodable.map(\.key) == [CacheKey("b")])
 
         try await engine.write(JSONEncoder().encode(Note(id: "b", text: "repaired")), key: CacheKey("b"))
-        #expect(await events.next()?.inserted == ["b"])
+        #expect(await events.next()?.insertedIDs == ["b"])
         #expect(store.undecodable.isEmpty)
         #expect(store["b"]?.text == "repaired")
     }
@@ -51,7 +51,7 @@ import Testing
             try await engine.write(JSONEncoder().encode(Note(id: other)), key: CacheKey(other))
             try await store.insert(Note(id: own))
             var inserted: [String] = []
-            while inserted.count < 2 { inserted += try #require(await events.next()).inserted }
+            while inserted.count < 2 { inserted += try #require(await events.next()).insertedIDs }
             #expect(inserted == [other, own])
             _ = try await agreedNotes(store, engine)
         }
@@ -69,8 +69,8 @@ import Testing
             .remove(key: CacheKey("a")), .write(key: CacheKey("a"), data: data),
             .write(key: CacheKey("brief"), data: data), .remove(key: CacheKey("brief")),
         ])
-        #expect(await events.next()?.removed == ["a"])
-        #expect(await events.next()?.inserted == ["a"])
+        #expect(await events.next()?.removedIDs == ["a"])
+        #expect(await events.next()?.insertedIDs == ["a"])
         #expect(store.items.map(\.id) == ["b", "c", "a"])
     }
 
@@ -95,7 +95,7 @@ import Testing
         engine.logFailures.withLock { $0 = [locked, locked] }
         engine.faulty.inject(.fail(.reads, .number(1), with: locked))
         try await engine.memory.write(JSONEncoder().encode(Note(id: "a")), key: CacheKey("a"))
-        #expect(await events.next()?.inserted == ["a"])
+        #expect(await events.next()?.insertedIDs == ["a"])
     }
 
     @Test("A version is reported once, even if newer versions are written while it is read", arguments: [1, 15, 16])
@@ -115,7 +115,7 @@ import Testing
             reported += event.items.filter { $0.id == "a" }.map(\.text)
         }
         try await engine.memory.write(JSONEncoder().encode(Note(id: "end")), key: CacheKey("end"))
-        while let event = await events.next(), !event.inserted.contains("end") { reported += event.items.map(\.text) }
+        while let event = await events.next(), !event.insertedIDs.contains("end") { reported += event.items.map(\.text) }
         #expect(Set(reported).count == reported.count, "\(reported)")
     }
 
@@ -150,7 +150,7 @@ import Testing
         try await engine.memory.write(JSONEncoder().encode(Note(id: "b")), key: CacheKey("b"))
         while store.count < 3 { _ = await events.next() }
         try await engine.memory.remove(key: CacheKey("a"))
-        while let event = await events.next(), event.removed != ["a"] {}
+        while let event = await events.next(), event.removedIDs != ["a"] {}
         #expect(store.items == notes("own", "b"))
     }
 
@@ -168,7 +168,7 @@ import Testing
         var events = store.events.makeAsyncIterator()
         #expect(await events.next()?.items == notes("a"))
         try await engine.memory.write(JSONEncoder().encode(Note(id: "c")), key: CacheKey("c"))
-        #expect(await events.next()?.inserted == ["c"])
+        #expect(await events.next()?.insertedIDs == ["c"])
     }
 
     @Test("Following an engine keeps neither the store nor the engine alive")
@@ -182,7 +182,7 @@ import Testing
             try await store.insert(Note(id: "a"))
             try await memory.remove(key: CacheKey("a"))
             var events = store.events.makeAsyncIterator()
-            while let event = await events.next(), event.removed != ["a"] {}
+            while let event = await events.next(), event.removedIDs != ["a"] {}
         }
         while engine != nil || model != nil { await Task.yield() }
     }
@@ -234,7 +234,7 @@ import Testing
             try await write(Note(id: other), to: engine)
             try await store.insert(Note(id: own))
             var inserted: [String] = []
-            while inserted.count < 2 { inserted += try #require(await events.next()).inserted }
+            while inserted.count < 2 { inserted += try #require(await events.next()).insertedIDs }
             #expect(inserted == [other, own])
         }
         #expect(store.undecodable.map(\.key) == [CacheKey("damaged")])

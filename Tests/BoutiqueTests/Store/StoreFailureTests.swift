@@ -37,7 +37,7 @@ import Testing
             { try await store.insert(Note(id: "a", text: "lost")) },
             { try await store.removeAll() },
             { try await store.removeAll().add(Note(id: "c")).run() },
-            { try await store.update("a") { $0.text = "lost" } },
+            { try await store.update(id: "a") { $0.text = "lost" } },
             { try await store.removeUndecodable() },
         ] as [@MainActor () async throws -> Void] {
             let error = await #expect(throws: StorageError.self) { try await write() }
@@ -150,7 +150,7 @@ import Testing
         await gate.waitForArrivals(1)
         let tasks = ["a", "b", "c"].map { id in Task { try await store.insert(Note(id: id)) } }
         let unencodable = Task { try await store.insert(Note(id: "d", weight: .infinity)) }
-        let updates = Task { try await store.update("a") { $0.count += 1 } }
+        let updates = Task { try await store.update(id: "a") { $0.count += 1 } }
         await Task.yield()
         gate.release()
         try await first.value

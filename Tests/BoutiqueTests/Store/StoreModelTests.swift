@@ -57,12 +57,12 @@ import Testing
                     }
                 }
                 try await chain.run()
-            case .increment(let id): try await store.update(id) { $0.count += 1 }
+            case .increment(let id): try await store.update(id: id) { $0.count += 1 }
             case .transfer(let from, let to):
                 try await store.transaction { notes in
                     guard notes.contains(id: from), notes.contains(id: to) else { return }
-                    try notes.update(from) { $0.count -= 1 }
-                    try notes.update(to) { $0.count += 1 }
+                    try notes.update(id: from) { $0.count -= 1 }
+                    try notes.update(id: to) { $0.count += 1 }
                 }
             case .reload: try await store.reload()
             }
@@ -193,7 +193,7 @@ import Testing
             case .insert: Action.insert(event.items).apply(to: &items)
             case .remove: Action.remove(event.items).apply(to: &items)
             }
-            if event.inserted.contains(where: { $0.hasPrefix("end of") }) { break }
+            if event.insertedIDs.contains(where: { $0.hasPrefix("end of") }) { break }
         }
         return items
     }

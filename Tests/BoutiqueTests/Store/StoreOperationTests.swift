@@ -71,11 +71,11 @@ import Testing
         let thing = Thing()
         try await store.insert([thing, Thing()])
         #expect(store[thing.id] == thing && store.contains(id: thing.id))
-        #expect(try await store.update(thing.id) { $0.name = "new" }?.name == "new")
+        #expect(try await store.update(id: thing.id) { $0.name = "new" }?.name == "new")
         #expect(await engine.allKeys().first == CacheKey(thing.id.uuidString))
         try await store.transaction { things in
             #expect(things[thing.id]?.name == "new" && things.contains(id: thing.id))
-            try things.update(thing.id) { $0.name = "newer" }
+            try things.update(id: thing.id) { $0.name = "newer" }
             things.remove(id: UUID())
         }
         #expect(store[thing.id]?.name == "newer")
@@ -90,7 +90,7 @@ import Testing
         let store = try await store("a", "b")
         try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
-                group.addTask { _ = try await store.update("a") { $0.count += 1 } }
+                group.addTask { _ = try await store.update(id: "a") { $0.count += 1 } }
             }
             try await group.waitForAll()
         }
@@ -101,7 +101,7 @@ import Testing
     @Test("An update of an absent item does nothing and returns nil")
     func updateOfNothing() async throws {
         let store = try await store("a")
-        #expect(try await store.update("b") { $0.count = 1 } == nil)
+        #expect(try await store.update(id: "b") { $0.count = 1 } == nil)
         #expect(try await agreedNotes(store, engine) == notes("a"))
     }
 
@@ -109,12 +109,12 @@ import Testing
     func failedUpdates() async throws {
         let store = try await store("a")
         await #expect(throws: CancellationError.self) {
-            try await store.update("a") {
+            try await store.update(id: "a") {
                 $0.count = 1
                 throw CancellationError()
             }
         }
-        let error = await #expect(throws: StorageError.self) { try await store.update("a") { $0.id = "b" } }
+        let error = await #expect(throws: StorageError.self) { try await store.update(id: "a") { $0.id = "b" } }
         #expect(error?.code == .invalidArgument)
         #expect(try await agreedNotes(store, engine) == notes("a"))
     }
@@ -127,7 +127,7 @@ import Testing
             notes.insert(Note(id: "c", count: 5))
             notes.remove(id: "a")
             #expect(notes["a"] == nil && !notes.contains(id: "a"))
-            try notes.update("c") { $0.count += 1 }
+            try notes.update(id: "c") { $0.count += 1 }
             return notes["c"]?.count
         }
         #expect(total == 6)
@@ -146,7 +146,7 @@ import Testing
     func failedTransaction() async throws {
         let store = try await store("a")
         async let first: Void = store.transaction { notes in
-            try notes.update("a") { $0.count += 1 }
+            try notes.update(id: "a") { $0.count += 1 }
         }
         let second = Task {
             try await store.transaction { notes in
@@ -154,7 +154,7 @@ import Testing
                 throw CancellationError()
             }
         }
-        async let third = store.update("a") { $0.count += 10 }
+        async let third = store.update(id: "a") { $0.count += 10 }
         try await first
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(try await third?.count ?? 0 >= 10)

@@ -135,7 +135,7 @@ import Testing
                         try await store.insert([Note(id: first, text: "\(step)"), Note(id: second, text: "\(step)")])
                     case 5..<8: try await store.remove(id: first).insert(Note(id: second, text: "\(step)")).run()
                     case 8: try await store.removeAll()
-                    default: try await store.update(first) { $0.count += 1 }
+                    default: try await store.update(id: first) { $0.count += 1 }
                     }
                 } catch {
                     // The store must cope with any outcome.

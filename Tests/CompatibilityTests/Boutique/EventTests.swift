@@ -16,7 +16,7 @@ import Testing
         let copy = try JSONDecoder().decode(StoreEvent<Note>.self, from: JSONEncoder().encode(event))
         #expect(copy.operation == .insert)
         #expect(copy.items == [milk])
-        #expect(copy.inserted == ["milk"])
+        #expect(copy.insertedIDs == ["milk"])
     }
 
     @Test func `An event that Boutique has encoded can be decoded`() throws {
@@ -24,7 +24,7 @@ import Testing
         let event = try JSONDecoder().decode(StoreEvent<Note>.self, from: data)
         #expect(event.operation == .remove)
         #expect(event.items == [milk])
-        #expect(event.removed.isEmpty)
+        #expect(event.removedIDs.isEmpty)
     }
 
     @Test func `An event can be stored like any item`() {

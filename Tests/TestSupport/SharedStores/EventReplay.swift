@@ -20,7 +20,7 @@ package struct EventReplay: Sendable {
         case .insert:
             for item in event.items { insert(item, event) }
         case .remove:
-            for id in event.removed {
+            for id in event.removedIDs {
                 guard let place = place(of: id) else {
                     problems.append("\(id) is removed, but is not there")
                     continue
@@ -32,7 +32,7 @@ package struct EventReplay: Sendable {
 
     private mutating func insert(_ item: Visit, _ event: StoreEvent<Visit>) {
         reports[item.version, default: 0] += 1
-        switch (place(of: item.id), event.inserted.contains(item.id)) {
+        switch (place(of: item.id), event.insertedIDs.contains(item.id)) {
         case (nil, true): items.append(item)
         case (let place?, false): items[place] = item
         case (nil, false): problems.append("\(item.id) is replaced, but is not there")

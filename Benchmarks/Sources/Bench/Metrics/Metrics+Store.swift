@@ -62,7 +62,7 @@ struct FilledStore {
     /// The time to change people individually.
     func timeOfUpdates(_ ids: [String]) async throws -> Duration {
         let before = ids.map { store[$0]?.age }
-        let time = try await timed { for id in ids { try await store.update(id) { $0.age += 1 } } }.time
+        let time = try await timed { for id in ids { try await store.update(id: id) { $0.age += 1 } } }.time
         try verify(ids.map { store[$0]?.age }, equals: before.map { $0.map { $0 + 1 } }, "the changed ages")
         return time
     }

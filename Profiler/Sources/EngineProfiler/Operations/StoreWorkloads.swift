@@ -112,7 +112,7 @@ struct UpdatingNotes: Workload {
         _ = share.nextValue(at: place)
         let note = share.note(at: place)
         let (time, _) = try await stopwatch.time(CacheKey(note.id)) { [store] in
-            try await store.update(note.id) { $0 = note }
+            try await store.update(id: note.id) { $0 = note }
         }
         try expect(await store[note.id], note)
         return time

@@ -17,7 +17,7 @@ struct Place: Sendable {
     /// Creates a place for an engine of this package.
     init(_ address: StorageAddress) {
         target = .address(address)
-        if let url = address.url { isFolderKept = FileManager.default.fileExists(atPath: url.path) }
+        if let url = address.fileURL { isFolderKept = FileManager.default.fileExists(atPath: url.path) }
     }
 
     /// Creates a place for a custom engine.
@@ -36,7 +36,7 @@ struct Place: Sendable {
         switch target {
         case .custom(_, let folder): return [folder]
         case .address(let address):
-            guard let url = address.url else { return [] }
+            guard let url = address.fileURL else { return [] }
             if address.engine == .disk { return [url] }
             // See https://www.sqlite.org/tempfiles.html
             return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: address.path + $0) }

@@ -18,8 +18,8 @@ extension DiskStorageEngine: ExaminableStorageEngine {
     /// Removes the leftovers of interrupted writes, and records whose items no longer exist.
     ///
     /// - Throws: A ``StorageError``, ``StorageError/Code/readOnly`` if the folder was opened for reading only.
-    public func tidyUp() async throws {
-        try await writing { try $0.tidyUp() }
+    public func removeLeftovers() async throws {
+        try await writing { try $0.removeLeftovers() }
     }
 }
 
@@ -76,7 +76,7 @@ extension DiskFolder {
     }
 
     /// Removes the leftovers that ``examine()`` finds.
-    package func tidyUp() throws {
+    package func removeLeftovers() throws {
         try recover()
         try writing { folder, control in
             for name in try orphans(in: folder, control) { DiskSidecar.remove(name, in: folder) }

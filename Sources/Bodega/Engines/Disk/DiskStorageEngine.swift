@@ -89,7 +89,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     }
 
     /// The location of the folder.
-    public var folder: URL { core.url }
+    public var directory: FileManager.Directory { FileManager.Directory(url: core.url) }
 
     // MARK: Reading
 

@@ -6,7 +6,7 @@ extension SQLiteCollection {
     package func cursor() throws -> StorageCursor {
         while true {
             if let end = try core.readManyHere(history.end(in:)) { return end.cursor }
-            guard case .pool = core.connections else { throw history.missing() }
+            guard case .pool = try core.connections else { throw history.missing() }
             try core.writeUnreportedHere { [history] db in try history.begin(in: db) }
         }
     }

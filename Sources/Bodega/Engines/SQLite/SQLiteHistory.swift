@@ -80,7 +80,7 @@ struct SQLiteHistory: Sendable {
     private func state(in db: Database) throws -> (form: SQLiteChangeLog.Form, end: SQLiteLogPosition)? {
         try SQLiteFile.checkPlace(in: db)
         let form: SQLiteChangeLog.Form?
-        switch core.connections {
+        switch try core.connections {
         case .pool: form = try core.logs.form(of: log, in: db)
         // The file may have been replaced by another one, so the form is not cached.
         case .reader: form = try log.form(in: db)

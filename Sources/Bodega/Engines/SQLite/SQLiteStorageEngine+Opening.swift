@@ -71,7 +71,8 @@ extension SQLiteStorageEngine {
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         let inspection = SQLiteFile.Inspection(collection: collection, mustExist: mustExist)
-        let core = try SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout, inspection)
+        let core = SQLiteFile(url: file, durability: durability, lockTimeout: lockTimeout, inspection)
+        try core.openIfNeeded()
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         self.init(core: core, table: table, now: now)
     }
@@ -116,30 +117,60 @@ extension SQLiteStorageEngine {
 
     /// The engine on the file `data.sqlite3` in the program's default folder.
     ///
-    /// Each access opens the file again, so keep the engine. Where programs share the folder for their data, as on
-    /// Linux and macOS, the file is in a folder named after the program.
+    /// Each access opens the file again, so keep the engine. The folder is `Data` in
+    /// `FileManager.Directory.defaultStorageDirectory(appendingPath:)`, as in Bodega 2. Where programs share the folder
+    /// for their data, as on Linux and macOS, it is one named after the program; but a file of Bodega 2 on macOS is
+    /// still used.
     ///
-    /// The program ends if the file cannot be opened; use
-    /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
+    /// If the file can't be opened, the engine is like one of ``default(appendingPath:)``.
     public static var `default`: SQLiteStorageEngine {
-        #if canImport(Darwin) && !os(macOS)
-        `default`(appendingPath: "")
-        #else
-        `default`(appendingPath: ProcessInfo.processInfo.processName)
-        #endif
+        openedOrOpening(in: firstWithDatabase(of: defaultFolders.map { .defaultStorageDirectory(appendingPath: $0) }))
     }
 
     /// The engine on the file `data.sqlite3` in a subfolder of the default folder.
     ///
-    /// The program ends if the file cannot be opened; use
-    /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` to handle that.
+    /// Keep the engine: each call opens the file again.
+    ///
+    /// If the file can't be opened, this logs the error, and each operation of the engine tries again and throws the
+    /// error. So a store on it fails to load, and its `reload()` can succeed when the cause is gone.
+    /// ``init(opening:databaseFilename:collection:durability:lockTimeout:now:)`` throws the error instead.
     ///
     /// - Parameter pathComponent: The path inside of `FileManager.Directory.defaultStorageDirectory(appendingPath:)`.
     public static func `default`(appendingPath pathComponent: String) -> SQLiteStorageEngine {
-        do {
-            return try SQLiteStorageEngine(opening: .defaultStorageDirectory(appendingPath: pathComponent))
-        } catch {
-            fatalError("The default database could not be opened: \(error)")
-        }
+        openedOrOpening(in: .defaultStorageDirectory(appendingPath: pathComponent))
     }
+
+    private static func openedOrOpening(in directory: FileManager.Directory) -> SQLiteStorageEngine {
+        let core = SQLiteFile(
+            url: directory.url.appendingPathComponent("data.sqlite3", isDirectory: false),
+            durability: .full,
+            lockTimeout: 30,
+            SQLiteFile.Inspection()
+        )
+        do {
+            try core.openIfNeeded()
+        } catch {
+            bodegaLogger.error(
+                "A database could not be opened. Each operation tries again.", metadata: ["error": "\(error)"])
+        }
+        return SQLiteStorageEngine(core: core, table: .standard, now: { Date() })
+    }
+
+    /// The first folder that contains `data.sqlite3`, or the first one of all.
+    static func firstWithDatabase(of directories: [FileManager.Directory]) -> FileManager.Directory {
+        let existing = directories.first { directory in
+            FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("data.sqlite3").path)
+        }
+        return existing ?? directories[0]
+    }
+
+    /// The subfolders in which the file of the default engine is looked for; the first one is for new files.
+    #if os(macOS)
+    private static let defaultFolders = [ProcessInfo.processInfo.processName, "Data"]
+    #elseif canImport(Darwin)
+    // The second one is of earlier versions of this package.
+    private static let defaultFolders = ["Data", ""]
+    #else
+    private static let defaultFolders = [ProcessInfo.processInfo.processName]
+    #endif
 }

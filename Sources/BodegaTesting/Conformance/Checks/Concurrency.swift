@@ -73,7 +73,12 @@ extension StorageEngineConformance.Check {
         let check: @Sendable (String, [Data]) -> Void = { form, found in
             let isWhole = found.count == 2 && found[0] == found[1]
             if !isWhole {
-                examination.record("\(form) while batches run", expected: "two equal values", actual: described(found))
+                let values = found.map { described(text: String(decoding: $0, as: UTF8.self)) }
+                examination.record(
+                    "\(form) while batches run",
+                    expected: "two equal values",
+                    actual: values.isEmpty ? "nothing" : values.joined(separator: ", ")
+                )
             }
         }
         try await examination.readWhileWriting(

@@ -57,6 +57,14 @@ extension StorageEngineConformance.Check {
         await examination.expectFailure("fetch(keys:)") { try await engine.fetch(keys: [key]) }
         await examination.expectFailure("fetchAll()") { try await engine.fetchAll() }
         await examination.expectFailure("fetchAllData()") { try await engine.fetchAllData() }
+        // These may not need what is damaged.
+        await examination.expectFailure("fetchKeys()", or: [key]) { try await engine.fetchKeys() }
+        await examination.expectFailure("fetchKeys(among:)", or: [key]) { try await engine.fetchKeys(among: [key]) }
+        await examination.expectFailure("fetchCount()", or: 1) { try await engine.fetchCount() }
+        await examination.expectFailure("fetchDates(key:)", or: true) { try await engine.fetchDates(key: key) != nil }
+        if let observable = engine as? any ObservableStorageEngine {
+            await examination.expectFailure("fetchSnapshot()") { try await observable.fetchSnapshot() }
+        }
         examination.expectEqual(await engine.read(key: key), nil, "read(key:) of damaged storage")
         examination.expectData(await engine.read(keys: [key]), [], "read(keys:) of damaged storage")
         examination.expectItems(await engine.readAllDataAndKeys(), [], "readAllDataAndKeys() of damaged storage")
@@ -65,6 +73,17 @@ extension StorageEngineConformance.Check {
 }
 
 extension Examination {
+    /// Checks that a read of damaged storage throws, or finds what is there.
+    fileprivate func expectFailure<Value: Equatable>(
+        _ call: String, or expected: Value, _ work: () async throws -> Value
+    ) async {
+        do {
+            let result = try await work()
+            if result == expected { return }
+            record("\(call) of damaged storage", expected: "an error", actual: described(result))
+        } catch {}
+    }
+
     /// Checks that a read of damaged storage throws.
     fileprivate func expectFailure(_ call: String, _ work: () async throws -> Any?) async {
         do {

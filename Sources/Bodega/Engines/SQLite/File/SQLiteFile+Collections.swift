@@ -9,7 +9,7 @@ extension SQLiteFile {
             throw StorageError(.invalidArgument, "The name of a collection must not be empty.", file: url)
         }
         return try mapped {
-            guard case .pool = connections else {
+            guard case .pool = try connections else {
                 let found = try readManyHere { db in
                     try SQLiteCollections.table(of: name, in: db).flatMap { try $0.exists(in: db) ? $0 : nil }
                 }

@@ -6,13 +6,39 @@ import Logging
 
 extension SQLiteFile {
 
+    /// Opens a file in WAL mode, and prepares the unnamed collection's table if that one is to be used; creates the file
+    /// and its folder if they are missing.
+    ///
+    /// - Throws: A ``StorageError``. The file is then unchanged.
+    static func openPool(
+        at url: URL,
+        _ durability: StorageDurability,
+        _ lockTimeout: TimeInterval,
+        _ inspection: Inspection
+    ) throws -> SQLiteConnectionPool {
+        try inspection.checkExistence(of: url)
+        let (pool, standardTable): (SQLiteConnectionPool, SQLiteTable.Condition?)
+        do {
+            try FileSystem.createDirectory(at: url.deletingLastPathComponent())
+            (pool, standardTable) = try openConnections(to: url, durability, lockTimeout, inspection)
+        } catch {
+            throw failure(error, toOpen: url)
+        }
+        do {
+            if let standardTable { try prepareStandardTable(standardTable, of: url, lockTimeout, pool) }
+        } catch {
+            throw StorageError.sqlite(error, file: url)
+        }
+        return pool
+    }
+
     /// Opens a file in WAL mode.
     ///
     /// SQLite does not wait when two programs change a new file to WAL mode simultaneously, so this retries.
     ///
     /// - Returns: The connections, and the state of the unnamed collection's table if that one is to be used.
-    static func openPool(
-        at url: URL,
+    private static func openConnections(
+        to url: URL,
         _ durability: StorageDurability,
         _ lockTimeout: TimeInterval,
         _ inspection: Inspection
@@ -53,19 +79,22 @@ extension SQLiteFile {
     /// Creates or completes the unnamed collection's table.
     ///
     /// - Parameter found: The state of the table when the file was opened.
-    func prepareStandardTable(_ found: SQLiteTable.Condition) throws {
+    private static func prepareStandardTable(
+        _ found: SQLiteTable.Condition,
+        of url: URL,
+        _ lockTimeout: TimeInterval,
+        _ pool: SQLiteConnectionPool
+    ) throws {
         let table = SQLiteTable.standard
         switch found {
         case .complete: break
-        case .withoutDefaults: try mapped { addDefaults(to: table, try writable().writer) }
+        case .withoutDefaults: addDefaults(to: table, of: url, lockTimeout, try pool.writer())
         case .missing, .incomplete:
-            try mapped {
-                try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
-                    try writable().writer.writeWithoutTransaction { db in
-                        try db.inTransaction(.immediate) {
-                            try table.create(in: db)
-                            return .commit
-                        }
+            try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {
+                try pool.writer().writeWithoutTransaction { db in
+                    try db.inTransaction(.immediate) {
+                        try table.create(in: db)
+                        return .commit
                     }
                 }
             }
@@ -75,7 +104,12 @@ extension SQLiteFile {
     /// Adds the defaults that Bodega 2 needs to insert into a table of an earlier version of this package.
     ///
     /// Nothing else depends on them. So this waits for no lock, and if it fails, the file opens nevertheless.
-    private func addDefaults(to table: SQLiteTable, _ writer: DatabaseQueue) {
+    private static func addDefaults(
+        to table: SQLiteTable,
+        of url: URL,
+        _ lockTimeout: TimeInterval,
+        _ writer: DatabaseQueue
+    ) {
         do {
             try writer.writeWithoutTransaction { db in
                 guard let connection = db.sqliteConnection else { return }

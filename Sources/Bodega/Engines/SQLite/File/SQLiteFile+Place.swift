@@ -43,12 +43,13 @@ extension SQLiteFile {
     func close() throws {
         try mapped {
             try readers.whileEmpty {
-                switch connections {
-                case .pool(let pool, let commits):
+                switch takeConnections() {
+                case nil: break
+                case .pool(let pool, let commits)?:
                     // Otherwise closing would overtake them.
                     if let writer = pool.openedWriter { commits.commitWaiting(on: writer) }
                     try pool.close()
-                case .reader(let reader):
+                case .reader(let reader)?:
                     try reader.close()
                 }
             }

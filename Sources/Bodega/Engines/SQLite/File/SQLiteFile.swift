@@ -27,7 +27,16 @@ package final class SQLiteFile: Sendable {
         case reader(SQLiteReader)
     }
 
-    let connections: Connections
+    private enum State {
+        case unopened
+        case open(Connections)
+        case closed
+    }
+
+    private let state: Locked<State>
+    /// Locked while the file is opened.
+    private let opening = NSLock()
+    private let open: @Sendable () throws -> Connections
     let lockTimeout: TimeInterval
     let observers = SQLiteCommitObservers()
     let logs = SQLiteLogs()
@@ -38,33 +47,23 @@ package final class SQLiteFile: Sendable {
     let hasCreatedCollections = Locked(false)
     private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
-    /// Opens a file; creates it and its folder if they are missing.
+    /// Refers to a file. Using it, or ``openIfNeeded()``, opens it, and creates it and its folder if they are missing.
     ///
     /// - Parameters:
     ///   - url: The location of the file.
     ///   - durability: What a finished write survives.
     ///   - lockTimeout: How long, in seconds, an operation waits for a lock that another program holds.
     ///   - inspection: The conditions to check before anything is changed.
-    /// - Throws: A ``StorageError``.
-    init(
-        url: URL, durability: StorageDurability, lockTimeout: TimeInterval, _ inspection: Inspection
-    ) throws {
-        try inspection.checkExistence(of: url)
-        self.url = url
+    init(url: URL, durability: StorageDurability, lockTimeout: TimeInterval, _ inspection: Inspection) {
         let lockTimeout = Self.limited(lockTimeout)
+        self.url = url
         self.lockTimeout = lockTimeout
-        let standardTable: SQLiteTable.Condition?
-        do {
-            try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            let pool: SQLiteConnectionPool
-            (pool, standardTable) = try Self.openPool(at: url, durability, lockTimeout, inspection)
-            self.connections = .pool(pool, SQLiteGroupCommit())
-            self.readers = ReaderGate(count: SQLiteConnectionPool.maximumReaderCount, queue: queue)
-        } catch {
-            throw Self.failure(error, toOpen: url)
+        self.state = Locked(.unopened)
+        self.open = {
+            .pool(try Self.openPool(at: url, durability, lockTimeout, inspection), SQLiteGroupCommit())
         }
+        self.readers = ReaderGate(count: SQLiteConnectionPool.maximumReaderCount, queue: queue)
         watch.begin(on: self)
-        if let standardTable { try prepareStandardTable(standardTable) }
     }
 
     /// Refers to a file for reading only. Reading opens it.
@@ -75,27 +74,75 @@ package final class SQLiteFile: Sendable {
     init(reading url: URL, lockTimeout: TimeInterval) {
         self.url = url
         self.lockTimeout = Self.limited(lockTimeout)
-        self.connections = .reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
+        let connections = Connections.reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
+        self.state = Locked(.open(connections))
+        self.open = { connections }
         self.readers = ReaderGate(count: 1, queue: queue)
         watch.begin(on: self)
+    }
+
+    /// The access to the file, which is opened if necessary. This can block the caller.
+    ///
+    /// - Throws: A ``StorageError`` if the file could not be opened, or was closed. It is then unchanged.
+    var connections: Connections {
+        get throws {
+            if let connections = try openConnections() { return connections }
+            return try opening.withLock {
+                if let connections = try openConnections() { return connections }
+                let connections = try open()
+                state.withLock { $0 = .open(connections) }
+                return connections
+            }
+        }
+    }
+
+    /// Opens the file, blocking the caller.
+    ///
+    /// - Throws: A ``StorageError``. The file is then unchanged, and the next use tries to open it again.
+    func openIfNeeded() throws {
+        _ = try connections
+    }
+
+    /// The access to the file, `nil` if it is not open yet.
+    private func openConnections() throws -> Connections? {
+        switch state.withLock({ $0 }) {
+        case .unopened: nil
+        case .open(let connections): connections
+        case .closed: throw StorageError(.closed, "The file was closed.", file: url)
+        }
+    }
+
+    /// Ends the access to a file before it is opened.
+    ///
+    /// - Returns: The access if the file is open.
+    func takeConnections() -> Connections? {
+        opening.withLock {
+            state.withLock { state in
+                if case .open(let connections) = state { return connections }
+                state = .closed
+                return nil
+            }
+        }
     }
 
     /// The connection that writes, opened if necessary, which can block the caller.
     ///
     /// - Throws: ``StorageError/Code/readOnly`` if the file was opened for reading only.
     func writable() throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
-        let (pool, commits) = try pool()
+        let (pool, commits) = try pool(of: connections)
         return (try mapped { try pool.writer() }, commits)
     }
 
     /// The form of ``writable()`` that blocks no caller.
     func writableLater() async throws -> (writer: DatabaseQueue, commits: SQLiteGroupCommit) {
-        let (pool, commits) = try pool()
-        if let writer = try pool.availableWriter() { return (writer, commits) }
-        return (try await onQueue { try pool.writer() }, commits)
+        if let connections = try openConnections() {
+            let (pool, commits) = try pool(of: connections)
+            if let writer = try pool.availableWriter() { return (writer, commits) }
+        }
+        return try await onQueue { try self.writable() }
     }
 
-    private func pool() throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
+    private func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
         guard case .pool(let pool, let commits) = connections else {
             throw StorageError(
                 .readOnly, "The file was opened for reading only. Open another engine on it to write.", file: url)
@@ -112,13 +159,15 @@ package final class SQLiteFile: Sendable {
     ///
     /// The closure must be short. It runs outside of a transaction, so it must be a single statement.
     func readOne<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        guard case .pool(let pool, _) = connections, readers.tryEnter() else { return try await readMany(body) }
+        guard case .pool(let pool, _)? = try openConnections(), readers.tryEnter() else {
+            return try await readMany(body)
+        }
         return try await readWithoutWaiting(pool, isTransaction: false, body)
     }
 
     /// Reads any number of rows from one snapshot, on a thread that may block. A small file is read like a row.
     func readMany<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        guard case .pool(let pool, _) = connections, isSmall, readers.tryEnter() else {
+        guard case .pool(let pool, _)? = try openConnections(), isSmall, readers.tryEnter() else {
             return try await read(isTransaction: true, body, entering: readers.enterLater)
         }
         return try await readWithoutWaiting(pool, isTransaction: true, body)
