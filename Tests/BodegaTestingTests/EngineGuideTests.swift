@@ -26,6 +26,11 @@ actor JSONFileEngine: ThrowingStorageEngine {
         try readItems().first { $0.key == key }?.data
     }
 
+    func fetch(keys: [CacheKey]) throws -> [(key: CacheKey, data: Data)] {
+        let items = try readItems()
+        return keys.compactMap { key in items.first { $0.key == key }.map { (key, $0.data) } }
+    }
+
     func fetchAll() throws -> [(key: CacheKey, data: Data)] {
         try readItems().map { ($0.key, $0.data) }
     }
@@ -53,7 +58,11 @@ actor JSONFileEngine: ThrowingStorageEngine {
             case .removeAll: items = []
             }
         }
-        try JSONEncoder().encode(items).write(to: file, options: .atomic)
+        do {
+            try JSONEncoder().encode(items).write(to: file, options: .atomic)
+        } catch {
+            throw StorageError(.inputOutput, "The file could not be written.", file: file, cause: error)
+        }
     }
 
     /// Returns the items of the file. Only a missing file has none; one that can't be read is an error.

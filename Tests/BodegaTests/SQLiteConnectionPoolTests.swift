@@ -19,7 +19,7 @@ import Testing
     private var log: URL { folder.file("data.sqlite3-wal") }
 
     private func pool(of engine: SQLiteStorageEngine) throws -> SQLiteConnectionPool {
-        guard case .pool(let pool, _) = engine.core.connections else { throw StorageError(.readOnly, "No pool") }
+        guard case .pool(let pool, _) = try engine.core.connections else { throw StorageError(.readOnly, "No pool") }
         return pool
     }
 

@@ -46,4 +46,15 @@ import Testing
         #expect(engine.calls.map(\.operation) == [.write, .write])
         #expect(await engine.createdAt(key: CacheKey("a")) == start)
     }
+
+    @Test func `Values can be tested`() async throws {
+        let suite = try #require(UserDefaults(suiteName: UUID().uuidString))
+        @StoredValue(key: "size", storage: suite) var size = 12
+        @AsyncStoredValue(key: "draft", storage: MemoryStorageEngine()) var draft = ""
+        @SecurelyStoredValue<String>(key: "token", storage: MemorySecretStorage()) var token
+        $size.set(13)
+        try await $draft.set("Dear diary")
+        try $token.set("c0ffee")
+        #expect(size == 13 && draft == "Dear diary" && token == "c0ffee")
+    }
 }

@@ -31,7 +31,7 @@ private func useStore(_ engine: MemoryStorageEngine) async throws {
     let milk = store["milk"]  // in constant time
     let isThere = store.contains(id: "tea")
 
-    // Nothing comes between reading and writing.
+    // No other operation of this store comes between reading and writing.
     try await store.update(id: "milk") { $0.text = "Buy oat milk" }
 
     // One batch and one change, all or nothing.

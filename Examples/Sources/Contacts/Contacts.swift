@@ -54,6 +54,8 @@ struct Contacts {
         case ("remove", 2):
             try Contact.delete(identifier: arguments[1])
         case ("archive", 2):
+            // The archive contains contacts, too, and what is saved there is no news.
+            subscription.unsubscribe()
             let folder = FileManager.Directory(url: URL(fileURLWithPath: arguments[1], isDirectory: true))
             let archive = CodableStore<Contact>(engine: .sqlite(in: folder))
             // One result for each contact, so that one that can't be copied doesn't prevent the others.
@@ -61,8 +63,11 @@ struct Contacts {
                 if case .failure(let name, let error) = result { print(name, error) }
             }
             print("archived", try archive.getCollection().count)
-        default:
+        case ("help", _), ("--help", _):
             print(help)
+        default:
+            FileHandle.standardError.write(Data("\(help)\n".utf8))
+            exit(64)
         }
     }
 

@@ -52,7 +52,7 @@ struct Notes {
             try await store.remove(note(number, in: store))
             list(store.items)
         case ("clear", _):
-            // What to remove depends on what is there, so nothing may come in between.
+            // What to remove depends on what is there, so no other operation of the store may come in between.
             try await store.transaction { notes in
                 for note in notes.items where note.isDone { notes.remove(note) }
             }
@@ -63,8 +63,11 @@ struct Notes {
                 print("—")
                 list(store.items)
             }
-        default:
+        case ("help", _), ("--help", _):
             print(help)
+        default:
+            FileHandle.standardError.write(Data("\(help)\n".utf8))
+            exit(64)
         }
     }
 

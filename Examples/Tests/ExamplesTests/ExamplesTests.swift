@@ -4,10 +4,10 @@ import Testing
 /// The examples as users run them, each in a folder of its own.
 @Suite struct ExamplesTests {
 
-    /// Runs an example and returns its output, with that of errors.
-    private func run(_ name: String, _ arguments: String..., in home: URL) async throws -> (
-        status: Int32, lines: [String]
-    ) {
+    /// A process of an example and its output, with that of errors.
+    private func process(
+        _ name: String, _ arguments: [String], in home: URL
+    ) throws -> (process: Process, output: Pipe) {
         let process = Process()
         process.executableURL = try Self.products().appendingPathComponent(name)
         process.arguments = arguments
@@ -17,6 +17,14 @@ import Testing
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
+        return (process, output)
+    }
+
+    /// Runs an example and returns its output, with that of errors.
+    private func run(_ name: String, _ arguments: String..., in home: URL) async throws -> (
+        status: Int32, lines: [String]
+    ) {
+        let (process, output) = try process(name, arguments, in: home)
         let (exits, exit) = AsyncStream<Int32>.makeStream()
         process.terminationHandler = {
             exit.yield($0.terminationStatus)
@@ -60,7 +68,31 @@ import Testing
             let wrong = try await run("Notes", "remove", "7", in: home)
             #expect(wrong == (1, [#""7" is not the number of a note. "Notes" lists the notes."#]))
             #expect(try await run("Notes", "remove", "1", in: home) == (0, []))
-            #expect(try await run("Notes", "help", in: home).lines.first?.hasPrefix("Usage: Notes") == true)
+            for (argument, status) in [("help", 0), ("add", 64), ("typo", 64)] as [(String, Int32)] {
+                let usage = try await run("Notes", argument, in: home)
+                #expect(usage.status == status && usage.lines.first?.hasPrefix("Usage: Notes") == true)
+            }
+        }
+    }
+
+    @Test func `Notes that another process changes are listed completely`() async throws {
+        try await withHome { home in
+            #expect(try await run("Notes", "add", "Buy milk", in: home) == (0, ["1 • Buy milk"]))
+            let (watch, output) = try process("Notes", ["watch"], in: home)
+            try watch.run()
+            defer { watch.terminate() }
+            func read(until end: String) -> String {
+                var text = ""
+                while !text.hasSuffix(end) {
+                    let data = output.fileHandleForReading.availableData
+                    if data.isEmpty { break }
+                    text += String(decoding: data, as: UTF8.self)
+                }
+                return text
+            }
+            #expect(read(until: "milk\n") == "—\n1 • Buy milk\n")
+            #expect(try await run("Notes", "add", "Buy tea", in: home).status == 0)
+            #expect(read(until: "tea\n") == "—\n1 • Buy milk\n2 • Buy tea\n")
         }
     }
 
@@ -72,7 +104,8 @@ import Testing
             #expect(try await run("Contacts", in: home) == (0, ["Zora 3", "Dolly 2"]))
             #expect(try await run("Contacts", "find", "dol", in: home) == (0, ["Dolly 2"]))
             let archived = try await run("Contacts", "archive", home.path + "/archive", in: home)
-            #expect(archived.status == 0 && archived.lines.last == "archived 2")
+            #expect(archived == (0, ["archived 2"]))
+            #expect(try await run("Contacts", "add", "Zora", in: home).status == 64)
             #expect(try await run("Contacts", "remove", "Zora", in: home) == (0, ["removed Zora"]))
             let missing = try await run("Contacts", "remove", "Zora", in: home)
             #expect(missing.status == 1 && missing.lines.first?.hasPrefix("notFound") == true)

@@ -14,7 +14,7 @@ import RecordCoder
 ///     static var codableStoreIdentifier: KeyPath<User, String> { \.id }
 /// }
 /// ```
-public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
+public protocol BaseCodableStoreable: Codable, SendableMetatype {
 
     /// The type of the value that identifies an object in its collection.
     ///
@@ -41,14 +41,6 @@ public protocol BaseCodableStoreable: Codable, ThreadIndependentType {
     /// The type's encoder and decoder. The default reads and writes JSON like `JSONEncoder` and `JSONDecoder`.
     static var codableStoreCoder: Coder { get }
 }
-
-#if compiler(>=6.2)
-/// A type whose conformances are not isolated to an actor, so that its metatype can be used on any thread.
-public typealias ThreadIndependentType = SendableMetatype
-#else
-/// A type whose metatype can be used on any thread.
-public typealias ThreadIndependentType = Any
-#endif
 
 extension BaseCodableStoreable {
     public static var codableStoreCollectionName: String {

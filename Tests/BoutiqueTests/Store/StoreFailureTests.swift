@@ -95,7 +95,7 @@ import Testing
             { try await $0.removeAll() },
             { try await $0.removeAll().add(notes("b", "x")).run() },
             { try await $0.remove(Note(id: "a")).insert(Note(id: "a", text: "new")).insert(Note(id: "x")).run() },
-            { try await $0.update("b") { $0.text = "new" } },
+            { try await $0.update(id: "b") { $0.text = "new" } },
         ] as [@MainActor (Store<Note>) async throws -> Void] {
             try await memory.removeAllData()
             engine.clearFaults()

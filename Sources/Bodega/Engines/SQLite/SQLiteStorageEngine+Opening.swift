@@ -140,7 +140,8 @@ extension SQLiteStorageEngine {
         openedOrOpening(in: .defaultStorageDirectory(appendingPath: pathComponent))
     }
 
-    private static func openedOrOpening(in directory: FileManager.Directory) -> SQLiteStorageEngine {
+    /// An engine on the file `data.sqlite3` in a folder, which is opened now or, if that fails, by the next operation.
+    static func openedOrOpening(in directory: FileManager.Directory) -> SQLiteStorageEngine {
         let core = SQLiteFile(
             url: directory.url.appendingPathComponent("data.sqlite3", isDirectory: false),
             durability: .full,
