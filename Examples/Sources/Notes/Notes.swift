@@ -62,6 +62,7 @@ struct Notes {
             for await _ in store.events {
                 print("—")
                 list(store.items)
+                fflush(nil)  // at once, also into a pipe
             }
         case ("help", _), ("--help", _):
             print(help)

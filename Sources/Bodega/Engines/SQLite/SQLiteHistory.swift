@@ -16,8 +16,13 @@ struct SQLiteHistory: Sendable {
     /// Creates the log inside of a transaction, unless another writer has created it in the meantime.
     func begin(in db: Database) throws {
         if try log.form(in: db) != nil, try log.end(in: db) != nil { return }
+        switch try table.condition(in: db) {
+        case .complete, .withoutDefaults: break
         // Another program may have recreated the table without the column that Bodega 2 lacks.
-        if try !table.isComplete(in: db) { try table.create(in: db) }
+        case .incomplete: try table.create(in: db)
+        // A new one would make the lost items look like none.
+        case .missing: throw StorageError(.damaged, "Another program has removed the table. Restore a backup.")
+        }
         try log.begin(in: db)
     }
 
