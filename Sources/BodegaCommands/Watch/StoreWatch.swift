@@ -31,7 +31,11 @@ struct StoreWatch {
     init(_ address: StorageAddress) async throws {
         self.address = address
         // A database has no files to check.
-        if address.fileURL != nil { trace = try FileTrace(of: address) } else { database = try await address.openToRead() }
+        if address.fileURL != nil {
+            trace = try FileTrace(of: address)
+        } else {
+            database = try await address.openToRead()
+        }
         try await use { watch, store in
             watch.cursor = try await store.cursor()
             watch.known = Dictionary(try await store.dates()) { $1 }

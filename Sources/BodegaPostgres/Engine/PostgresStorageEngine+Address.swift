@@ -4,7 +4,7 @@ public import Bodega
 extension PostgresStorageEngine {
 
     /// The collection of an address without a collection.
-    package static let unnamedCollection = "default"
+    public static let unnamedCollection = "default"
 
     /// Connects to the database at an address.
     ///
@@ -14,7 +14,7 @@ extension PostgresStorageEngine {
     /// ```
     ///
     /// - Parameters:
-    ///   - address: The address. Without a collection, it refers to the collection `default`.
+    ///   - address: The address. Without a collection, it refers to ``unnamedCollection``.
     ///   - options: The options of the database.
     /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/invalidArgument`` if the address is that of
     ///   another engine, or an error of ``init(connecting:collection:options:now:)``.

@@ -39,7 +39,8 @@ import Testing
         var reported: [String] = []
         for change in result.changes {
             let event = contents.apply(change, reportsEvent: true)
-            reported += event.map { $0.operation == .insert ? $0.items.map(\.text) : $0.removedIDs.map { "-" + $0 } } ?? []
+            reported +=
+                event.map { $0.operation == .insert ? $0.items.map(\.text) : $0.removedIDs.map { "-" + $0 } } ?? []
         }
         return (contents.items.map { $0.id + ":" + $0.text }, reported)
     }

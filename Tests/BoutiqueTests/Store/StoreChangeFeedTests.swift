@@ -115,7 +115,9 @@ import Testing
             reported += event.items.filter { $0.id == "a" }.map(\.text)
         }
         try await engine.memory.write(JSONEncoder().encode(Note(id: "end")), key: CacheKey("end"))
-        while let event = await events.next(), !event.insertedIDs.contains("end") { reported += event.items.map(\.text) }
+        while let event = await events.next(), !event.insertedIDs.contains("end") {
+            reported += event.items.map(\.text)
+        }
         #expect(Set(reported).count == reported.count, "\(reported)")
     }
 
