@@ -103,6 +103,13 @@ package final class SQLiteFile: Sendable {
         _ = try connections
     }
 
+    /// Whether the file was opened, and can be used without opening it.
+    var isOpen: Bool {
+        state.withLock { state in
+            if case .open = state { true } else { false }
+        }
+    }
+
     /// The access to the file, `nil` if it is not open yet.
     private func openConnections() throws -> Connections? {
         switch state.withLock({ $0 }) {

@@ -134,8 +134,9 @@ final class SQLiteWatch: Sendable {
     }
 
     /// Signals commits of other connections.
-    private func check() {
-        guard let core = state.withLock({ $0.core }) else { return }
+    func check() {
+        // Only an operation opens a file that could not be opened: this may be called while somebody restores it.
+        guard let core = state.withLock({ $0.core }), core.isOpen else { return }
         do {
             let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
                 try SQLiteFile.checkPlace(in: db)
