@@ -134,7 +134,7 @@ struct PictureClient: Sendable {
             if let token { request.authorize(token: token) }
             if let json { request.setBody(json, type: "application/json") }
             return try await withDeadline(timeLimit) { [request] in
-                let response = try await request.response(upTo: limit)
+                let response = try await request.response(upTo: limit, connectTimeout: timeLimit)
                 if response.status == .unauthorized { throw PictureAPIError.signedOut }
                 guard response.status == expected else {
                     throw PictureAPIError.unexpected("\(path) was answered with \(response.status.code).")

@@ -20,9 +20,6 @@ struct PlainHTTPRequest: Sendable {
     private var head: HTTPRequestHead
     private var body: ByteBuffer?
 
-    /// The time limit for establishing a connection, which continues after its task is cancelled.
-    private static let connectTimeout = TimeAmount.seconds(2)
-
     /// Creates a request.
     ///
     /// - Parameters:
@@ -58,12 +55,14 @@ struct PlainHTTPRequest: Sendable {
     ///
     /// If the task is cancelled, the connection is closed.
     ///
-    /// - Parameter limit: The maximum size of the response's body, in bytes. The client stops reading as soon as the
-    ///   body exceeds it.
+    /// - Parameters:
+    ///   - limit: The maximum size of the response's body, in bytes. The client stops reading as soon as the body
+    ///     exceeds it.
+    ///   - connectTimeout: The time limit for establishing the connection, which continues after the task is cancelled.
     /// - Throws: A `NIOTooManyBytesError` if the body exceeds the limit, or the error of the connection.
-    func response(upTo limit: Int) async throws -> Response {
+    func response(upTo limit: Int, connectTimeout: Duration) async throws -> Response {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connectTimeout(Self.connectTimeout)
+            .connectTimeout(TimeAmount(connectTimeout))
             .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
@@ -72,9 +71,9 @@ struct PlainHTTPRequest: Sendable {
                 }
             }
         return try await connection.executeThenClose { inbound, outbound in
-            try await outbound.write(.head(head))
-            if let body { try await outbound.write(.body(.byteBuffer(body))) }
-            try await outbound.write(.end(nil))
+            let parts = [.head(head), body.map { .body(.byteBuffer($0)) }, .end(nil)] as [HTTPClientRequestPart?]
+            // The server may respond, and close the connection, before this has finished. So only reading decides.
+            try? await outbound.write(contentsOf: parts.compactMap { $0 })
             return try await Self.collect(inbound, upTo: limit)
         }
     }
