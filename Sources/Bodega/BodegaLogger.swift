@@ -9,7 +9,7 @@ package let bodegaLogger = Logger(label: "emporium.bodega")
 ///   - fallback: The value to return if the read fails.
 ///   - function: The caller's name, for the log.
 ///   - read: The read to run.
-package func logged<Value>(
+package func loggingErrors<Value>(
     orElse fallback: Value,
     function: String = #function,
     _ read: () async throws -> Value

@@ -53,6 +53,10 @@ public struct StorageError: Error, Sendable {
         public static let encodingFailed = Code(rawValue: "encodingFailed")
         /// The stored bytes could not be decoded as the expected type. They are still stored.
         public static let decodingFailed = Code(rawValue: "decodingFailed")
+        /// The stored bytes could not be decrypted: they were changed, or belong to another key or collection.
+        public static let decryptionFailed = Code(rawValue: "decryptionFailed")
+        /// The keyset lacks the key that the item is encrypted with.
+        public static let encryptionKeyMissing = Code(rawValue: "encryptionKeyMissing")
         /// The server can't be reached, or the connection to it was lost and not restored in time. Retry later.
         public static let unreachable = Code(rawValue: "unreachable")
         /// The server, or a connection to it, was not available within the operation's time limit. If it is unknown

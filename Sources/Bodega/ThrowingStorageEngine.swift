@@ -75,46 +75,46 @@ extension ThrowingStorageEngine {
 extension ThrowingStorageEngine {
 
     public func read(key: CacheKey) async -> Data? {
-        await logged(orElse: nil) { try await fetch(key: key) }
+        await loggingErrors(orElse: nil) { try await fetch(key: key) }
     }
 
     public func read(keys: [CacheKey]) async -> [Data] {
-        await logged(orElse: []) { try await fetch(keys: keys).map(\.data) }
+        await loggingErrors(orElse: []) { try await fetch(keys: keys).map(\.data) }
     }
 
     public func readDataAndKeys(keys: [CacheKey]) async -> [(key: CacheKey, data: Data)] {
-        await logged(orElse: []) { try await fetch(keys: keys) }
+        await loggingErrors(orElse: []) { try await fetch(keys: keys) }
     }
 
     public func readAllData() async -> [Data] {
-        await logged(orElse: []) { try await fetchAllData() }
+        await loggingErrors(orElse: []) { try await fetchAllData() }
     }
 
     public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
-        await logged(orElse: []) { try await fetchAll() }
+        await loggingErrors(orElse: []) { try await fetchAll() }
     }
 
     public func keyExists(_ key: CacheKey) async -> Bool {
-        await logged(orElse: false) { try await !fetchKeys(among: [key]).isEmpty }
+        await loggingErrors(orElse: false) { try await !fetchKeys(among: [key]).isEmpty }
     }
 
     public func keysExist(_ keys: [CacheKey]) async -> [CacheKey] {
-        await logged(orElse: []) { try await fetchKeys(among: keys) }
+        await loggingErrors(orElse: []) { try await fetchKeys(among: keys) }
     }
 
     public func keyCount() async -> Int {
-        await logged(orElse: 0) { try await fetchCount() }
+        await loggingErrors(orElse: 0) { try await fetchCount() }
     }
 
     public func allKeys() async -> [CacheKey] {
-        await logged(orElse: []) { try await fetchKeys() }
+        await loggingErrors(orElse: []) { try await fetchKeys() }
     }
 
     public func createdAt(key: CacheKey) async -> Date? {
-        await logged(orElse: nil) { try await fetchDates(key: key)?.createdAt }
+        await loggingErrors(orElse: nil) { try await fetchDates(key: key)?.createdAt }
     }
 
     public func updatedAt(key: CacheKey) async -> Date? {
-        await logged(orElse: nil) { try await fetchDates(key: key)?.updatedAt }
+        await loggingErrors(orElse: nil) { try await fetchDates(key: key)?.updatedAt }
     }
 }

@@ -8,7 +8,7 @@ extension ObjectStorage {
     /// - Parameter key: The object's key.
     /// - Returns: The object, or `nil` if there is none or it could not be read or decoded.
     public func object(forKey key: CacheKey) async -> Object? {
-        await logged(orElse: nil) { try await fetchObject(forKey: key) }
+        await loggingErrors(orElse: nil) { try await fetchObject(forKey: key) }
     }
 
     /// Reads several objects with one call to the engine.
@@ -24,7 +24,7 @@ extension ObjectStorage {
     /// - Parameter keys: The objects' keys.
     /// - Returns: The objects that exist and could be decoded, in the order of `keys`.
     public func objectsAndKeys(keys: [CacheKey]) async -> [(key: CacheKey, object: Object)] {
-        await logged(orElse: []) { decodable(try await fetchObjects(forKeys: keys)) }
+        await loggingErrors(orElse: []) { decodable(try await fetchObjects(forKeys: keys)) }
     }
 
     /// Reads all objects.
@@ -38,7 +38,7 @@ extension ObjectStorage {
     ///
     /// - Returns: The objects that could be decoded, in insertion order.
     public func allObjectsAndKeys() async -> [(key: CacheKey, object: Object)] {
-        await logged(orElse: []) { decodable(try await fetchAllObjects()) }
+        await loggingErrors(orElse: []) { decodable(try await fetchAllObjects()) }
     }
 
     /// Counts the objects, including those that cannot be decoded.

@@ -126,7 +126,7 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     /// - Parameter key: The item's key.
     /// - Returns: The date, or `nil` if there is no such item or it could not be read.
     public func lastAccessed(key: CacheKey) async -> Date? {
-        await logged(orElse: nil) { try await reading { try $0.lastAccessed(key: key) } }
+        await loggingErrors(orElse: nil) { try await reading { try $0.lastAccessed(key: key) } }
     }
 
     // MARK: Writing

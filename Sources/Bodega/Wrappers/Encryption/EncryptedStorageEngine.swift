@@ -1,0 +1,100 @@
+import Crypto
+public import Foundation
+
+/// An engine that keeps its items encrypted in another engine. ``StorageEngine/encrypted(with:collection:)`` creates one.
+///
+/// Each item is encrypted and authenticated with AES-GCM, in the format of [Tink](https://developers.google.com/tink/wire-format):
+///
+///     0x01 · key identifier, 4 bytes, big-endian · nonce, 12 bytes, random · ciphertext · tag, 16 bytes
+///
+/// The associated data are the name of the collection and the key of the item, so that an item that was moved under
+/// another key or into another collection is not accepted:
+///
+///     "emporium.item.1" · length of the collection's name in bytes, 8 bytes, big-endian · name
+///     · kind of the key (0 hashed, 1 URL, 2 verbatim) · identity of the key
+///
+/// An item that can't be decrypted throws a ``StorageError`` with ``StorageError/Code/decryptionFailed``, or with
+/// ``StorageError/Code/encryptionKeyMissing`` if its key is not in the keyset. The error names the item. Other items
+/// are not affected: they can be read by their keys.
+///
+/// Keys, dates, sizes and the order of items are not encrypted. For what this protects against, see <doc:Encryption>.
+///
+/// Copies of an engine share one keyset.
+public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
+    /// The engine that keeps the encrypted items.
+    public let base: Base
+
+    /// The name of the collection, which is authenticated with each item.
+    public let collection: String
+
+    private let currentKeyset: Locked<EncryptionKeyset>
+
+    init(_ base: Base, keyset: EncryptionKeyset, collection: String) {
+        self.base = base
+        self.collection = collection
+        currentKeyset = Locked(keyset)
+    }
+
+    /// The keyset.
+    public var keyset: EncryptionKeyset { currentKeyset.withLock { $0 } }
+
+    /// Replaces the keyset for all later calls. Items that are encrypted with keys that it lacks can't be read any more.
+    ///
+    /// - Parameter keyset: The new keyset.
+    public func use(_ keyset: EncryptionKeyset) {
+        currentKeyset.withLock { $0 = keyset }
+    }
+
+    public func encode(_ data: Data, key: CacheKey) throws -> Data {
+        try EncryptedItem.encrypt(data, with: keyset.primaryKey, associatedData(key)).bytes
+    }
+
+    public func decode(_ stored: Data, key: CacheKey) throws -> Data {
+        do {
+            return try EncryptedItem(stored).decrypt(with: keyset, associatedData(key))
+        } catch var error as StorageError {
+            error.key = key
+            throw error
+        }
+    }
+
+    private func associatedData(_ key: CacheKey) -> Data {
+        var data = Data("emporium.item.1".utf8)
+        withUnsafeBytes(of: UInt64(collection.utf8.count).bigEndian) { data.append(contentsOf: $0) }
+        data.append(contentsOf: collection.utf8)
+        data.append(key.kind.code)
+        data.append(contentsOf: key.identity.utf8)
+        return data
+    }
+}
+
+extension EncryptedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension EncryptedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+extension StorageEngine {
+
+    /// Returns an engine that keeps its items encrypted in this engine.
+    ///
+    /// ```swift
+    /// let engine = try SQLiteStorageEngine(opening: directory).encrypted(with: keyset)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - keyset: The keys.
+    ///   - collection: The name of the collection, which is authenticated with each item. Collections that share a keyset
+    ///     need different names, so that an item can't be moved from one to the other unnoticed.
+    public func encrypted(with keyset: EncryptionKeyset, collection: String = "") -> EncryptedStorageEngine<Self> {
+        EncryptedStorageEngine(self, keyset: keyset, collection: collection)
+    }
+}
+
+extension CacheKey.Kind {
+    /// The number of the kind in the associated data of encrypted items.
+    fileprivate var code: UInt8 {
+        switch self {
+        case .hashed: 0
+        case .url: 1
+        case .verbatim: 2
+        }
+    }
+}

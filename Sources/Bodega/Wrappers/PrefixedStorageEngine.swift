@@ -1,0 +1,59 @@
+public import Foundation
+
+/// A collection of its own inside another engine, whose keys begin with the collection's name.
+/// ``StorageEngine/prefixed(_:)`` creates one.
+///
+/// The other engine keeps the item `dolly` of the collection `sheep` under the key `sheep/dolly`, of the same kind. In the
+/// name, `/` is written as `%2F`, and `%` as `%25`, so that no two collections share a key. A key that begins so and was
+/// written to the other engine directly belongs to the collection, too.
+///
+/// Methods that read or remove all items read all keys of the other engine first. Removing all items removes those that
+/// exist then; an item that another writer adds at the same time may remain.
+public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
+    /// The engine that keeps the items of all collections.
+    public let base: Base
+
+    private let prefix: String
+
+    init(_ base: Base, name: String) {
+        self.base = base
+        prefix = name.replacing("%", with: "%25").replacing("/", with: "%2F") + "/"
+    }
+
+    public var ownsAllItems: Bool { false }
+
+    public func storedKey(_ key: CacheKey) -> CacheKey {
+        CacheKey(identity: prefix + key.identity, kind: key.kind)
+    }
+
+    public func key(ofStored key: CacheKey) -> CacheKey? {
+        // The characters of a string depend on what follows them. Its bytes don't.
+        let (bytes, prefix) = (key.identity.utf8, prefix.utf8)
+        guard bytes.starts(with: prefix) else { return nil }
+        return CacheKey(identity: String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self), kind: key.kind)
+    }
+
+    public func encode(_ data: Data, key: CacheKey) -> Data { data }
+
+    public func decode(_ stored: Data, key: CacheKey) -> Data { stored }
+}
+
+extension PrefixedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension PrefixedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+extension StorageEngine {
+
+    /// Returns a collection of its own inside this engine.
+    ///
+    /// ```swift
+    /// let sheep = engine.prefixed("sheep")
+    /// let goats = engine.prefixed("goats")
+    /// ```
+    ///
+    /// An engine with collections of its own, such as ``SQLiteStorageEngine``, reads and removes all items of one faster.
+    ///
+    /// - Parameter name: The name of the collection. It may be empty and may hold any character.
+    public func prefixed(_ name: String) -> PrefixedStorageEngine<Self> {
+        PrefixedStorageEngine(self, name: name)
+    }
+}

@@ -1,0 +1,97 @@
+import Logging
+
+/// How often and how fast a ``RetryingStorageEngine`` retries.
+///
+/// The n-th delay is random, between zero and the base delay times 2ⁿ⁻¹, at most the maximum. So many clients whose
+/// calls failed together don't retry together.
+///
+/// Source: "full jitter" in M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015.
+public struct StorageRetryPolicy: Sendable {
+    /// The maximum number of attempts, the first included; by default 5. One means that nothing is retried.
+    public var maximumAttempts = 5
+    /// The upper bound of the first delay; by default 50 milliseconds.
+    public var baseDelay = Duration.milliseconds(50)
+    /// The upper bound of each delay; by default 2 seconds.
+    public var maximumDelay = Duration.seconds(2)
+    /// The time after which no attempt begins, counted from the first attempt; by default 30 seconds. An attempt that has
+    /// begun is not ended by it.
+    public var timeLimit = Duration.seconds(30)
+    /// Whether an error may be temporary; by default ``isTemporary(_:)``.
+    public var shouldRetry: @Sendable (any Error) -> Bool = Self.isTemporary
+
+    /// Creates a policy with the default values.
+    public init() {}
+
+    /// Whether an error is a ``StorageError`` with ``StorageError/Code/locked``, ``StorageError/Code/unreachable`` or
+    /// ``StorageError/Code/timedOut``.
+    public static func isTemporary(_ error: any Error) -> Bool {
+        [.locked, .unreachable, .timedOut].contains((error as? StorageError)?.code)
+    }
+
+    /// The upper bound of the delay after a number of failed attempts.
+    func delayLimit(after attempts: Int) -> Duration {
+        var limit = baseDelay
+        for _ in 1..<max(attempts, 1) where limit < maximumDelay { limit *= 2 }
+        return min(limit, maximumDelay)
+    }
+}
+
+/// An engine that retries the calls of another engine that fail for a time. ``StorageEngine/retrying(_:clock:)`` creates one.
+///
+/// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not retried.
+///
+/// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
+/// difference unless another writer has changed the same items in between.
+public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
+    public let base: Base
+    let policy: StorageRetryPolicy
+    let clock: any Clock<Duration>
+    /// Returns a random number between 0 and 1.
+    var random: @Sendable () -> Double = { .random(in: 0...1) }
+
+    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        let elapsed = Self.stopwatch(clock)
+        var attempts = 1
+        while true {
+            do {
+                return try await body()
+            } catch {
+                guard attempts < policy.maximumAttempts, policy.shouldRetry(error) else { throw error }
+                let delay = policy.delayLimit(after: attempts) * random()
+                guard elapsed() + delay < policy.timeLimit else { throw error }
+                bodegaLogger.debug(
+                    "A call of an engine failed. Retrying…",
+                    metadata: [
+                        "operation": "\(call.operation.rawValue)", "attempts": "\(attempts)", "delay": "\(delay)",
+                        "error": "\(error)",
+                    ])
+                // The error of the call says more than that its task was cancelled.
+                do { try await clock.sleep(for: delay) } catch { throw error }
+                attempts += 1
+            }
+        }
+    }
+
+    /// Starts to measure time with a clock.
+    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}
+
+extension RetryingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension RetryingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+extension StorageEngine {
+
+    /// Returns an engine that retries the calls of this engine that fail for a time, such as those that find it locked.
+    ///
+    /// - Parameters:
+    ///   - policy: How often and how fast to retry.
+    ///   - clock: The clock of the delays.
+    public func retrying(
+        _ policy: StorageRetryPolicy = StorageRetryPolicy(), clock: any Clock<Duration> = ContinuousClock()
+    ) -> RetryingStorageEngine<Self> {
+        RetryingStorageEngine(base: self, policy: policy, clock: clock)
+    }
+}

@@ -1,0 +1,217 @@
+public import Foundation
+
+/// An engine that keeps its items in another engine, in another form or under other keys.
+///
+/// ```swift
+/// struct CompressedEngine<Base: StorageEngine>: TransformingStorageEngine {
+///     let base: Base
+///
+///     func encode(_ data: Data, key: CacheKey) throws -> Data { try compress(data) }
+///     func decode(_ stored: Data, key: CacheKey) throws -> Data { try decompress(stored) }
+/// }
+///
+/// extension CompressedEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+/// extension CompressedEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+/// ```
+///
+/// The two extensions pass on capabilities that not every engine has.
+///
+/// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
+/// cannot report, like those of each ``ThrowingStorageEngine``.
+public protocol TransformingStorageEngine: ThrowingStorageEngine {
+    /// The type of the engine that keeps the items.
+    associatedtype Base: StorageEngine
+
+    /// The engine that keeps the items.
+    var base: Base { get }
+
+    /// Returns the bytes that the base keeps for an item.
+    ///
+    /// - Parameters:
+    ///   - data: The item.
+    ///   - key: The item's key.
+    /// - Throws: A ``StorageError`` if the item can't be transformed. It is then not written, nor are others of its batch.
+    func encode(_ data: Data, key: CacheKey) throws -> Data
+
+    /// Returns an item.
+    ///
+    /// - Parameters:
+    ///   - stored: The bytes that the base keeps for the item.
+    ///   - key: The item's key.
+    /// - Throws: A ``StorageError`` if the bytes are not those of an item. A call that reads several items then throws it.
+    func decode(_ stored: Data, key: CacheKey) throws -> Data
+
+    /// Returns the key under which the base keeps an item; by default, the item's key.
+    ///
+    /// - Parameter key: The item's key. Different keys need different stored keys.
+    func storedKey(_ key: CacheKey) -> CacheKey
+
+    /// Returns the key of the item that the base keeps under a key; by default, the same.
+    ///
+    /// - Parameter key: A key of the base.
+    /// - Returns: The item's key; `nil` if it is not an item of this engine.
+    func key(ofStored key: CacheKey) -> CacheKey?
+
+    /// Whether all items of the base are items of this engine; by default, `true`. Otherwise, methods that count or remove
+    /// all items read all keys of the base first.
+    var ownsAllItems: Bool { get }
+}
+
+extension TransformingStorageEngine {
+    public func storedKey(_ key: CacheKey) -> CacheKey { key }
+
+    public func key(ofStored key: CacheKey) -> CacheKey? { key }
+
+    public var ownsAllItems: Bool { true }
+}
+
+// What the base keeps, and back.
+extension TransformingStorageEngine {
+
+    private func item(_ stored: (key: CacheKey, data: Data)) throws -> (key: CacheKey, data: Data)? {
+        guard let key = key(ofStored: stored.key) else { return nil }
+        return (key, try decode(stored.data, key: key))
+    }
+
+    private func stored(_ operations: [StorageOperation]) async throws -> [StorageOperation] {
+        var stored: [StorageOperation] = []
+        stored.reserveCapacity(operations.count)
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data):
+                stored.append(.write(key: storedKey(key), data: try encode(data, key: key)))
+            case .remove(let key):
+                stored.append(.remove(key: storedKey(key)))
+            case .removeAll where ownsAllItems:
+                stored.append(.removeAll)
+            case .removeAll:
+                let written = stored.compactMap { if case .write(let key, _) = $0 { key } else { nil } }
+                let keys = Set(try await base.fetchKeys().filter { key(ofStored: $0) != nil } + written)
+                stored += keys.map { .remove(key: $0) }
+            }
+        }
+        return stored
+    }
+}
+
+// Writing.
+extension TransformingStorageEngine {
+
+    public func write(_ data: Data, key: CacheKey) async throws {
+        try await base.write(encode(data, key: key), key: storedKey(key))
+    }
+
+    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
+        try await base.write(dataAndKeys.map { (storedKey($0.key), try encode($0.data, key: $0.key)) })
+    }
+
+    public func remove(key: CacheKey) async throws {
+        try await base.remove(key: storedKey(key))
+    }
+
+    public func remove(keys: [CacheKey]) async throws {
+        try await base.remove(keys: keys.map(storedKey))
+    }
+
+    public func removeAllData() async throws {
+        if ownsAllItems { return try await base.removeAllData() }
+        try await apply([.removeAll])
+    }
+
+    public func apply(_ operations: [StorageOperation]) async throws {
+        try await base.apply(stored(operations))
+    }
+}
+
+// Reading.
+extension TransformingStorageEngine {
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await base.fetch(key: storedKey(key)).map { try decode($0, key: key) }
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        try await base.fetch(keys: keys.map(storedKey)).compactMap(item)
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await base.fetchAll().compactMap(item)
+    }
+
+    public func fetchAllData() async throws -> [Data] {
+        try await fetchAll().map(\.data)
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await base.fetchKeys().compactMap(key(ofStored:))
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        try await base.fetchKeys(among: candidates.map(storedKey)).compactMap(key(ofStored:))
+    }
+
+    public func fetchCount() async throws -> Int {
+        ownsAllItems ? try await base.fetchCount() : try await fetchKeys().count
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        try await base.fetchDates(key: storedKey(key))
+    }
+}
+
+// The members of a DatedStorageEngine.
+extension TransformingStorageEngine where Base: DatedStorageEngine {
+
+    public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
+        try await base.fetchItems(keys: keys.map(storedKey)).compactMap { stored in
+            try item((stored.key, stored.data)).map { StorageItem(key: $0.key, data: $0.data, dates: stored.dates) }
+        }
+    }
+
+    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
+        try await base.fetchAllDates().compactMap { stored in key(ofStored: stored.key).map { ($0, stored.dates) } }
+    }
+
+    public func write(items: [StorageItem]) async throws {
+        try await base.write(
+            items: items.map {
+                StorageItem(key: storedKey($0.key), data: try encode($0.data, key: $0.key), dates: $0.dates)
+            })
+    }
+}
+
+// The members of an ObservableStorageEngine.
+extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: ObservableStorageEngine {
+
+    public func fetchCursor() async throws -> StorageCursor {
+        try await base.fetchCursor()
+    }
+
+    public func fetchSnapshot() async throws -> StorageSnapshot {
+        let snapshot = try await base.fetchSnapshot()
+        return StorageSnapshot(items: try snapshot.items.compactMap(item), cursor: snapshot.cursor)
+    }
+
+    public func fetchChanges(
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
+    ) async throws -> StorageDelta? {
+        try await base.fetchChanges(since: cursor, excluding: origin).map(own)
+    }
+
+    public func fetchChangedItems(
+        since cursor: StorageCursor, excluding origin: StorageOrigin?
+    ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
+        guard let changed = try await base.fetchChangedItems(since: cursor, excluding: origin) else { return nil }
+        return (own(changed.delta), try changed.items.compactMap(item))
+    }
+
+    public func changeSignals() -> AsyncStream<Void> { base.changeSignals() }
+
+    private func own(_ delta: StorageDelta) -> StorageDelta {
+        var own = delta
+        own.changes = delta.changes.compactMap { change in
+            key(ofStored: change.key).map { StorageChange(key: $0, kind: change.kind, origin: change.origin) }
+        }
+        return own
+    }
+}

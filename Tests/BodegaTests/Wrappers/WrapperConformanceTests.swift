@@ -1,0 +1,67 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Every engine in wrappers passes the conformance suite.
+struct WrapperConformanceTests {
+    typealias Configuration = StorageEngineConformance.Configuration
+
+    private static let engines = [Engines.memory, Engines.relaxedSQLite, Engines.relaxedDisk].map(withSmallBatches)
+
+    /// Each engine in each wrapper, and in random nestings of three. `EMPORIUM_ALL_WRAPPERS=1` runs all nestings.
+    static let configurations: [Configuration] = {
+        let singles = engines.flatMap { engine in Wrapper.all.map { $0.wrap(engine) } }
+        let triples = Wrapper.all.flatMap { first in
+            Wrapper.all.flatMap { second in Wrapper.all.map { [first, second, $0] } }
+        }
+        if ProcessInfo.processInfo.environment["EMPORIUM_ALL_WRAPPERS"] == "1" {
+            return singles + engines.flatMap { engine in triples.map { nested($0, in: engine) } }
+        }
+        var generator = SeededGenerator(seed: Seed.current)
+        print("nestings of wrappers: EMPORIUM_SEED=\(Seed.current)")
+        return singles + engines.map { nested(triples.randomElement(using: &generator) ?? [], in: $0) }
+    }()
+
+    private static func nested(_ wrappers: [Wrapper], in engine: Configuration) -> Configuration {
+        wrappers.reduce(engine) { $1.wrap($0) }
+    }
+
+    private static func withSmallBatches(_ configuration: Configuration) -> Configuration {
+        var configuration = configuration
+        configuration.largestBatch = 2_000
+        configuration.largestValue = 1 << 20
+        return configuration
+    }
+
+    @Test(arguments: configurations.flatMap(StorageEngineConformance.checks(for:)))
+    func `An engine in wrappers keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
+    @Test(
+        arguments: configurations.filter { $0.name.hasPrefix("memory") || $0.name.hasPrefix("SQLite") }
+            .flatMap(StorageEngineConformance.changeFeedChecks(for:)))
+    func `The change feed of an engine in wrappers keeps the contract`(
+        _ check: StorageEngineConformance.Case
+    ) async throws {
+        try await check.run()
+    }
+
+    @Test(arguments: configurations.map { StorageEngineModelTest($0, seed: Seed.current, steps: 500) })
+    func `An engine in wrappers and a dictionary agree`(_ test: StorageEngineModelTest) async throws {
+        try await test.run()
+    }
+
+    @Test func `Wrappers have the capabilities of their base and no others`() throws {
+        let all = MemoryStorageEngine()
+        let none = FaultInjectingStorageEngine(all)
+        for wrapper in Wrapper.all {
+            let workspace = StorageEngineConformance.Workspace()
+            let (rich, poor) = (wrapper.wrap(all, in: workspace), wrapper.wrap(none, in: workspace))
+            #expect(rich is any DatedStorageEngine && rich is any ObservableStorageEngine, "\(wrapper)")
+            #expect(!(poor is any DatedStorageEngine) && !(poor is any ObservableStorageEngine), "\(wrapper)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Logging
+
+/// The wrappers of this package, for tests that run with any nesting of them.
+struct Wrapper: Sendable, CustomStringConvertible {
+    let name: String
+    /// Whether the base keeps items under the keys under which they are written.
+    var keepsKeys = true
+    private let wrapping: @Sendable (any StorageEngine, StorageEngineConformance.Workspace) -> any StorageEngine
+
+    /// The name.
+    var description: String { name }
+
+    static let all = [logged, prefixed, encrypted, retrying]
+
+    static let logged = Wrapper("logged") { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
+            engine.logged(by: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, level: .trace)
+        }
+        return wrapped(engine)
+    }
+
+    static let prefixed = Wrapper("prefixed", keepsKeys: false) { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.prefixed("a/%é") }
+        return wrapped(engine)
+    }
+
+    static let encrypted = Wrapper("encrypted") { engine, workspace in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
+            engine.encrypted(with: Keysets.keyset, collection: workspace.identifier)
+        }
+        return wrapped(engine)
+    }
+
+    static let retrying = Wrapper("retrying") { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.retrying() }
+        return wrapped(engine)
+    }
+
+    private init(
+        _ name: String,
+        keepsKeys: Bool = true,
+        _ wrapping: @escaping @Sendable (any StorageEngine, StorageEngineConformance.Workspace) -> any StorageEngine
+    ) {
+        (self.name, self.keepsKeys, self.wrapping) = (name, keepsKeys, wrapping)
+    }
+
+    /// Returns an engine inside the wrapper.
+    func wrap(_ engine: any StorageEngine, in workspace: StorageEngineConformance.Workspace) -> any StorageEngine {
+        wrapping(engine, workspace)
+    }
+
+    /// Returns the configuration of engines inside the wrapper.
+    func wrap(_ configuration: StorageEngineConformance.Configuration) -> StorageEngineConformance.Configuration {
+        var wrapped = configuration
+        wrapped.name += ", " + name
+        wrapped.makeEngine = { workspace in wrap(try await configuration.makeEngine(workspace), in: workspace) }
+        wrapped.openCollection = nil
+        // The item that the base refuses has another key outside of the wrapper.
+        if !keepsKeys { wrapped.refuseOperation = nil }
+        return wrapped
+    }
+}
+
+/// The keyset of tests.
+enum Keysets {
+    static let keyset = EncryptionKeyset()
+}
