@@ -13,10 +13,11 @@ public import Foundation
 /// }
 ///
 /// extension PrintingEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+/// extension PrintingEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 /// extension PrintingEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 /// ```
 ///
-/// The two extensions pass on capabilities that not every engine has. Omit those that your engine does not keep.
+/// The three extensions pass on capabilities that not every engine has. Omit those that your engine does not keep.
 ///
 /// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
 /// cannot report, like those of each ``ThrowingStorageEngine``.
@@ -116,6 +117,16 @@ extension ForwardingStorageEngine where Base: DatedStorageEngine {
 
     public func write(items: [StorageItem]) async throws {
         try await forward(StorageCall(.writeItems, .datedItems(items))) { try await base.write(items: items) }
+    }
+}
+
+// The member of a ConditionalStorageEngine.
+extension ForwardingStorageEngine where Base: ConditionalStorageEngine {
+
+    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        try await forward(StorageCall(.applyIf, .operations(operations))) {
+            try await base.apply(operations, if: conditions)
+        }
     }
 }
 

@@ -39,6 +39,7 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
 }
 
 extension PrefixedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension PrefixedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension PrefixedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 
 extension StorageEngine {

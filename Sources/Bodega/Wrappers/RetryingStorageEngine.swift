@@ -80,6 +80,7 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
 }
 
 extension RetryingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension RetryingStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension RetryingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 
 extension StorageEngine {

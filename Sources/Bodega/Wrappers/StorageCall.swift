@@ -22,6 +22,8 @@ public struct StorageCall: Sendable {
         case removeAll
         /// `apply(_:)`
         case apply
+        /// `apply(_:if:)`, see ``ConditionalStorageEngine``
+        case applyIf
         /// `fetch(key:)`
         case fetch
         /// `fetch(keys:)`
@@ -54,7 +56,7 @@ public struct StorageCall: Sendable {
         /// Whether the method changes items.
         public var isWrite: Bool {
             switch self {
-            case .write, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply: true
+            case .write, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf: true
             case .fetch, .fetchMany, .fetchAll, .fetchAllData, .fetchKeys, .fetchKeysAmong, .fetchCount, .fetchDates,
                 .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges, .fetchChangedItems:
                 false

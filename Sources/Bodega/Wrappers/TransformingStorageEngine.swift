@@ -11,10 +11,11 @@ public import Foundation
 /// }
 ///
 /// extension CompressedEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+/// extension CompressedEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 /// extension CompressedEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 /// ```
 ///
-/// The two extensions pass on capabilities that not every engine has.
+/// The three extensions pass on capabilities that not every engine has.
 ///
 /// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
 /// cannot report, like those of each ``ThrowingStorageEngine``.
@@ -177,6 +178,25 @@ extension TransformingStorageEngine where Base: DatedStorageEngine {
             items: items.map {
                 StorageItem(key: storedKey($0.key), data: try encode($0.data, key: $0.key), dates: $0.dates)
             })
+    }
+}
+
+// The member of a ConditionalStorageEngine.
+extension TransformingStorageEngine where Base: ConditionalStorageEngine {
+
+    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        // An item may be stored in several forms, so the base compares with the form that it has.
+        while true {
+            var storedConditions: [StorageCondition] = []
+            for condition in conditions {
+                let storedKey = storedKey(condition.key)
+                let stored = try await base.fetch(key: storedKey)
+                guard try stored.map({ try decode($0, key: condition.key) }) == condition.data else { return false }
+                storedConditions.append(StorageCondition(key: storedKey, data: stored))
+            }
+            if try await base.apply(stored(operations), if: storedConditions) { return true }
+            try Task.checkCancellation()
+        }
     }
 }
 

@@ -111,6 +111,20 @@ extension MemoryStorageEngine: DatedStorageEngine {
     }
 }
 
+extension MemoryStorageEngine: ConditionalStorageEngine {
+
+    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        let (date, origin) = (now(), StorageOrigin.current ?? origin)
+        let areMet = items.withLock { items in
+            guard conditions.allSatisfy({ items.core[$0.key]?.data == $0.data }) else { return false }
+            items.apply(operations, at: date, by: origin)
+            return true
+        }
+        if areMet { signals.send() }
+        return areMet
+    }
+}
+
 extension MemoryStorageEngine: ObservableStorageEngine {
 
     public func fetchCursor() async throws -> StorageCursor {

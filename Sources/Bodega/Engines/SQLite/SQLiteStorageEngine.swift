@@ -23,7 +23,7 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
 
     let core: SQLiteFile
     let table: SQLiteTable
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let origin = StorageOrigin()
 
     /// Uses an existing table.

@@ -69,6 +69,7 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
 }
 
 extension EncryptedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension EncryptedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension EncryptedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
 
 extension StorageEngine {

@@ -6,11 +6,16 @@ extension SQLiteFile {
     ///
     /// - Parameters:
     ///   - change: The change.
+    ///   - plan: Runs in the transaction before the change is asked for its operations. It may run more than once.
     ///   - work: Carries the change out. It may run more than once.
     /// - Returns: The part of the log that the change takes up, `nil` if there is no log.
     @discardableResult
-    func write(_ change: SQLiteChange, _ work: @escaping SQLiteGroupCommit.Work) async throws -> StorageCommit? {
-        let (work, committed, outcome) = reporting(change, work)
+    func write(
+        _ change: SQLiteChange,
+        planning plan: SQLiteGroupCommit.Work? = nil,
+        _ work: @escaping SQLiteGroupCommit.Work
+    ) async throws -> StorageCommit? {
+        let (work, committed, outcome) = reporting(change, planning: plan, work)
         do {
             let (writer, commits) = try await writableLater()
             try await commits.commit(on: writer, work, committed: committed)
