@@ -122,3 +122,13 @@ func followAsyncValue(_ arguments: [String]) async throws {
     }
     setting.cancel()
 }
+
+/// Increments an asynchronous value.
+///
+/// Arguments: path of a file, key, number of increments.
+func incrementAsyncValue(_ arguments: [String]) async throws {
+    let engine = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: arguments[0]), durability: .relaxed)
+    let value = AsyncStoredValue(key: arguments[1], default: 0, storage: engine)
+    for _ in 0..<(Int(arguments[2]) ?? 0) { try await value.modify { $0 += 1 } }
+    say("done")
+}

@@ -34,6 +34,7 @@ case ("list-letters", let rest): try listLetters(rest)
 case ("edit-letters", let rest): try editLetters(rest)
 case ("values", let rest): try await useValues(rest)
 case ("async-value", let rest): try await followAsyncValue(rest)
+case ("increment-async-value", let rest): try await incrementAsyncValue(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
 default: fatalError("unknown task \(arguments)")
 }

@@ -61,4 +61,14 @@ import Testing
         #expect(Set(lines).count == lines.count, "EMPORIUM_SEED=\(seed)")
         try input.fileHandleForWriting.close()
     }
+
+    @Test func `Two processes that increment a value lose no increment`() async throws {
+        let file = folder.file("values.sqlite3")
+        let processes = try (0..<2).map { _ in try Child(["increment-async-value", file.path, "number", "10000"]) }
+        for process in processes { #expect(await process.lines() == ["done"]) }
+        let value = AsyncStoredValue(
+            key: "number", default: 0, storage: try SQLiteStorageEngine(openingFile: file))
+        try await value.valueHasLoaded()
+        #expect(value.wrappedValue == 20_000)
+    }
 }

@@ -11,7 +11,8 @@ import OpenCombine
 ///
 /// A change, all within the turn of the ``EngineValue``:
 /// 1. The writer fetches the stored bytes and decodes them, unless they are those of `state`.
-/// 2. It changes the value, encodes it, and applies it to the engine, together with a copy of undecodable bytes.
+/// 2. It changes the value, encodes it, and applies it to the engine, together with a copy of undecodable bytes. If the
+///    engine can compare and finds that a foreign writer has changed the bytes, the cycle begins again with step 1.
 /// 3. It queues the change in `publication` and publishes it on the main actor.
 /// 4. It announces the bytes to the cores of other wrappers of the value; each decodes and publishes them.
 ///
@@ -145,6 +146,12 @@ extension AsyncValueCore {
     }
 
     private func write(_ change: (inout Value) -> Void) async throws {
+        // Not in an endless loop: each time, another writer has succeeded.
+        while try await !writeOnce(change) {}
+    }
+
+    /// - Returns: `false` if a foreign writer has changed the value in between; nothing is written then.
+    private func writeOnce(_ change: (inout Value) -> Void) async throws -> Bool {
         // Fetched each time: a foreign change may exist, and unreadable bytes must not be overwritten.
         let old = reading(of: try await fetch())
         var new = Reading(data: nil, value: old.value)
@@ -155,11 +162,13 @@ extension AsyncValueCore {
         if old.error != nil, let undecodable = old.data, let key = try await place.asideKey(for: undecodable) {
             operations.append(.write(key: key, data: undecodable))
         }
-        try await place.apply(operations + place.operations(storing: data))
+        operations += place.operations(storing: data)
+        guard try await place.apply(operations, if: place.conditions(on: old.data)) else { return false }
         state.withLock { [new] in $0 = State(reading: new, hasLoaded: true) }
         publication.enqueue(new.snapshot) {}
         await deliver()
         await place.announce(data, by: self)
+        return true
     }
 }
 

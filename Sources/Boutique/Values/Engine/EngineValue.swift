@@ -80,16 +80,34 @@ final class EngineValue: Sendable {
     /// Applies operations to the engine, with the origin of its ``FollowedEngine``.
     ///
     /// The engine may have applied them although it throws, so the bytes are then read again later.
-    func apply(_ operations: [StorageOperation]) async throws {
+    ///
+    /// - Parameters:
+    ///   - operations: The operations.
+    ///   - conditions: The state that the operations depend on.
+    /// - Returns: `false` if a foreign writer has changed that state; nothing is applied then. An engine that can't
+    ///   compare applies the operations anyway.
+    @discardableResult
+    func apply(_ operations: [StorageOperation], if conditions: [StorageCondition] = []) async throws -> Bool {
         do {
-            try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
+            return try await StorageOrigin.$current.withValue(followed?.origin ?? StorageOrigin.current) {
+                if !conditions.isEmpty, let engine = engine as? any ConditionalStorageEngine {
+                    return try await engine.apply(operations, if: conditions)
+                }
                 try await engine.apply(operations)
+                return true
             }
         } catch {
             followed?.renewOrigin()
             refresher.catchUp()
             throw error
         }
+    }
+
+    /// The conditions under which ``fetch()`` would return the same bytes again. Only called within the turn.
+    func conditions(on data: Data?) -> [StorageCondition] {
+        guard let formerKey else { return [StorageCondition(key: key, data: data)] }
+        if isAtFormerKey.withLock({ $0 }) { return [StorageCondition(key: formerKey, data: data)] }
+        return [StorageCondition(key: formerKey, data: nil), StorageCondition(key: key, data: data)]
     }
 
     /// Announces the stored bytes after foreign changes, and after failed writes.
