@@ -130,7 +130,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BodegaPostgresTests",
-            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "TestSupport"]
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "TestChild", "TestSupport"]
         ),
         .testTarget(
             name: "BodegaCommandsTests",
@@ -182,6 +182,7 @@ let package = Package(
             name: "TestChild",
             dependencies: [
                 "Bodega", "Boutique", "CodableStoreKit", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
             ],
             path: "Tests/TestChild"
         ),

@@ -158,6 +158,13 @@ func `The change feed of PostgreSQL conforms to the contract`(_ check: StorageEn
     try await check.run()
 }
 
+@Test(.timeLimit(.minutes(10)), arguments: Engines.all.flatMap(StorageEngineConformance.conditionChecks(for:)))
+func `Conditional batches of PostgreSQL conform to the contract`(
+    _ check: StorageEngineConformance.Case
+) async throws {
+    try await check.run()
+}
+
 private func sharing(
     _ configuration: StorageEngineConformance.Configuration
 ) -> StorageEngineConformance.Configuration {

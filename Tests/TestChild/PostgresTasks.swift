@@ -1,5 +1,11 @@
+import Bodega
+import Boutique
 import Foundation
 import TestSupport
+
+#if Postgres
+import BodegaPostgres
+#endif
 
 /// A server, as reported to the process that asked for it.
 private struct Place: Encodable {
@@ -33,4 +39,17 @@ func servePostgres(_ arguments: [String]) async throws {
     say(String(decoding: try encoder.encode(place), as: UTF8.self))
     _ = FileHandle.standardInput.readDataToEndOfFile()
     try await server.remove()
+}
+
+/// Increments an asynchronous value in a collection.
+///
+/// Arguments: connection string, key, number of increments.
+func incrementPostgresValue(_ arguments: [String]) async throws {
+    #if Postgres
+    let options = PostgresDatabase.Options(maximumConnections: 4, connectTimeout: 120, timeout: 240, partitions: 8)
+    let engine = try await PostgresStorageEngine(connecting: arguments[0], collection: "values", options: options)
+    let value = AsyncStoredValue(key: arguments[1], default: 0, storage: engine)
+    for _ in 0..<(Int(arguments[2]) ?? 0) { try await value.modify { $0 += 1 } }
+    say("done")
+    #endif
 }

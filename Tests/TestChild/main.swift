@@ -35,6 +35,7 @@ case ("edit-letters", let rest): try editLetters(rest)
 case ("values", let rest): try await useValues(rest)
 case ("async-value", let rest): try await followAsyncValue(rest)
 case ("increment-async-value", let rest): try await incrementAsyncValue(rest)
+case ("increment-postgres-value", let rest): try await incrementPostgresValue(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
 default: fatalError("unknown task \(arguments)")
 }

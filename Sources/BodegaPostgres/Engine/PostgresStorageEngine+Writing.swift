@@ -9,17 +9,17 @@ extension PostgresStorageEngine {
     enum Change: Sendable {
         case one(WritePlan.Row)
         case removal(ItemKey)
-        case many(WritePlan)
+        case many(WritePlan, if: [StorageCondition] = [])
 
         /// The approximate number of rows that it adds to the log.
         fileprivate var rowsInLog: Int {
-            if case .many(let plan) = self { 1 + plan.steps.count / 1_000 } else { 1 }
+            if case .many(let plan, _) = self { 1 + plan.steps.count / 1_000 } else { 1 }
         }
 
         /// Whether it logs its request only after it has locked all rows that it changes. A batch that removes all
         /// items and then writes some logs the removal first.
         fileprivate var locksFirst: Bool {
-            if case .many(let plan) = self { !plan.removesAll || plan.written.isEmpty } else { true }
+            if case .many(let plan, _) = self { !plan.removesAll || plan.written.isEmpty } else { true }
         }
     }
 
@@ -28,21 +28,28 @@ extension PostgresStorageEngine {
     /// All attempts log the change under the same identifier, which is unique in the log. So an attempt after one with
     /// an unknown outcome waits for that one, or finds it applied. If all attempts fail, the ``WriteFence`` prevents
     /// them from being applied later.
-    func apply(_ change: Change, key: CacheKey? = nil) async throws {
+    ///
+    /// - Returns: `false` if a condition of the change is not met; nothing is applied then.
+    @discardableResult
+    func apply(_ change: Change, key: CacheKey? = nil) async throws -> Bool {
         try checkSizes(change)
         let request = ChangeRequest(collection: number, origin: (StorageOrigin.current ?? origin).id)
-        if case .many(let plan) = change, plan.isEmpty { return }
+        if case .many(let plan, let conditions) = change, plan.isEmpty, conditions.isEmpty { return true }
         let deadline = PostgresDeadline.after(database.options.timeout)
         var unsettled = WriteFence.UnsettledWrite(request: request, locksFirst: change.locksFirst)
         do {
             try await database.fence.pass(number, until: deadline)
-            try await database.attempt(until: deadline) { session, attempt in
+            let areConditionsMet = try await database.attempt(until: deadline) { session, attempt in
                 unsettled.backends.append(session.backend)
                 do {
                     switch change {
                     case .one(let row): try await write(row, request, session)
                     case .removal(let key): try await remove(key, request, session)
-                    case .many(let plan): try await apply(plan, request, session, attempt)
+                    case .many(let plan, let conditions):
+                        guard try await apply(plan, if: conditions, request, session, attempt) else {
+                            unsettled.backends.removeLast()
+                            return false
+                        }
                     }
                 } catch let failure as PostgresFailure where attempt > 0 && failure.isRepeatedRequest {
                     try await waitForStandbys(request, session, patience: database.options.timeout)
@@ -50,12 +57,18 @@ extension PostgresStorageEngine {
                     unsettled.backends.removeLast()
                     throw failure
                 }
+                return true
             }
+            // An earlier attempt with an unknown outcome may be the one that has changed the items.
+            if !areConditionsMet, try await !wasApplied(unsettled, key: key) { return false }
+        } catch let error as StorageError {
+            throw error
         } catch {
             try await settle(unsettled, after: error, key: key)
         }
         database.announcer.announce(changeOf: number)
         database.trimmer.count(change.rowsInLog)
+        return true
     }
 
     /// How long a failed write may take to determine whether it was applied, in seconds.
@@ -91,6 +104,19 @@ extension PostgresStorageEngine {
         }
     }
 
+    /// Determines whether any of the failed attempts of a write was applied, and prevents all from being applied later.
+    private func wasApplied(_ write: WriteFence.UnsettledWrite, key: CacheKey?) async throws -> Bool {
+        if write.backends.isEmpty { return false }
+        let limit = PostgresDeadline.after(min(Self.timeToSettle, database.options.timeout))
+        switch await database.fence.settle(write, until: limit) {
+        case .applied: return true
+        case .neverApplied: return false
+        case .unknown:
+            let message = "Whether the write was applied is not known yet. The next write waits until it is known."
+            throw StorageError(.timedOut, message, key: key)
+        }
+    }
+
     private func write(_ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {
         var parameters = Parameters(capacity: row.data.count + 256)
         parameters.append(row.key.shard)
@@ -120,17 +146,59 @@ extension PostgresStorageEngine {
     /// The first attempt in which a batch that removes locks the table.
     private static let firstAttemptWithLock = 3
 
-    private func apply(_ plan: WritePlan, _ request: ChangeRequest, _ session: Session, _ attempt: Int) async throws {
+    /// - Returns: `false` if a condition is not met; the transaction is rolled back then.
+    private func apply(
+        _ plan: WritePlan,
+        if conditions: [StorageCondition],
+        _ request: ChangeRequest,
+        _ session: Session,
+        _ attempt: Int
+    ) async throws -> Bool {
         let count = plan.removesAll ? try await self.count(session) : 0
-        let patience = patience(forItems: plan.written.count + plan.removed.count + count)
-        let batch = BatchCommands(plan: plan, request: request, locksTable: attempt >= Self.firstAttemptWithLock)
-        if batch.mayCopy, try await copy(plan, batch, session, patience) { return }
+        let patience = patience(forItems: plan.written.count + plan.removed.count + conditions.count + count)
+        var batch = BatchCommands(plan: plan, request: request, locksTable: attempt >= Self.firstAttemptWithLock)
+        if !conditions.isEmpty {
+            guard try await begin(batch, if: conditions, session, patience), !plan.isEmpty else {
+                try await rollBack(session, patience)
+                return plan.isEmpty
+            }
+            batch.isBegun = true
+        } else if batch.mayCopy, try await copy(plan, batch, session, patience) {
+            return true
+        }
         if plan.removed.isEmpty {
             _ = try await session.run(batch.all, patience: patience)
         } else {
             let answers = try await session.run(batch.beginning, patience: patience)
             _ = try await session.run(batch.rest(present: batch.present(in: answers)), patience: patience)
         }
+        return true
+    }
+
+    /// Begins a transaction, and checks conditions in it whose items no other writer changes before it ends.
+    ///
+    /// Items that exist are locked, which suffices for a batch that only writes. Absent items can't be locked. If the batch
+    /// writes them, it fails in a SERIALIZABLE transaction when another writer has added them, and is repeated. Otherwise
+    /// the whole table is locked.
+    ///
+    /// - Returns: Whether all conditions are met.
+    private func begin(
+        _ batch: BatchCommands, if conditions: [StorageCondition], _ session: Session, _ patience: TimeInterval
+    ) async throws -> Bool {
+        let absent = Set(conditions.filter { $0.data == nil }.map { ItemKey($0.key, in: shards).full })
+        let areAllWritten = absent.isSubset(of: batch.plan.written.map(\.key.full))
+        var commands = [
+            batch.removes || !absent.isEmpty ? Command(BatchCommands.beginSerializable) : Command.begin
+        ]
+        if !areAllWritten || batch.locksTable { commands.append(Command(ItemStatements.lockTable)) }
+        // In lock order.
+        let conditions = conditions.map { ($0, ItemKey($0.key, in: shards)) }.sorted { $0.1 < $1.1 }.map(\.0)
+        let beginning = commands.count
+        commands += self.commands(of: conditions.map(\.key), ItemStatements.lockedDataOfMany)
+        let answers = try await session.run(commands, patience: patience)
+        let found = try Self.values(answers.dropFirst(beginning)) { rows, row in try rows.data(row, 1) }
+        let data = Dictionary(found.map { ($0.index, $0.value) }) { $1 }
+        return conditions.indices.allSatisfy { conditions[$0].data == data[$0] }
     }
 
     /// Commits an empty request and waits for the synchronous standbys. They then also have the change of an earlier
@@ -186,7 +254,7 @@ extension PostgresStorageEngine {
         switch change {
         case .one(let row): try Self.checkSize(row)
         case .removal: return
-        case .many(let plan):
+        case .many(let plan, _):
             if plan.written.count > ItemStatements.placesPerBatch {
                 let message = """
                     The batch writes \(plan.written.count) items, and the limit is \(ItemStatements.placesPerBatch). Divide the \

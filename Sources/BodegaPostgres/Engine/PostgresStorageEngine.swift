@@ -18,7 +18,7 @@ public import Foundation
 /// - Dates are stored to the millisecond.
 ///
 /// Several engines on one database share connections, see ``PostgresDatabase``.
-public final class PostgresStorageEngine: ThrowingStorageEngine {
+public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStorageEngine {
 
     /// The database of the collection.
     public let database: PostgresDatabase
@@ -133,6 +133,10 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
+        try await apply(.many(plan(operations)))
+    }
+
+    private func plan(_ operations: [StorageOperation]) -> WritePlan {
         let date = ItemDate.number(of: now())
         var plan = WritePlan.Builder(shards: shards)
         for operation in operations {
@@ -142,7 +146,11 @@ public final class PostgresStorageEngine: ThrowingStorageEngine {
             case .removeAll: plan.removeAll()
             }
         }
-        try await apply(.many(plan.finish()))
+        return plan.finish()
+    }
+
+    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        try await apply(.many(plan(operations), if: conditions))
     }
 
     // MARK: Helpers

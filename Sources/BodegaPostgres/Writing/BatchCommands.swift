@@ -8,6 +8,8 @@ struct BatchCommands: Sendable {
     let request: ChangeRequest
     /// Whether to lock the table, after too many conflicts.
     let locksTable: Bool
+    /// Whether the transaction has begun, and the table is locked if it has to be.
+    var isBegun = false
 
     /// The minimum number of items for `COPY`, which costs an extra round trip.
     private static let minimumToCopy = 500
@@ -19,16 +21,23 @@ struct BatchCommands: Sendable {
     /// Whether to copy the items into the table if they are new.
     var mayCopy: Bool { plan.written.count >= Self.minimumToCopy }
 
+    static let beginSerializable = Statement("BEGIN ISOLATION LEVEL SERIALIZABLE")
+
+    /// Whether the batch depends on the items that it finds.
+    var removes: Bool { plan.removesAll || !plan.removed.isEmpty }
+
     /// The statements that begin the transaction and remove items.
     ///
     /// A batch that only writes does not depend on other rows, and all batches lock rows in the same order, so READ
     /// COMMITTED suffices. A removal depends on the rows that it finds: two batches that each remove what the other one
     /// writes would both find nothing. So a batch that removes is SERIALIZABLE, and repeated after a conflict.
     var beginning: [Command] {
-        let removes = plan.removesAll || !plan.removed.isEmpty
-        var commands = [Command(Statement("BEGIN ISOLATION LEVEL \(removes ? "SERIALIZABLE" : "READ COMMITTED")"))]
-        // Before the snapshot of the transaction is taken.
-        if removes, locksTable { commands.append(Command(ItemStatements.lockTable)) }
+        var commands: [Command] = []
+        if !isBegun {
+            commands.append(removes ? Command(Self.beginSerializable) : .begin)
+            // Before the snapshot of the transaction is taken.
+            if removes, locksTable { commands.append(Command(ItemStatements.lockTable)) }
+        }
         if plan.removesAll {
             var parameters = Parameters()
             parameters.append(request.collection)
@@ -159,7 +168,7 @@ struct BatchCommands: Sendable {
 
     private var beginningCount: Int {
         let locks = Self.parts(of: merged(plan.removed, plan.written.map(\.key)), Self.maximumKeys).count
-        return (locksTable ? 2 : 1) + locks + Self.parts(of: plan.removed, Self.maximumKeys).count
+        return (isBegun ? 0 : locksTable ? 2 : 1) + locks + Self.parts(of: plan.removed, Self.maximumKeys).count
     }
 
     private static func parts<Element>(of elements: [Element], _ size: Int) -> [[Element]] {
