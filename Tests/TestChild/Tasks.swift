@@ -147,3 +147,13 @@ func printDirectories() {
     say(FileManager.Directory.applicationSupport(appendingPath: "").url.path)
     say(SQLiteStorageEngine.default(appendingPath: "B").file.path)
 }
+
+/// Encrypts all items again with the primary key of a keyset, and prints the number of examined items after each batch.
+///
+/// Arguments: path of a file, path of the keyset.
+func reencryptItems(_ arguments: [String]) async throws {
+    let keyset = try EncryptionKeyset(json: Data(contentsOf: URL(fileURLWithPath: arguments[1])))
+    let base = try SQLiteStorageEngine(openingFile: URL(fileURLWithPath: arguments[0]))
+    let result = try await base.encrypted(with: keyset).reencrypt { examined, _ in say("\(examined)") }
+    say("done \(result.errors.count)")
+}

@@ -21,10 +21,10 @@ public struct LoggedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
                 level: level, "Called an engine.",
                 metadata: metadata(of: call, since: start, bytes: call.byteCount + StorageCall.byteCount(of: value)))
             return value
-        } catch is CancellationError {
+        } catch let error as CancellationError {
             logger.log(
                 level: level, "A call of an engine was cancelled.", metadata: metadata(of: call, since: start))
-            throw CancellationError()
+            throw error
         } catch {
             var metadata = metadata(of: call, since: start)
             metadata["error"] = "\(error)"

@@ -41,7 +41,8 @@ public struct StorageRetryPolicy: Sendable {
 /// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not retried.
 ///
 /// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
-/// difference unless another writer has changed the same items in between.
+/// difference unless another writer has changed the same items in between. A batch with conditions is retried only after
+/// ``StorageError/Code/locked``: if it had been applied, its conditions would not be met the second time.
 public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     public let base: Base
     let policy: StorageRetryPolicy
@@ -56,7 +57,7 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
             do {
                 return try await body()
             } catch {
-                guard attempts < policy.maximumAttempts, policy.shouldRetry(error) else { throw error }
+                guard attempts < policy.maximumAttempts, mayRetry(call, after: error) else { throw error }
                 let delay = policy.delayLimit(after: attempts) * random()
                 guard elapsed() + delay < policy.timeLimit else { throw error }
                 bodegaLogger.debug(
@@ -65,11 +66,20 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
                         "operation": "\(call.operation.rawValue)", "attempts": "\(attempts)", "delay": "\(delay)",
                         "error": "\(error)",
                     ])
-                // The error of the call says more than that its task was cancelled.
-                do { try await clock.sleep(for: delay) } catch { throw error }
+                do {
+                    try await clock.sleep(for: delay)
+                } catch is CancellationError {
+                    // The error of the call says more than that its task was cancelled.
+                    throw error
+                }
                 attempts += 1
             }
         }
+    }
+
+    private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
+        let mayBeApplied = (error as? StorageError)?.code != .locked
+        return policy.shouldRetry(error) && !(call.operation == .applyIf && mayBeApplied)
     }
 
     /// Starts to measure time with a clock.

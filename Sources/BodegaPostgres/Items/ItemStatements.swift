@@ -51,7 +51,9 @@ enum ItemStatements {
     static let placesOfMany = KeyedStatement { "SELECT u.place \(items($0))" }
     static let itemsOfMany = KeyedStatement { "SELECT u.place, i.data, i.created_at, i.updated_at \(items($0))" }
 
-    static let lockedDataOfMany = KeyedStatement { "SELECT u.place, i.data \(items($0)) ORDER BY u.place FOR UPDATE OF i" }
+    static let lockedDataOfMany = KeyedStatement {
+        "SELECT u.place, i.data \(items($0)) ORDER BY u.place FOR UPDATE OF i"
+    }
 
     static let lockMany = KeyedStatement { "SELECT 1 \(items($0)) ORDER BY u.place FOR UPDATE OF i" }
 

@@ -64,7 +64,7 @@ public struct EncryptionKeyset: Sendable {
     /// Returns the keyset in Tink's JSON, with the keys in clear text.
     public func json() throws -> Data {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(Document(primaryKeyId: primaryKeyID, key: entries))
     }
 
@@ -97,7 +97,9 @@ public struct EncryptionKeyset: Sendable {
     /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument`` if there is no such key, or it is the
     ///   primary key.
     public mutating func removeKey(_ id: UInt32) throws {
-        guard id != primaryKeyID else { throw Self.invalid("Its key \(id) is the primary key. Make another one primary first.") }
+        guard id != primaryKeyID else {
+            throw Self.invalid("Its key \(id) is the primary key. Make another one primary first.")
+        }
         guard entries.contains(where: { $0.keyId == id }) else { throw Self.invalid("It has no key \(id).") }
         entries.removeAll { $0.keyId == id }
         keys = Self.enabledKeys(of: entries)

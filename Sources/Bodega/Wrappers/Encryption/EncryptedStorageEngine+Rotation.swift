@@ -1,0 +1,65 @@
+import Foundation
+
+extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
+
+    /// Encrypts all items again that are not encrypted with the primary key of the keyset.
+    ///
+    /// ```swift
+    /// var keyset = engine.keyset
+    /// let id = keyset.addKey()
+    /// engine.use(keyset)             // 1. in all programs: the new key decrypts
+    /// try keyset.makePrimary(id)
+    /// engine.use(keyset)             // 2. in all programs: it encrypts
+    /// _ = try await engine.reencrypt()   // 3. in one of them
+    /// ```
+    ///
+    /// Other tasks and programs can use the engine in the meantime: an item that one of them writes is not replaced by an
+    /// older version of it. If the program ends before the method does, call it again; what was done is not repeated.
+    /// Afterwards the old key can be removed from the keysets, once no program encrypts with it any more.
+    ///
+    /// The items get new dates of their last write, and a change feed reports them as written.
+    ///
+    /// - Parameter progress: Receives the number of items that were examined so far, and the number of all.
+    /// - Returns: The number of items that were encrypted again, and an error for each item that can't be decrypted. Those
+    ///   remain as they are.
+    /// - Throws: A ``StorageError`` if the base could not be read or written.
+    public func reencrypt(
+        progress: (_ examined: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> (count: Int, errors: [StorageError]) {
+        let keys = try await base.fetchKeys()
+        var result: (count: Int, errors: [StorageError]) = (0, [])
+        // A batch is small, because a writer that changes one of its items makes it fail.
+        for start in stride(from: 0, to: keys.count, by: 200) {
+            try Task.checkCancellation()
+            let part = Array(keys[start..<min(start + 200, keys.count)])
+            if try await !reencrypt(part, &result) {
+                for key in part { while try await !reencrypt([key], &result) {} }
+            }
+            progress(start + part.count, keys.count)
+        }
+        return result
+    }
+
+    /// - Returns: `false` if another writer has changed one of the items; none is encrypted again then.
+    private func reencrypt(_ keys: [CacheKey], _ result: inout (count: Int, errors: [StorageError])) async throws -> Bool {
+        let primaryKeyID = keyset.primaryKeyID
+        var operations: [StorageOperation] = []
+        var conditions: [StorageCondition] = []
+        var errors: [StorageError] = []
+        for (key, stored) in try await base.fetch(keys: keys) {
+            do {
+                if try EncryptedItem(stored).keyID == primaryKeyID { continue }
+                let data = try encode(decode(stored, key: key), key: key)
+                operations.append(.write(key: key, data: data))
+                conditions.append(StorageCondition(key: key, data: stored))
+            } catch var error as StorageError {
+                error.key = key
+                errors.append(error)
+            }
+        }
+        guard try await base.apply(operations, if: conditions) else { return false }
+        result.count += operations.count
+        result.errors += errors
+        return true
+    }
+}

@@ -1,0 +1,180 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+/// What each wrapper adds to its base.
+struct WrapperTests {
+    private let base = MemoryStorageEngine()
+    private let key = CacheKey("a")
+
+    // MARK: Read-only
+
+    @Test func `A read-only engine reads, and refuses all writes`() async throws {
+        try await base.write(Data("1".utf8), key: key)
+        let engine = base.readOnly()
+        let item = StorageItem(key: key, data: Data(), dates: StorageDates(createdAt: Date(), updatedAt: Date()))
+        let key = key
+        let writes: [@Sendable () async throws -> Void] = [
+            { try await engine.write(Data(), key: key) }, { try await engine.write([(key, Data())]) },
+            { try await engine.write(items: [item]) }, { try await engine.remove(key: key) },
+            { try await engine.remove(keys: [key]) }, { try await engine.removeAllData() },
+            { try await engine.apply([.removeAll]) }, { _ = try await engine.apply([.removeAll], if: []) },
+        ]
+        for write in writes {
+            let error = await #expect(throws: StorageError.self) { try await write() }
+            #expect(error?.code == .readOnly)
+        }
+        #expect(try await engine.fetchAllData() == [Data("1".utf8)])
+        #expect(await engine.read(key: key) == Data("1".utf8))
+        let cursor = try await engine.fetchCursor()
+        try await base.write(Data("2".utf8), key: key)
+        #expect(try await engine.fetchChanges(since: cursor, excluding: nil)?.changes.map(\.key) == [key])
+    }
+
+    // MARK: Logged
+
+    @Test func `Each call is logged with its operation, key and size, and a failure as an error`() async throws {
+        let lines = Locked<[String]>([])
+        let logger = Logger { level, metadata in
+            let values = metadata.filter { !["milliseconds", "error"].contains($0.key) }
+            #expect(metadata["milliseconds"].flatMap { Double("\($0)") }.map { $0 >= 0 } == true)
+            let text = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            lines.withLock { $0.append("\(level): \(text)") }
+        }
+        let faulty = FaultInjectingStorageEngine(base)
+        let engine = faulty.logged(by: logger, level: .info)
+        try await engine.write(Data("secret".utf8), key: key)
+        _ = try await engine.fetch(key: key)
+        try await engine.write([(CacheKey("b"), Data(count: 10)), (CacheKey("c"), Data(count: 20))])
+        _ = await engine.readAllDataAndKeys()
+        faulty.inject(.fail([.fetch], with: CancellationError()))
+        _ = try? await engine.fetch(key: key)
+        faulty.clearFaults()
+        faulty.inject(.fail([.fetchKeys]))
+        _ = await engine.allKeys()
+        #expect(
+            lines.withLock { $0 } == [
+                #"info: bytes=6 key="a" operation=write"#,
+                #"info: bytes=6 key="a" operation=fetch"#,
+                #"info: bytes=30 count=2 operation=writeMany"#,
+                #"info: bytes=36 operation=fetchAll"#,
+                #"info: key="a" operation=fetch"#,
+                #"error: operation=fetchKeys"#,
+            ])
+    }
+
+    // MARK: Retrying
+
+    /// A clock that does not wait, and records the delays.
+    private final class InstantClock: Clock {
+        let delays = Locked<[Duration]>([])
+        private let time = Locked(ContinuousClock().now)
+
+        var now: ContinuousClock.Instant { time.withLock { $0 } }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            try Task.checkCancellation()
+            time.withLock { time in
+                delays.withLock { $0.append(time.duration(to: deadline)) }
+                time = deadline
+            }
+        }
+    }
+
+    private let temporary = StorageError(.locked, "Locked.")
+
+    @Test func `A call is repeated after growing random delays until it succeeds`() async throws {
+        let (clock, faulty) = (InstantClock(), FaultInjectingStorageEngine(base))
+        var policy = StorageRetryPolicy()
+        policy.maximumAttempts = 9
+        let engine = faulty.retrying(policy, clock: clock)
+        faulty.inject(.fail([.write], .every, with: temporary))
+        await #expect(throws: StorageError.self) { try await engine.write(Data(), key: key) }
+        let delays = clock.delays.withLock { $0 }
+        let limits = [50, 100, 200, 400, 800, 1600, 2000, 2000].map { Duration.milliseconds($0) }
+        #expect(delays.count == limits.count)
+        for (delay, limit) in zip(delays, limits) { #expect(delay >= .zero && delay <= limit) }
+        #expect(Set(delays).count > 1)
+
+        faulty.clearFaults()
+        for attempt in 1...3 { faulty.inject(.fail([.fetch], .number(attempt), with: temporary)) }
+        #expect(try await engine.fetch(key: key) == nil)
+        #expect(clock.delays.withLock { $0.count } == limits.count + 3)
+    }
+
+    @Test func `Errors that stay, and calls after the time limit, are not repeated`() async throws {
+        let (clock, faulty) = (InstantClock(), FaultInjectingStorageEngine(base))
+        let engine = faulty.retrying(clock: clock)
+        faulty.inject(.fail([.fetch], with: StorageError(.damaged, "Damaged.")))
+        await #expect(throws: StorageError.self) { try await engine.fetch(key: key) }
+        #expect(clock.delays.withLock { $0.isEmpty })
+
+        var policy = StorageRetryPolicy()
+        policy.maximumAttempts = .max
+        policy.timeLimit = .seconds(10)
+        faulty.inject(.fail([.write], with: temporary))
+        let limited = faulty.retrying(policy, clock: clock)
+        await #expect(throws: StorageError.self) { try await limited.write(Data(), key: key) }
+        let total = clock.delays.withLock { $0.reduce(.zero, +) }
+        #expect(total <= .seconds(10) && total >= .seconds(5))
+    }
+
+    /// Applies conditional batches and loses their results.
+    private struct LosingEngine<Base: ConditionalStorageEngine>: ForwardingStorageEngine, ConditionalStorageEngine {
+        let base: Base
+        let code: StorageError.Code
+
+        func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+            _ = try await body()
+            throw StorageError(code, "The result was lost.")
+        }
+    }
+
+    @Test func `A conditional batch that may have been applied is not repeated`() async throws {
+        let clock = InstantClock()
+        let write = StorageOperation.write(key: key, data: Data("1".utf8))
+        for code in [StorageError.Code.timedOut, .unreachable] {
+            try await base.removeAllData()
+            let engine = LosingEngine(base: base, code: code).retrying(clock: clock)
+            let condition = StorageCondition(key: key, data: nil)
+            let error = await #expect(throws: StorageError.self) { try await engine.apply([write], if: [condition]) }
+            #expect(error?.code == code)
+        }
+        #expect(clock.delays.withLock { $0.isEmpty })
+    }
+
+    @Test func `A cancelled call throws the error of its last attempt`() async throws {
+        let faulty = FaultInjectingStorageEngine(base, faults: [.fail([.fetch], with: temporary)])
+        let (engine, key) = (faulty.retrying(clock: InstantClock()), key)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await engine.fetch(key: key)
+        }
+        let error = await #expect(throws: StorageError.self) { try await task.value }
+        #expect(error?.code == .locked)
+    }
+
+    // MARK: Prefixed
+
+    @Test func `Collections in one engine have no items in common, whatever their names`() async throws {
+        let names = ["", "a", "a/b", "a%2Fb", "ab", "b", "/", "%", "e", "e\u{301}", "é"]
+        let keys = ["", "x", "/x", "b/x", "\u{301}x", "a/x"].flatMap { [CacheKey($0), CacheKey(verbatim: $0)] }
+        for (number, name) in names.enumerated() {
+            try await base.prefixed(name).write(keys.map { ($0, Data("\(number) \($0)".utf8)) })
+        }
+        #expect(try await base.fetchCount() == names.count * keys.count)
+        for (number, name) in names.enumerated() {
+            let items = try await base.prefixed(name).fetchAll()
+            let data = keys.map { Data("\(number) \($0)".utf8) }
+            #expect(items.map(\.key) == keys)
+            #expect(items.map(\.data) == data)
+        }
+        try await base.prefixed("a").removeAllData()
+        #expect(try await base.prefixed("a").fetchCount() == 0)
+        #expect(try await base.fetchCount() == (names.count - 1) * keys.count)
+    }
+}
