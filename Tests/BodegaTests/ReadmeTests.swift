@@ -18,12 +18,15 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/ComingFromBodega.md",
         "Sources/Boutique/Documentation.docc/Guides/ComingFromBoutique.md",
         "Sources/CodableStoreKit/Documentation.docc/Guides/ComingFromCodableStoreKit.md",
-        "Sources/Bodega/Documentation.docc/Guides/WritingAnEngine.md", "docs/Emporium.docc/GettingStarted.md",
+        "Sources/Bodega/Documentation.docc/Guides/WritingAnEngine.md",
+        "Sources/Bodega/Documentation.docc/Guides/ComposingEngines.md",
+        "Sources/Bodega/Documentation.docc/Guides/Encryption.md", "docs/Emporium.docc/GettingStarted.md",
     ]
 
     /// The files that must contain these snippets, line by line.
     private static let sources = [
-        "Tests/BoutiqueTests/TestingGuideTests.swift", "Tests/TestChild/GuideSnippets.swift",
+        "Tests/BodegaTests/Wrappers/ComposingGuideTests.swift", "Tests/BoutiqueTests/TestingGuideTests.swift",
+        "Tests/TestChild/GuideSnippets.swift",
         "Tests/TestChild/OriginalsSnippets.swift", "Tests/BodegaTestingTests/EngineGuideTests.swift",
         "Tests/ReadmeProgram/Program.swift", "Tests/GettingStarted/Notes.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",

@@ -53,7 +53,7 @@ require_build_packages() {
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
 }
 
-# Installs the server of `bin/docs --preview`, which the tests use, too.
+# Installs Python, for the server of `bin/docs --preview` and for tests.
 require_python() {
     command -v python3 >/dev/null || install_packages python3
 }

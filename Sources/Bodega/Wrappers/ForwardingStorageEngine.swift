@@ -107,14 +107,17 @@ extension ForwardingStorageEngine {
 // The members of a DatedStorageEngine.
 extension ForwardingStorageEngine where Base: DatedStorageEngine {
 
+    /// Reads several items together with their dates. See ``DatedStorageEngine/fetchItems(keys:)``.
     public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
         try await forward(StorageCall(.fetchItems, .keys(keys))) { try await base.fetchItems(keys: keys) }
     }
 
+    /// Reads the dates of all items, without the items. See ``DatedStorageEngine/fetchAllDates()``.
     public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
         try await forward(StorageCall(.fetchAllDates)) { try await base.fetchAllDates() }
     }
 
+    /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
     public func write(items: [StorageItem]) async throws {
         try await forward(StorageCall(.writeItems, .datedItems(items))) { try await base.write(items: items) }
     }
@@ -123,6 +126,7 @@ extension ForwardingStorageEngine where Base: DatedStorageEngine {
 // The member of a ConditionalStorageEngine.
 extension ForwardingStorageEngine where Base: ConditionalStorageEngine {
 
+    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
     public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
         try await forward(StorageCall(.applyIf, .operations(operations))) {
             try await base.apply(operations, if: conditions)
@@ -133,14 +137,17 @@ extension ForwardingStorageEngine where Base: ConditionalStorageEngine {
 // The members of an ObservableStorageEngine.
 extension ForwardingStorageEngine where Self: ObservableStorageEngine, Base: ObservableStorageEngine {
 
+    /// Returns the cursor at the end of the log. See ``ObservableStorageEngine/fetchCursor()``.
     public func fetchCursor() async throws -> StorageCursor {
         try await forward(StorageCall(.fetchCursor)) { try await base.fetchCursor() }
     }
 
+    /// Reads all items and the cursor at that moment. See ``ObservableStorageEngine/fetchSnapshot()``.
     public func fetchSnapshot() async throws -> StorageSnapshot {
         try await forward(StorageCall(.fetchSnapshot)) { try await base.fetchSnapshot() }
     }
 
+    /// Reads the next changes after a cursor. See ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
     public func fetchChanges(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageDelta? {
@@ -149,6 +156,7 @@ extension ForwardingStorageEngine where Self: ObservableStorageEngine, Base: Obs
         }
     }
 
+    /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
@@ -157,5 +165,6 @@ extension ForwardingStorageEngine where Self: ObservableStorageEngine, Base: Obs
         }
     }
 
+    /// Returns a stream that signals possible changes. See ``ObservableStorageEngine/changeSignals()``.
     public func changeSignals() -> AsyncStream<Void> { base.changeSignals() }
 }

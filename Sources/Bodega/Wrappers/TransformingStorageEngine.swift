@@ -163,16 +163,19 @@ extension TransformingStorageEngine {
 // The members of a DatedStorageEngine.
 extension TransformingStorageEngine where Base: DatedStorageEngine {
 
+    /// Reads several items together with their dates. See ``DatedStorageEngine/fetchItems(keys:)``.
     public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
         try await base.fetchItems(keys: keys.map(storedKey)).compactMap { stored in
             try item((stored.key, stored.data)).map { StorageItem(key: $0.key, data: $0.data, dates: stored.dates) }
         }
     }
 
+    /// Reads the dates of all items, without the items. See ``DatedStorageEngine/fetchAllDates()``.
     public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
         try await base.fetchAllDates().compactMap { stored in key(ofStored: stored.key).map { ($0, stored.dates) } }
     }
 
+    /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
     public func write(items: [StorageItem]) async throws {
         try await base.write(
             items: items.map {
@@ -184,6 +187,7 @@ extension TransformingStorageEngine where Base: DatedStorageEngine {
 // The member of a ConditionalStorageEngine.
 extension TransformingStorageEngine where Base: ConditionalStorageEngine {
 
+    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
     public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
         // An item may be stored in several forms, so the base compares with the form that it has.
         while true {
@@ -203,21 +207,25 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
 // The members of an ObservableStorageEngine.
 extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: ObservableStorageEngine {
 
+    /// Returns the cursor at the end of the log. See ``ObservableStorageEngine/fetchCursor()``.
     public func fetchCursor() async throws -> StorageCursor {
         try await base.fetchCursor()
     }
 
+    /// Reads all items and the cursor at that moment. See ``ObservableStorageEngine/fetchSnapshot()``.
     public func fetchSnapshot() async throws -> StorageSnapshot {
         let snapshot = try await base.fetchSnapshot()
         return StorageSnapshot(items: try snapshot.items.compactMap(item), cursor: snapshot.cursor)
     }
 
+    /// Reads the next changes after a cursor. See ``ObservableStorageEngine/fetchChanges(since:excluding:)``.
     public func fetchChanges(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageDelta? {
         try await base.fetchChanges(since: cursor, excluding: origin).map(own)
     }
 
+    /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
@@ -225,6 +233,7 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
         return (own(changed.delta), try changed.items.compactMap(item))
     }
 
+    /// Returns a stream that signals possible changes. See ``ObservableStorageEngine/changeSignals()``.
     public func changeSignals() -> AsyncStream<Void> { base.changeSignals() }
 
     private func own(_ delta: StorageDelta) -> StorageDelta {

@@ -50,6 +50,20 @@ import Testing
         }
     }
 
+    @Test("Stores that share one SQLite file through wrappers agree with it")
+    func wrappers() async throws {
+        print("stores that share a wrapped file: EMPORIUM_SEED=\(Seed.current)")
+        let keyset = EncryptionKeyset()
+        for round in 0..<10 {
+            let folder = TemporaryFolder()
+            let engines = try (0..<3).map { _ in
+                try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+                    .prefixed("others").prefixed("notes").encrypted(with: keyset).retrying()
+            }
+            try await run(engines, seed: Seed.current &+ UInt64(round), rounds: 20)
+        }
+    }
+
     @Test(
         "Two processes that share one SQLite file agree with it, also if they are stopped at times",
         arguments: [false, true])

@@ -41,7 +41,9 @@ extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
     }
 
     /// - Returns: `false` if another writer has changed one of the items; none is encrypted again then.
-    private func reencrypt(_ keys: [CacheKey], _ result: inout (count: Int, errors: [StorageError])) async throws -> Bool {
+    private func reencrypt(
+        _ keys: [CacheKey], _ result: inout (count: Int, errors: [StorageError])
+    ) async throws -> Bool {
         let primaryKeyID = keyset.primaryKeyID
         var operations: [StorageOperation] = []
         var conditions: [StorageCondition] = []

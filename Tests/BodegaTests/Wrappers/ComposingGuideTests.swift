@@ -1,0 +1,82 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+// The snippets of the guides about composition and encryption. A test compares them with the guides, line by line.
+
+func openNotes(_ keyset: EncryptionKeyset, in directory: FileManager.Directory) throws -> some StorageEngine {
+    try SQLiteStorageEngine(opening: directory)
+        .encrypted(with: keyset, collection: "notes")
+        .retrying()
+}
+
+/// Refuses items that are too large.
+struct SizeLimitedEngine<Base: StorageEngine>: ForwardingStorageEngine {
+    let base: Base
+    let limit: Int
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        guard call.byteCount <= limit else {
+            throw StorageError(.tooLarge, "One call can write \(limit) bytes. Divide the items.", key: call.key)
+        }
+        return try await body()
+    }
+}
+
+extension SizeLimitedEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension SizeLimitedEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
+extension SizeLimitedEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+func rotate(_ engine: EncryptedStorageEngine<SQLiteStorageEngine>) async throws {
+    var keyset = engine.keyset
+    let old = keyset.primaryKeyID
+    try keyset.makePrimary(keyset.addKey())
+    engine.use(keyset)
+    let errors = try await engine.reencrypt().errors
+    guard errors.isEmpty else { throw errors[0] }
+    try keyset.removeKey(old)
+    engine.use(keyset)
+}
+
+struct ComposingGuideTests {
+
+    @Test func `An item of the guide's engine is stored encrypted and read after its key was rotated`() async throws {
+        let folder = TemporaryFolder()
+        let directory = FileManager.Directory(url: folder.file("notes"))
+        let keyset = EncryptionKeyset()
+        try await openNotes(keyset, in: directory).write(Data("Buy milk".utf8), key: CacheKey("1"))
+        let base = try SQLiteStorageEngine(opening: directory)
+        #expect(try await base.fetch(key: CacheKey("1")) != Data("Buy milk".utf8))
+        let engine = base.encrypted(with: keyset, collection: "notes")
+        try await rotate(engine)
+        #expect(engine.keyset.keyIDs != keyset.keyIDs)
+        #expect(try await engine.fetchAllData() == [Data("Buy milk".utf8)])
+    }
+
+    @Test func `The guide's snippet about keys works`() async throws {
+        let keyset = EncryptionKeyset()  // once; keep keyset.json() in a safe place
+        let engine = MemoryStorageEngine().encrypted(with: keyset, collection: "notes")
+        try await engine.write(Data("Buy milk".utf8), key: CacheKey("1"))
+        #expect(try await engine.fetchAllData() == [Data("Buy milk".utf8)])
+    }
+
+    @Test func `The guide's wrapper refuses large calls and passes the suite`() async throws {
+        let engine = SizeLimitedEngine(base: MemoryStorageEngine(), limit: 10)
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.write([(CacheKey("a"), Data(count: 5)), (CacheKey("b"), Data(count: 6))])
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(try await engine.fetchCount() == 0)
+        try await engine.write(Data(count: 10), key: CacheKey("a"))
+        var configuration = StorageEngineConformance.Configuration(
+            "size limit", capabilities: .all.subtracting(.persistent)
+        ) { workspace in
+            SizeLimitedEngine(base: MemoryStorageEngine(now: workspace.clock.now), limit: .max)
+        }
+        configuration.largestBatch = 1_000
+        configuration.largestValue = 1 << 16
+        try await StorageEngineConformance.verify(configuration)
+    }
+}
