@@ -5,39 +5,7 @@ public import Foundation
 public struct StorageEngineCall: Sendable {
 
     /// The member of the engine that was called.
-    ///
-    /// The `read…` methods and similar ones appear as the `fetch…` methods that they call: `read(key:)` as ``fetch``,
-    /// `keyExists(_:)` as ``fetchKeysAmong``, `createdAt(key:)` as ``fetchDates``.
-    public enum Operation: String, Sendable, CaseIterable {
-        /// `write(_:key:)`
-        case write
-        /// `write(_:)` with several items
-        case writeMany
-        /// `remove(key:)`
-        case remove
-        /// `remove(keys:)`
-        case removeKeys
-        /// `removeAllData()`
-        case removeAll
-        /// `apply(_:)`
-        case apply
-        /// `fetch(key:)`
-        case fetch
-        /// `fetch(keys:)`
-        case fetchMany
-        /// `fetchAll()`
-        case fetchAll
-        /// `fetchAllData()`
-        case fetchAllData
-        /// `fetchKeys()`
-        case fetchKeys
-        /// `fetchKeys(among:)`
-        case fetchKeysAmong
-        /// `fetchCount()`
-        case fetchCount
-        /// `fetchDates(key:)`
-        case fetchDates
-    }
+    public typealias Operation = StorageCall.Operation
 
     /// The outcome of a call.
     public enum Outcome: Sendable {
@@ -88,7 +56,7 @@ public struct StorageEngineCall: Sendable {
 
 extension Set<StorageEngineCall.Operation> {
     /// The calls that write or remove items.
-    public static var writes: Self { [.write, .writeMany, .remove, .removeKeys, .removeAll, .apply] }
+    public static var writes: Self { all.filter(\.isWrite) }
 
     /// The calls that only read.
     public static var reads: Self { all.subtracting(writes) }

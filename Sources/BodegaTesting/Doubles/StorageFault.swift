@@ -1,4 +1,4 @@
-import Bodega
+public import Bodega
 
 /// A fault that ``FaultInjectingStorageEngine`` injects into some calls.
 ///

@@ -25,24 +25,31 @@ struct EncryptedItem {
 
     /// The identifier of the key that the item was encrypted with.
     var keyID: UInt32 {
-        bytes.dropFirst().prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        bytes.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 1, as: UInt32.self)) }
     }
 
     /// Encrypts an item with a new random nonce.
     static func encrypt(_ data: Data, with key: EncryptionKeyset.Key, _ associatedData: Data) throws -> EncryptedItem {
-        let box = try AES.GCM.seal(data, using: key.secret, authenticating: associatedData)
-        var bytes = Data(capacity: prefixSize + nonceSize + data.count + tagSize)
-        bytes.append(version)
-        withUnsafeBytes(of: key.id.bigEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: box.nonce)
-        bytes.append(box.ciphertext)
-        bytes.append(box.tag)
+        // With a nonce of the standard size there always is a combined form: nonce, ciphertext and tag.
+        guard let box = try AES.GCM.seal(data, using: key.secret, authenticating: associatedData).combined else {
+            throw StorageError(.encodingFailed, "The item could not be encrypted.")
+        }
+        var bytes = Data(capacity: prefixSize + box.count)
+        bytes.append(contentsOf: [
+            version, UInt8(truncatingIfNeeded: key.id >> 24), UInt8(truncatingIfNeeded: key.id >> 16),
+            UInt8(truncatingIfNeeded: key.id >> 8), UInt8(truncatingIfNeeded: key.id),
+        ])
+        bytes.append(box)
         return EncryptedItem(bytes: bytes)
     }
 
     /// Decrypts the item.
-    func decrypt(with keyset: EncryptionKeyset, _ associatedData: Data) throws -> Data {
-        guard let key = keyset.keys[keyID] else {
+    ///
+    /// - Parameters:
+    ///   - key: The key with the identifier ``keyID``; `nil` if the keyset lacks it.
+    ///   - associatedData: What was authenticated with the item.
+    func decrypt(with key: EncryptionKeyset.Key?, _ associatedData: Data) throws -> Data {
+        guard let key else {
             throw StorageError(
                 .encryptionKeyMissing,
                 "The item is encrypted with key \(keyID), which the keyset lacks. Use a keyset that has it.")
@@ -59,13 +66,5 @@ struct EncryptedItem {
                 """,
                 cause: error)
         }
-    }
-}
-
-extension EncryptionKeyset {
-    /// The key that encrypts.
-    var primaryKey: Key {
-        guard let key = keys[primaryKeyID] else { preconditionFailure("A keyset always has its primary key.") }
-        return key
     }
 }

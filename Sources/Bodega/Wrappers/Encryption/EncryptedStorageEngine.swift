@@ -28,11 +28,17 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
     public let collection: String
 
     private let currentKeyset: Locked<EncryptionKeyset>
+    /// The associated data of all items, before what differs between them.
+    private let associatedPrefix: Data
 
     init(_ base: Base, keyset: EncryptionKeyset, collection: String) {
         self.base = base
         self.collection = collection
         currentKeyset = Locked(keyset)
+        var prefix = Data("emporium.item.1".utf8)
+        withUnsafeBytes(of: UInt64(collection.utf8.count).bigEndian) { prefix.append(contentsOf: $0) }
+        prefix.append(contentsOf: collection.utf8)
+        associatedPrefix = prefix
     }
 
     /// The keyset.
@@ -46,12 +52,15 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
     }
 
     public func encode(_ data: Data, key: CacheKey) throws -> Data {
-        try EncryptedItem.encrypt(data, with: keyset.primaryKey, associatedData(key)).bytes
+        let primaryKey = currentKeyset.withLock { $0.primaryKey }
+        return try EncryptedItem.encrypt(data, with: primaryKey, associatedData(key)).bytes
     }
 
     public func decode(_ stored: Data, key: CacheKey) throws -> Data {
         do {
-            return try EncryptedItem(stored).decrypt(with: keyset, associatedData(key))
+            let item = try EncryptedItem(stored)
+            let encryptionKey = currentKeyset.withLock { $0.keys[item.keyID] }
+            return try item.decrypt(with: encryptionKey, associatedData(key))
         } catch var error as StorageError {
             error.key = key
             throw error
@@ -59,11 +68,11 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
     }
 
     private func associatedData(_ key: CacheKey) -> Data {
-        var data = Data("emporium.item.1".utf8)
-        withUnsafeBytes(of: UInt64(collection.utf8.count).bigEndian) { data.append(contentsOf: $0) }
-        data.append(contentsOf: collection.utf8)
+        var identity = key.identity
+        var data = Data(capacity: associatedPrefix.count + 1 + identity.utf8.count)
+        data.append(associatedPrefix)
         data.append(key.kind.code)
-        data.append(contentsOf: key.identity.utf8)
+        identity.withUTF8 { data.append($0) }
         return data
     }
 }

@@ -21,19 +21,22 @@ public struct EncryptionKeyset: Sendable {
         let secret: SymmetricKey
     }
 
+    /// The keys that are enabled.
     private(set) var keys: [UInt32: Key]
 
+    /// The key that encrypts.
+    private(set) var primaryKey: Key
+
     /// The keys in their order in the JSON, with those that are disabled.
-    private var entries: [Entry]
+    private var entries: [KeysetEntry]
 
     /// The identifier of the key that encrypts.
-    public private(set) var primaryKeyID: UInt32
+    public var primaryKeyID: UInt32 { primaryKey.id }
 
     /// Creates a keyset with one new random key of 256 bits.
     public init() {
-        let entry = Entry(id: Self.newID(excluding: []), secret: SymmetricKey(size: .bits256))
-        (keys, entries, primaryKeyID) = ([:], [entry], entry.keyId)
-        keys = Self.enabledKeys(of: entries)
+        let key = Key(id: Self.newID(excluding: []), secret: SymmetricKey(size: .bits256))
+        (keys, primaryKey, entries) = ([key.id: key], key, [KeysetEntry(key)])
     }
 
     /// Reads a keyset.
@@ -42,9 +45,9 @@ public struct EncryptionKeyset: Sendable {
     /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument`` if it is not such a keyset, or has keys of
     ///   other types.
     public init(json: Data) throws {
-        let document: Document
+        let document: KeysetDocument
         do {
-            document = try JSONDecoder().decode(Document.self, from: json)
+            document = try JSONDecoder().decode(KeysetDocument.self, from: json)
         } catch {
             // The error of the decoder may contain parts of the keys.
             throw Self.invalid("It is not the JSON of a Tink keyset.")
@@ -52,20 +55,20 @@ public struct EncryptionKeyset: Sendable {
         guard Set(document.key.map(\.keyId)).count == document.key.count else {
             throw Self.invalid("Two of its keys have the same identifier.")
         }
-        for entry in document.key where entry.status == Entry.enabled { _ = try entry.key() }
         entries = document.key
-        keys = Self.enabledKeys(of: entries)
-        primaryKeyID = document.primaryKeyId
-        guard keys[primaryKeyID] != nil else {
-            throw Self.invalid("Its primary key \(primaryKeyID) is missing or disabled.")
+        keys = [:]
+        for entry in entries where entry.status == KeysetEntry.enabled { keys[entry.keyId] = try entry.key() }
+        guard let primaryKey = keys[document.primaryKeyId] else {
+            throw Self.invalid("Its primary key \(document.primaryKeyId) is missing or disabled.")
         }
+        self.primaryKey = primaryKey
     }
 
     /// Returns the keyset in Tink's JSON, with the keys in clear text.
     public func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(Document(primaryKeyId: primaryKeyID, key: entries))
+        return try encoder.encode(KeysetDocument(primaryKeyId: primaryKeyID, key: entries))
     }
 
     /// The identifiers of the keys that are enabled, the primary key's included, in the order in which they were added.
@@ -76,10 +79,10 @@ public struct EncryptionKeyset: Sendable {
     /// - Returns: The identifier of the key.
     @discardableResult
     public mutating func addKey() -> UInt32 {
-        let entry = Entry(id: Self.newID(excluding: entries.map(\.keyId)), secret: SymmetricKey(size: .bits256))
-        entries.append(entry)
-        keys = Self.enabledKeys(of: entries)
-        return entry.keyId
+        let key = Key(id: Self.newID(excluding: entries.map(\.keyId)), secret: SymmetricKey(size: .bits256))
+        entries.append(KeysetEntry(key))
+        keys[key.id] = key
+        return key.id
     }
 
     /// Makes a key the one that encrypts.
@@ -87,8 +90,8 @@ public struct EncryptionKeyset: Sendable {
     /// - Parameter id: The identifier of the key.
     /// - Throws: A ``StorageError`` with ``StorageError/Code/invalidArgument`` if there is no such key.
     public mutating func makePrimary(_ id: UInt32) throws {
-        guard keys[id] != nil else { throw Self.invalid("It has no enabled key \(id).") }
-        primaryKeyID = id
+        guard let key = keys[id] else { throw Self.invalid("It has no enabled key \(id).") }
+        primaryKey = key
     }
 
     /// Removes a key. Items that are encrypted with it can't be read any more.
@@ -102,13 +105,7 @@ public struct EncryptionKeyset: Sendable {
         }
         guard entries.contains(where: { $0.keyId == id }) else { throw Self.invalid("It has no key \(id).") }
         entries.removeAll { $0.keyId == id }
-        keys = Self.enabledKeys(of: entries)
-    }
-
-    private static func enabledKeys(of entries: [Entry]) -> [UInt32: Key] {
-        var keys: [UInt32: Key] = [:]
-        for entry in entries where entry.status == Entry.enabled { keys[entry.keyId] = try? entry.key() }
-        return keys
+        keys[id] = nil
     }
 
     private static func newID(excluding ids: [UInt32]) -> UInt32 {
@@ -134,12 +131,12 @@ extension EncryptionKeyset: CustomStringConvertible, CustomReflectable {
 
 // The form of Tink's JSON, whose names these types have.
 
-private struct Document: Codable {
+private struct KeysetDocument: Codable {
     let primaryKeyId: UInt32
-    let key: [Entry]
+    let key: [KeysetEntry]
 }
 
-private struct Entry: Codable, Sendable {
+private struct KeysetEntry: Codable, Sendable {
     static let enabled = "ENABLED"
     private static let type = "type.googleapis.com/google.crypto.tink.AesGcmKey"
 
@@ -156,10 +153,10 @@ private struct Entry: Codable, Sendable {
     let keyId: UInt32
     let outputPrefixType: String
 
-    init(id: UInt32, secret: SymmetricKey) {
-        let message = AESGCMKeyMessage(secret: secret.withUnsafeBytes { Data($0) })
+    init(_ key: EncryptionKeyset.Key) {
+        let message = AESGCMKeyMessage(secret: key.secret.withUnsafeBytes { Data($0) })
         keyData = KeyData(typeUrl: Self.type, value: message.bytes, keyMaterialType: "SYMMETRIC")
-        (status, keyId, outputPrefixType) = (Self.enabled, id, "TINK")
+        (status, keyId, outputPrefixType) = (Self.enabled, key.id, "TINK")
     }
 
     func key() throws -> EncryptionKeyset.Key {
