@@ -96,19 +96,28 @@ enum CodableStoreKitGuide {
         return try User.getCollection()
     }
 
-    /// Saves the objects that the original library has stored in the container, and then removes their files.
+    /// Saves the objects that the original library has stored in the container, except those that the store has already. The
+    /// files remain, in a folder whose name ends in `.old`.
     static func takeOver<Object>(into store: CodableStore<Object>, from documents: URL) throws {
         let folder = documents.appendingPathComponent("\(store.container.name)-CodableStoreContainer")
             .appendingPathComponent(Object.codableStoreCollectionName)
         guard FileManager.default.fileExists(atPath: folder.path) else { return }
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
         let dated = try files.map { file in
             (file, date: try file.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate)
         }
-        for (file, _) in dated.sorted(by: { ($0.date ?? .distantPast) < ($1.date ?? .distantPast) }) {
+        // The newest first: an older version of the same object is not saved over it.
+        for (file, _) in dated.sorted(by: { ($0.date ?? .distantPast) > ($1.date ?? .distantPast) }) {
             let data = try Data(contentsOf: file)
-            try store.save(Object.codableStoreCoder.decoder.decode(Object.self, from: data))
+            do {
+                let object = try Object.codableStoreCoder.decoder.decode(Object.self, from: data)
+                let identifier = object[keyPath: Object.codableStoreIdentifier]
+                if try !store.fetchExistence(identifier: identifier) { try store.save(object) }
+            } catch let error as DecodingError {
+                print("\(file.path) was not taken over: \(error)")
+            }
         }
-        try FileManager.default.removeItem(at: folder)
+        try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("old"))
     }
 }

@@ -28,7 +28,7 @@ struct CollectionName: Sendable {
             throw StorageError(
                 .ambiguousCollection,
                 """
-                \(fullName) is private or local, so its name may not be unique. Declare a codableStoreCollectionName.
+                The type \(type) is private or local, so its name may not be unique. Declare a codableStoreCollectionName.
                 """
             )
         }
