@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every engine in wrappers passes the conformance suite.
-struct WrapperConformanceTests {
+struct WrapperContractTests {
     typealias Configuration = StorageEngineConformance.Configuration
 
     private static let engines = [Engines.memory, Engines.relaxedSQLite, Engines.relaxedDisk].map(withSmallBatches)
@@ -36,14 +36,14 @@ struct WrapperConformanceTests {
     }
 
     @Test(arguments: configurations.flatMap(StorageEngineConformance.checks(for:)))
-    func `An engine in wrappers keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+    func `An engine in wrappers passes the suite`(_ check: StorageEngineConformance.Case) async throws {
         try await check.run()
     }
 
     @Test(
         arguments: configurations.filter { !$0.name.hasPrefix("disk") }
             .flatMap(StorageEngineConformance.changeFeedChecks(for:)))
-    func `The change feed of an engine in wrappers keeps the contract`(
+    func `The change feed of an engine in wrappers passes the suite`(
         _ check: StorageEngineConformance.Case
     ) async throws {
         try await check.run()
@@ -52,7 +52,7 @@ struct WrapperConformanceTests {
     @Test(
         arguments: configurations.filter { !$0.name.hasPrefix("disk") }
             .flatMap(StorageEngineConformance.conditionChecks(for:)))
-    func `The conditional batches of an engine in wrappers keep the contract`(
+    func `The conditional batches of an engine in wrappers pass the suite`(
         _ check: StorageEngineConformance.Case
     ) async throws {
         try await check.run()
