@@ -37,7 +37,7 @@ struct PostgresConditionTests {
         #expect(await value.wrappedValue == 2 * (Int(count) ?? 0))
     }
 
-    /// An absent item can't be locked. A writer that ignores conditions adds it, others remove it.
+    /// An absent item can't be locked, so two writers may find it absent.
     @Test func `Of many tasks that add the same item, one succeeds in each round`() async throws {
         let engines = try await engines(3)
         for round in 0..<20 {
@@ -60,8 +60,8 @@ struct PostgresConditionTests {
         }
     }
 
-    /// Each unconditional write has another number. A conditional write copies it to a second item, if the first is
-    /// unchanged and the third is absent. So the second item is never written after the third.
+    /// A conditional batch writes `copy` if `end` is absent, while another writer adds `end`. So `copy` is never written
+    /// after `end`.
     @Test func `An item whose absence is a condition is not added before the batch is applied`() async throws {
         let engines = try await engines(2)
         let (copy, end) = (CacheKey("copy"), CacheKey("end"))

@@ -110,7 +110,10 @@ import Testing
                 #"["Darlene", "Elliot"]"#,
             ])
         #expect(!FileManager.default.fileExists(atPath: users.path))
-        let kept = try FileManager.default.contentsOfDirectory(atPath: users.path + ".old")
+        let folder = users.deletingLastPathComponent()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.count == 1 && names[0].hasSuffix(".old"))
+        let kept = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/" + names[0])
         #expect(kept.count == files.count + 2)
     }
 

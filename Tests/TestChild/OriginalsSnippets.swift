@@ -96,8 +96,8 @@ enum CodableStoreKitGuide {
         return try User.getCollection()
     }
 
-    /// Saves the objects that the original library has stored in the container, except those that the store has already. The
-    /// files remain, in a folder whose name ends in `.old`.
+    /// Saves the objects that the original library has stored in the container, except those that the store has
+    /// already. The files remain, in a folder whose name ends in `.old`.
     static func takeOver<Object>(into store: CodableStore<Object>, from documents: URL) throws {
         let folder = documents.appendingPathComponent("\(store.container.name)-CodableStoreContainer")
             .appendingPathComponent(Object.codableStoreCollectionName)
@@ -118,6 +118,6 @@ enum CodableStoreKitGuide {
                 print("\(file.path) was not taken over: \(error)")
             }
         }
-        try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("old"))
+        try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("\(UUID().uuidString).old"))
     }
 }

@@ -37,9 +37,10 @@ extension PostgresStorageEngine {
         if case .many(let plan, let conditions) = change, plan.isEmpty, conditions.isEmpty { return true }
         let deadline = PostgresDeadline.after(database.options.timeout)
         var unsettled = WriteFence.UnsettledWrite(request: request, locksFirst: change.locksFirst)
+        var areConditionsMet = true
         do {
             try await database.fence.pass(number, until: deadline)
-            let areConditionsMet = try await database.attempt(until: deadline) { session, attempt in
+            areConditionsMet = try await database.attempt(until: deadline) { session, attempt in
                 unsettled.backends.append(session.backend)
                 do {
                     switch change {
@@ -59,13 +60,11 @@ extension PostgresStorageEngine {
                 }
                 return true
             }
-            // An earlier attempt with an unknown outcome may be the one that has changed the items.
-            if !areConditionsMet, try await !wasApplied(unsettled, key: key) { return false }
-        } catch let error as StorageError {
-            throw error
         } catch {
             try await settle(unsettled, after: error, key: key)
         }
+        // An earlier attempt with an unknown outcome may be the one that has changed the items.
+        if !areConditionsMet, try await !wasApplied(unsettled, key: key) { return false }
         database.announcer.announce(changeOf: number)
         database.trimmer.count(change.rowsInLog)
         return true
@@ -82,13 +81,44 @@ extension PostgresStorageEngine {
             let wasSent = (error as? PostgresFailure)?.code != nil
             throw StorageError.postgres(error, key: key, wasSent ? nil : "Nothing was changed.")
         }
+        switch await outcome(of: write) {
+        case .neverApplied: throw StorageError.postgres(error, key: key, "Nothing was changed.")
+        case .unknown: throw StorageError.postgres(error, key: key, Self.isUnknown)
+        case .applied(let failure?):
+            bodegaLogger.debug("A write was applied, but may not be replicated.", metadata: ["error": "\(failure)"])
+            throw StorageError.postgres(error, key: key, Self.mayBeUnreplicated)
+        case .applied(nil): return
+        }
+    }
+
+    /// Determines whether any of the failed attempts of a write was applied, and prevents all from being applied later.
+    private func wasApplied(_ write: WriteFence.UnsettledWrite, key: CacheKey?) async throws -> Bool {
+        if write.backends.isEmpty { return false }
+        switch await outcome(of: write) {
+        case .neverApplied: return false
+        case .unknown: throw StorageError(.timedOut, Self.isUnknown, key: key)
+        case .applied(let failure?): throw StorageError.postgres(failure, key: key, Self.mayBeUnreplicated)
+        case .applied(nil): return true
+        }
+    }
+
+    private static let isUnknown =
+        "Whether the write was applied is not known yet. The next write waits until it is known."
+    private static let mayBeUnreplicated = "The write was applied, but may not be on the standby."
+
+    private enum Outcome {
+        /// It was applied. The error says why it may not be on the standby.
+        case applied((any Error)?)
+        case neverApplied
+        case unknown
+    }
+
+    /// Determines the outcome of the failed attempts of a write, and waits for the standby if one was applied.
+    private func outcome(of write: WriteFence.UnsettledWrite) async -> Outcome {
         let limit = PostgresDeadline.after(min(Self.timeToSettle, database.options.timeout))
         switch await database.fence.settle(write, until: limit) {
-        case .neverApplied:
-            throw StorageError.postgres(error, key: key, "Nothing was changed.")
-        case .unknown:
-            let message = "Whether the write was applied is not known yet. The next write waits until it is known."
-            throw StorageError.postgres(error, key: key, message)
+        case .neverApplied: return .neverApplied
+        case .unknown: return .unknown
         case .applied:
             do {
                 // In a new task, as the current one may have been cancelled.
@@ -97,23 +127,10 @@ extension PostgresStorageEngine {
                         try await waitForStandbys(write.request, session, patience: limit.remaining)
                     }
                 }.value
-            } catch let failure {
-                bodegaLogger.debug("A write was applied, but may not be replicated.", metadata: ["error": "\(failure)"])
-                throw StorageError.postgres(error, key: key, "The write was applied, but may not be on the standby.")
+                return .applied(nil)
+            } catch {
+                return .applied(error)
             }
-        }
-    }
-
-    /// Determines whether any of the failed attempts of a write was applied, and prevents all from being applied later.
-    private func wasApplied(_ write: WriteFence.UnsettledWrite, key: CacheKey?) async throws -> Bool {
-        if write.backends.isEmpty { return false }
-        let limit = PostgresDeadline.after(min(Self.timeToSettle, database.options.timeout))
-        switch await database.fence.settle(write, until: limit) {
-        case .applied: return true
-        case .neverApplied: return false
-        case .unknown:
-            let message = "Whether the write was applied is not known yet. The next write waits until it is known."
-            throw StorageError(.timedOut, message, key: key)
         }
     }
 

@@ -42,17 +42,11 @@ struct WrapperContractTests {
 
     @Test(
         arguments: configurations.filter { !$0.name.hasPrefix("disk") }
-            .flatMap(StorageEngineConformance.changeFeedChecks(for:)))
-    func `The change feed of an engine in wrappers passes the suite`(
-        _ check: StorageEngineConformance.Case
-    ) async throws {
-        try await check.run()
-    }
-
-    @Test(
-        arguments: configurations.filter { !$0.name.hasPrefix("disk") }
-            .flatMap(StorageEngineConformance.conditionChecks(for:)))
-    func `The conditional batches of an engine in wrappers pass the suite`(
+            .flatMap { engine in
+                StorageEngineConformance.changeFeedChecks(for: engine)
+                    + StorageEngineConformance.conditionChecks(for: engine)
+            })
+    func `The capabilities of an engine in wrappers pass their suites`(
         _ check: StorageEngineConformance.Case
     ) async throws {
         try await check.run()

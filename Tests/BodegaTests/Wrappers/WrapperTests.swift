@@ -160,7 +160,7 @@ struct WrapperTests {
 
     // MARK: Prefixed
 
-    @Test func `Collections in one engine have no items in common, whatever their names`() async throws {
+    @Test func `Collections in one engine share no items, even with similar names`() async throws {
         let names = ["", "a", "a/b", "a%2Fb", "ab", "b", "/", "%", "e", "e\u{301}", "é"]
         let keys = ["", "x", "/x", "b/x", "\u{301}x", "a/x"].flatMap { [CacheKey($0), CacheKey(verbatim: $0)] }
         for (number, name) in names.enumerated() {

@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// Its JSON is that of [Tink](https://developers.google.com/tink), so Tink's tools and libraries can create, rotate and
 /// use it. The keys are AES-GCM keys of 128 or 256 bits with the output prefix `TINK`; new ones have 256 bits. The JSON
-/// contains the keys in clear text: whoever reads it can decrypt all items.
+/// contains the keys in clear text: a program that reads it can decrypt all items.
 ///
 /// The description of a keyset contains no secrets.
 public struct EncryptionKeyset: Sendable {

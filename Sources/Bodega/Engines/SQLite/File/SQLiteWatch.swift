@@ -135,7 +135,7 @@ final class SQLiteWatch: Sendable {
 
     /// Signals commits of other connections.
     func check() {
-        // Only an operation opens a file that could not be opened: this may be called while somebody restores it.
+        // Only an operation opens a file that could not be opened: this may be called while another program restores it.
         guard let core = state.withLock({ $0.core }), core.isOpen else { return }
         do {
             let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
