@@ -50,7 +50,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
+            ],
+            resources: [.copy("Caches/compiler-files.trace")]
         ),
         .testTarget(name: "BenchHarnessTests", dependencies: ["BenchHarness"]),
     ],

@@ -4,6 +4,8 @@ package struct Outcome: Sendable, Equatable {
     package enum Unit: Sendable, Equatable {
         case milliseconds
         case bytes
+        /// Reads that a cache answers; more is better.
+        case hits
     }
 
     /// The number of items that each side handled.
@@ -15,8 +17,8 @@ package struct Outcome: Sendable, Equatable {
     /// The unit of the two amounts.
     package var unit: Unit
 
-    /// Our amount relative to the baseline; less is better.
-    package var ratio: Double { ours / baseline }
+    /// Our amount relative to the baseline, or for hits the baseline's relative to ours; less is better.
+    package var ratio: Double { unit == .hits ? baseline / ours : ours / baseline }
 
     /// An outcome in milliseconds.
     package init(items: Int, ours: Duration, baseline: Duration) {
@@ -32,6 +34,14 @@ package struct Outcome: Sendable, Equatable {
         self.ours = Double(oursBytes)
         self.baseline = Double(baselineBytes)
         self.unit = .bytes
+    }
+
+    /// An outcome in hits of a cache.
+    package init(items: Int, oursHits: Int, baselineHits: Int) {
+        self.items = items
+        self.ours = Double(oursHits)
+        self.baseline = Double(baselineHits)
+        self.unit = .hits
     }
 }
 

@@ -56,6 +56,7 @@ package struct Table: Sendable {
         switch unit {
         case .milliseconds: String(format: "%.2f ms", value)
         case .bytes: String(format: "%.1f MiB", value / 1_048_576)
+        case .hits: String(format: "%.0f hits", value)
         }
     }
 }

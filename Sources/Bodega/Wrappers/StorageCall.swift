@@ -104,6 +104,31 @@ public struct StorageCall: Sendable {
         }
     }
 
+    /// The items that a write leaves under the keys that it changes, `nil` where it leaves none or where it is unknown.
+    ///
+    /// - Returns: `nil` if the write changes all keys, or more than a number of them.
+    func finalItems(maximumCount: Int) -> [CacheKey: Data?]? {
+        guard count <= maximumCount else { return nil }
+        var items: [CacheKey: Data?] = [:]
+        switch argument {
+        case .none: return nil
+        case .key(let key): items.updateValue(nil, forKey: key)
+        case .keys(let keys): for key in keys { items.updateValue(nil, forKey: key) }
+        case .item(let key, let data): items[key] = data
+        case .items(let written): for item in written { items[item.key] = item.data }
+        case .datedItems(let written): for item in written { items[item.key] = item.data }
+        case .operations(let operations):
+            for operation in operations {
+                switch operation {
+                case .write(let key, let data): items[key] = data
+                case .remove(let key): items.updateValue(nil, forKey: key)
+                case .removeAll: return nil
+                }
+            }
+        }
+        return items
+    }
+
     /// The number of bytes of all items that the caller passes. Computing it takes time proportional to ``count``.
     public var byteCount: Int {
         switch argument {

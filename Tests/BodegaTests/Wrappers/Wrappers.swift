@@ -8,12 +8,14 @@ struct Wrapper: Sendable, CustomStringConvertible {
     let name: String
     /// Whether the base keeps items under the keys under which they are written.
     var keepsKeys = true
+    /// Whether each read calls the base.
+    var readsBase = true
     private let wrapping: @Sendable (any StorageEngine, StorageEngineConformance.Workspace) -> any StorageEngine
 
     /// The name.
     var description: String { name }
 
-    static let all = [logged, prefixed, encrypted, retrying]
+    static let all = [logged, prefixed, encrypted, retrying, cached]
 
     static let logged = Wrapper("logged") { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
@@ -39,12 +41,19 @@ struct Wrapper: Sendable, CustomStringConvertible {
         return wrapped(engine)
     }
 
+    /// A cache that is small enough to evict items.
+    static let cached = Wrapper("cached", readsBase: false) { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.cached(count: 20, bytes: 2_000) }
+        return wrapped(engine)
+    }
+
     private init(
         _ name: String,
         keepsKeys: Bool = true,
+        readsBase: Bool = true,
         _ wrapping: @escaping @Sendable (any StorageEngine, StorageEngineConformance.Workspace) -> any StorageEngine
     ) {
-        (self.name, self.keepsKeys, self.wrapping) = (name, keepsKeys, wrapping)
+        (self.name, self.keepsKeys, self.readsBase, self.wrapping) = (name, keepsKeys, readsBase, wrapping)
     }
 
     /// Returns an engine inside the wrapper.
@@ -60,6 +69,8 @@ struct Wrapper: Sendable, CustomStringConvertible {
         wrapped.openCollection = nil
         // The item that the base refuses has another key outside of the wrapper.
         if !keepsKeys { wrapped.refuseOperation = nil }
+        // A cached item is read even if the base is damaged.
+        if !readsBase { wrapped.breakStorage = nil }
         return wrapped
     }
 }

@@ -1,0 +1,216 @@
+import Foundation
+
+/// The items of a cache, and the order of their eviction.
+///
+///     new item ──► recent ──► evicted if it was not read, and remembered in recentGhosts
+///                    │ read
+///                    ▼
+///     remembered ──► frequent ──► evicted if it was not read again, and remembered in frequentGhosts
+///                    ▲   │ read
+///                    └───┘
+///
+/// 1. Both queues are first in, first out. A read only marks the item, which is why a hit is cheap.
+/// 2. An eviction takes items from the front of a queue until one is not marked. Marked ones lose the mark and go to the
+///    end of the frequent queue. Items that are read once, as by a scan, leave without displacing frequent ones.
+/// 3. The recent queue gives up an item if its share of the capacity is at least the target, otherwise the frequent one.
+/// 4. A miss on a remembered key shows that its queue was too short, and moves the target. The item goes to the
+///    frequent queue.
+///
+/// Sources: the queues are those of S3-FIFO (J. Yang et al., FIFO Queues are All You Need for Cache Eviction, SOSP 2023).
+/// The target moves as in ARC (N. Megiddo and D. Modha, ARC: A Self-Tuning, Low Overhead Replacement Cache, FAST 2003).
+/// All steps but an eviction, which is amortized, take constant time.
+///
+/// It is a value without a lock; ``StorageCache`` guards it.
+struct CacheContents: Sendable {
+    private struct Entry: Sendable {
+        let key: CacheKey
+        /// The item; `nil` if it was invalidated and has kept only its place.
+        var data: Data?
+        var isMarked = false
+        var isFrequent: Bool
+        var next = Self.none
+        var previous = Self.none
+
+        static let none = -1
+
+        var size: CacheSize { CacheSize(count: 1, bytes: data?.count ?? 0) }
+    }
+
+    /// A queue of entries.
+    private struct Queue: Sendable {
+        var first = Entry.none
+        var last = Entry.none
+        var size = CacheSize()
+    }
+
+    /// The maximum number of marked items that an eviction moves before it takes the next one, marked or not.
+    private static let maximumMoves = 1_000
+
+    private let limit: CacheLimit
+    private var entries: ContiguousArray<Entry> = []
+    private var free: [Int] = []
+    private var places: [CacheKey: Int] = [:]
+    private var recent = Queue()
+    private var frequent = Queue()
+    private var recentGhosts = CacheGhosts()
+    private var frequentGhosts = CacheGhosts()
+    /// The share of the capacity that the recent queue should have.
+    private var target = 0.1
+    private var invalidated = 0
+
+    init(limit: CacheLimit) { self.limit = limit }
+
+    /// The number and the bytes of the items.
+    var size: CacheSize {
+        var size = recent.size + frequent.size
+        size.count -= invalidated
+        return size
+    }
+
+    /// Returns an item and marks it as read.
+    mutating func read(_ key: CacheKey) -> Data? {
+        guard let place = places[key] else { return nil }
+        entries[place].isMarked = true
+        return entries[place].data
+    }
+
+    /// Whether there is an item under a key. It is not marked.
+    func contains(_ key: CacheKey) -> Bool {
+        places[key].map { entries[$0].data != nil } ?? false
+    }
+
+    /// Adds or replaces an item, and evicts others until it fits. An item larger than the limit is not added.
+    mutating func insert(_ data: Data, key: CacheKey) {
+        invalidate(key)
+        let size = CacheSize(count: 1, bytes: data.count)
+        guard limit.allows(size) else { return }
+        if let place = places[key] {
+            // The entry has its place among the entries, so only its bytes are added.
+            while places[key] != nil, !limit.allows(total + CacheSize(count: 0, bytes: data.count)) { evict() }
+            if places[key] == place {
+                entries[place].data = data
+                invalidated -= 1
+                changeQueue(entries[place].isFrequent) { $0.size.bytes += data.count }
+                return
+            }
+        }
+        let isRemembered = adapt(to: key, share: limit.share(of: size))
+        while !limit.allows(total + size) { evict() }
+        append(Entry(key: key, data: data, isFrequent: isRemembered))
+    }
+
+    /// Removes an item, which keeps its place in case it returns.
+    mutating func invalidate(_ key: CacheKey) {
+        guard let place = places[key], let data = entries[place].data else { return }
+        entries[place].data = nil
+        invalidated += 1
+        changeQueue(entries[place].isFrequent) { $0.size.bytes -= data.count }
+    }
+
+    /// Removes all items.
+    mutating func removeAll() {
+        (entries, free, places, invalidated) = ([], [], [:], 0)
+        (recent, frequent) = (Queue(), Queue())
+    }
+}
+
+// Eviction.
+extension CacheContents {
+
+    private var total: CacheSize { recent.size + frequent.size }
+
+    /// Moves the target if the item of a key was evicted recently, and returns whether it was.
+    private mutating func adapt(to key: CacheKey, share: Double) -> Bool {
+        let hash = key.hashValue
+        let (recent, frequent) = (limit.share(of: recentGhosts.size), limit.share(of: frequentGhosts.size))
+        if recentGhosts.remove(hash) {
+            target = min(target + share * max(1, frequent / recent), 1)
+            return true
+        }
+        if frequentGhosts.remove(hash) {
+            target = max(target - share * max(1, recent / frequent), 0)
+            return true
+        }
+        return false
+    }
+
+    private mutating func evict() {
+        for move in 0... {
+            let isRecent = frequent.size.count == 0 || recent.size.count > 0 && limit.share(of: recent.size) >= target
+            let place = isRecent ? recent.first : frequent.first
+            unlink(place)
+            guard entries[place].isMarked, move < Self.maximumMoves else { return remove(place) }
+            entries[place].isMarked = false
+            link(place, isFrequent: true)
+        }
+    }
+
+    /// Removes an entry that is in no queue, and remembers its key.
+    private mutating func remove(_ place: Int) {
+        let entry = entries[place]
+        places[entry.key] = nil
+        entries[place].data = nil
+        free.append(place)
+        if entry.data == nil { return invalidated -= 1 }
+        let hash = entry.key.hashValue
+        // Empty items need places, too, when there is a limit of bytes only.
+        let size = CacheSize(count: 1, bytes: max(entry.size.bytes, 64))
+        if entry.isFrequent {
+            frequentGhosts.insert(hash, size: size)
+        } else {
+            recentGhosts.insert(hash, size: size)
+        }
+        // Each queue and its ghosts, and all of them, are limited as in ARC.
+        while !recentGhosts.isEmpty, limit.share(of: recent.size + recentGhosts.size) > 1 { recentGhosts.removeFirst() }
+        while !frequentGhosts.isEmpty, limit.share(of: total + recentGhosts.size + frequentGhosts.size) > 2 {
+            frequentGhosts.removeFirst()
+        }
+    }
+}
+
+// The queues.
+extension CacheContents {
+
+    private mutating func changeQueue(_ isFrequent: Bool, _ change: (inout Queue) -> Void) {
+        if isFrequent { change(&frequent) } else { change(&recent) }
+    }
+
+    private mutating func append(_ entry: Entry) {
+        let place: Int
+        if let reused = free.popLast() {
+            place = reused
+            entries[place] = entry
+        } else {
+            place = entries.count
+            entries.append(entry)
+        }
+        places[entry.key] = place
+        link(place, isFrequent: entry.isFrequent)
+    }
+
+    /// Adds an entry at the end of a queue.
+    private mutating func link(_ place: Int, isFrequent: Bool) {
+        let last = isFrequent ? frequent.last : recent.last
+        entries[place].isFrequent = isFrequent
+        (entries[place].previous, entries[place].next) = (last, Entry.none)
+        if last != Entry.none { entries[last].next = place }
+        let size = entries[place].size
+        changeQueue(isFrequent) { queue in
+            if queue.first == Entry.none { queue.first = place }
+            queue.last = place
+            queue.size += size
+        }
+    }
+
+    /// Takes an entry out of its queue.
+    private mutating func unlink(_ place: Int) {
+        let (next, previous, size) = (entries[place].next, entries[place].previous, entries[place].size)
+        if next != Entry.none { entries[next].previous = previous }
+        if previous != Entry.none { entries[previous].next = next }
+        changeQueue(entries[place].isFrequent) { queue in
+            if queue.first == place { queue.first = next }
+            if queue.last == place { queue.last = previous }
+            queue.size -= size
+        }
+    }
+}
