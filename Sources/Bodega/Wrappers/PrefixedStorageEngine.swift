@@ -35,7 +35,7 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
 
     public func encode(_ data: Data, key: CacheKey) -> Data { data }
 
-    public func decode(_ stored: Data, key: CacheKey) -> Data { stored }
+    public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
 }
 
 extension PrefixedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}

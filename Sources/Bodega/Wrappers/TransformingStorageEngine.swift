@@ -7,7 +7,7 @@ public import Foundation
 ///     let base: Base
 ///
 ///     func encode(_ data: Data, key: CacheKey) throws -> Data { try compress(data) }
-///     func decode(_ stored: Data, key: CacheKey) throws -> Data { try decompress(stored) }
+///     func decode(_ stored: Data, key: CacheKey) throws -> Data? { try decompress(stored) }
 /// }
 ///
 /// extension CompressedEngine: DatedStorageEngine where Base: DatedStorageEngine {}
@@ -39,8 +39,10 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine {
     /// - Parameters:
     ///   - stored: The bytes that the base keeps for the item.
     ///   - key: The item's key.
+    /// - Returns: The item; `nil` if there is none any more, for example because it has expired. Then also implement the
+    ///   methods that return keys, dates or the number of items.
     /// - Throws: A ``StorageError`` if the bytes are not those of an item. A call that reads several items then throws it.
-    func decode(_ stored: Data, key: CacheKey) throws -> Data
+    func decode(_ stored: Data, key: CacheKey) throws -> Data?
 
     /// Returns the key under which the base keeps an item; by default, the item's key.
     ///
@@ -71,7 +73,7 @@ extension TransformingStorageEngine {
 
     private func item(_ stored: (key: CacheKey, data: Data)) throws -> (key: CacheKey, data: Data)? {
         guard let key = key(ofStored: stored.key) else { return nil }
-        return (key, try decode(stored.data, key: key))
+        return try decode(stored.data, key: key).map { (key, $0) }
     }
 
     private func stored(_ operations: [StorageOperation]) async throws -> [StorageOperation] {
@@ -128,7 +130,7 @@ extension TransformingStorageEngine {
 extension TransformingStorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        try await base.fetch(key: storedKey(key)).map { try decode($0, key: key) }
+        try await base.fetch(key: storedKey(key)).flatMap { try decode($0, key: key) }
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
@@ -195,7 +197,7 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
             for condition in conditions {
                 let storedKey = storedKey(condition.key)
                 let stored = try await base.fetch(key: storedKey)
-                guard try stored.map({ try decode($0, key: condition.key) }) == condition.data else { return false }
+                guard try stored.flatMap({ try decode($0, key: condition.key) }) == condition.data else { return false }
                 storedConditions.append(StorageCondition(key: storedKey, data: stored))
             }
             if try await base.apply(stored(operations), if: storedConditions) { return true }

@@ -203,7 +203,8 @@ import Testing
                     var generator = SeededGenerator(seed: seed &+ UInt64(task))
                     for _ in 1...2_000 {
                         let key = CacheKey("\(Int.random(in: 0..<200, using: &generator))")
-                        let data = Data(count: [0, 1, 10, 100, 999, 1_000, 1_001].randomElement(using: &generator) ?? 0)
+                        let data = Data(
+                            count: [0, 1, 10, 100, 999, 1_000, 1_001].randomElement(using: &generator) ?? 0)
                         switch Int.random(in: 0..<20, using: &generator) {
                         case 0: try await engine.remove(key: key)
                         case 1: try await engine.write((0..<9).map { (CacheKey("\($0)"), data) })

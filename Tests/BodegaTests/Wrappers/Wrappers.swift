@@ -15,7 +15,7 @@ struct Wrapper: Sendable, CustomStringConvertible {
     /// The name.
     var description: String { name }
 
-    static let all = [logged, prefixed, encrypted, retrying, cached]
+    static let all = [logged, prefixed, encrypted, retrying, cached, limited, expiring]
 
     static let logged = Wrapper("logged") { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
@@ -44,6 +44,17 @@ struct Wrapper: Sendable, CustomStringConvertible {
     /// A cache that is small enough to evict items.
     static let cached = Wrapper("cached", readsBase: false) { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.cached(count: 20, bytes: 2_000) }
+        return wrapped(engine)
+    }
+
+    /// Limits that no test of the suite reaches.
+    static let limited = Wrapper("limited") { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.limited(count: 1_000_000) }
+        return wrapped(engine)
+    }
+
+    static let expiring = Wrapper("expiring") { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.expiring(after: .seconds(86_400)) }
         return wrapped(engine)
     }
 

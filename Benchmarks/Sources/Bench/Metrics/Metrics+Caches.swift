@@ -33,7 +33,9 @@ extension Metrics {
     private static func key(_ number: Int) -> CacheKey { CacheKey("items/\(number)") }
 
     /// Reads all keys of a trace, and returns the number of hits.
-    private static func hits(of keys: some Sequence<Int>, in engine: CachedStorageEngine<UniformEngine>) async throws -> Int {
+    private static func hits(of keys: some Sequence<Int>, in engine: CachedStorageEngine<UniformEngine>) async throws
+        -> Int
+    {
         let before = engine.statistics.hitCount
         for number in keys where try await engine.fetch(key: key(number)) == nil { throw CancellationError() }
         return engine.statistics.hitCount - before

@@ -33,20 +33,20 @@ struct CacheContents: Sendable {
 
         static let none = -1
 
-        var size: CacheSize { CacheSize(count: 1, bytes: data?.count ?? 0) }
+        var size: StorageSize { StorageSize(count: 1, bytes: data?.count ?? 0) }
     }
 
     /// A queue of entries.
     private struct Queue: Sendable {
         var first = Entry.none
         var last = Entry.none
-        var size = CacheSize()
+        var size = StorageSize()
     }
 
     /// The maximum number of marked items that an eviction moves before it takes the next one, marked or not.
     private static let maximumMoves = 1_000
 
-    private let limit: CacheLimit
+    private let limit: StorageLimit
     private var entries: ContiguousArray<Entry> = []
     private var free: [Int] = []
     private var places: [CacheKey: Int] = [:]
@@ -58,10 +58,10 @@ struct CacheContents: Sendable {
     private var target = 0.1
     private var invalidated = 0
 
-    init(limit: CacheLimit) { self.limit = limit }
+    init(limit: StorageLimit) { self.limit = limit }
 
     /// The number and the bytes of the items.
-    var size: CacheSize {
+    var size: StorageSize {
         var size = recent.size + frequent.size
         size.count -= invalidated
         return size
@@ -82,11 +82,11 @@ struct CacheContents: Sendable {
     /// Adds or replaces an item, and evicts others until it fits. An item larger than the limit is not added.
     mutating func insert(_ data: Data, key: CacheKey) {
         invalidate(key)
-        let size = CacheSize(count: 1, bytes: data.count)
+        let size = StorageSize(count: 1, bytes: data.count)
         guard limit.allows(size) else { return }
         if let place = places[key] {
             // The entry has its place among the entries, so only its bytes are added.
-            while places[key] != nil, !limit.allows(total + CacheSize(count: 0, bytes: data.count)) { evict() }
+            while places[key] != nil, !limit.allows(total + StorageSize(count: 0, bytes: data.count)) { evict() }
             if places[key] == place {
                 entries[place].data = data
                 invalidated -= 1
@@ -117,7 +117,7 @@ struct CacheContents: Sendable {
 // Eviction.
 extension CacheContents {
 
-    private var total: CacheSize { recent.size + frequent.size }
+    private var total: StorageSize { recent.size + frequent.size }
 
     /// Moves the target if the item of a key was evicted recently, and returns whether it was.
     private mutating func adapt(to key: CacheKey, share: Double) -> Bool {
@@ -154,7 +154,7 @@ extension CacheContents {
         if entry.data == nil { return invalidated -= 1 }
         let hash = entry.key.hashValue
         // Empty items need places, too, when there is a limit of bytes only.
-        let size = CacheSize(count: 1, bytes: max(entry.size.bytes, 64))
+        let size = StorageSize(count: 1, bytes: max(entry.size.bytes, 64))
         if entry.isFrequent {
             frequentGhosts.insert(hash, size: size)
         } else {

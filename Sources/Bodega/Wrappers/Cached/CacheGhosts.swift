@@ -4,7 +4,7 @@ import DequeModule
 struct CacheGhosts: Sendable {
     private struct Ghost: Sendable {
         let number: Int
-        let size: CacheSize
+        let size: StorageSize
     }
 
     private var ghosts: [Int: Ghost] = [:]
@@ -13,9 +13,9 @@ struct CacheGhosts: Sendable {
     private var lastNumber = 0
 
     /// The number and bytes of the evicted items.
-    private(set) var size = CacheSize()
+    private(set) var size = StorageSize()
 
-    mutating func insert(_ hash: Int, size: CacheSize) {
+    mutating func insert(_ hash: Int, size: StorageSize) {
         remove(hash)
         lastNumber += 1
         ghosts[hash] = Ghost(number: lastNumber, size: size)

@@ -23,7 +23,7 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     let cache: StorageCache
     private let follower: StorageCacheFollower?
 
-    init(base: Base, limit: CacheLimit) {
+    init(base: Base, limit: StorageLimit) {
         self.base = base
         cache = StorageCache(limit: limit)
         follower = (base as? any ObservableStorageEngine).map { [cache] in StorageCacheFollower(of: $0, for: cache) }
@@ -119,7 +119,7 @@ extension StorageEngine {
     ///   - count: The maximum number of items; `nil` for no limit.
     ///   - bytes: The maximum number of bytes of all items; `nil` for no limit.
     public func cached(count: Int? = nil, bytes: Int? = 64 << 20) -> CachedStorageEngine<Self> {
-        CachedStorageEngine(base: self, limit: CacheLimit(count: count, bytes: bytes))
+        CachedStorageEngine(base: self, limit: StorageLimit(count: count, bytes: bytes))
     }
 }
 

@@ -32,7 +32,7 @@ final class StorageCache: Sendable {
 
     private let state: Locked<State>
 
-    init(limit: CacheLimit) {
+    init(limit: StorageLimit) {
         state = Locked(State(contents: CacheContents(limit: limit)))
     }
 

@@ -51,7 +51,7 @@ extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
         for (key, stored) in try await base.fetch(keys: keys) {
             do {
                 if try EncryptedItem(stored).keyID == primaryKeyID { continue }
-                let data = try encode(decode(stored, key: key), key: key)
+                let data = try encode(decrypt(stored, key: key), key: key)
                 operations.append(.write(key: key, data: data))
                 conditions.append(StorageCondition(key: key, data: stored))
             } catch var error as StorageError {

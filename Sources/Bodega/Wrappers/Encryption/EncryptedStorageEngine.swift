@@ -56,7 +56,9 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
         return try EncryptedItem.encrypt(data, with: primaryKey, associatedData(key)).bytes
     }
 
-    public func decode(_ stored: Data, key: CacheKey) throws -> Data {
+    public func decode(_ stored: Data, key: CacheKey) throws -> Data? { try decrypt(stored, key: key) }
+
+    func decrypt(_ stored: Data, key: CacheKey) throws -> Data {
         do {
             let item = try EncryptedItem(stored)
             let encryptionKey = currentKeyset.withLock { $0.keys[item.keyID] }

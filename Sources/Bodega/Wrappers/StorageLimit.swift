@@ -1,5 +1,5 @@
-/// The limits of a cache. Both hold at any time.
-struct CacheLimit: Sendable {
+/// The limits of the items of a cache or an engine. Both hold at any time.
+struct StorageLimit: Sendable {
     /// The maximum number of items.
     let count: Int
     /// The maximum number of bytes of all items.
@@ -12,16 +12,16 @@ struct CacheLimit: Sendable {
     }
 
     /// Whether a size is within the limits.
-    func allows(_ size: CacheSize) -> Bool { size.count <= count && size.bytes <= bytes }
+    func allows(_ size: StorageSize) -> Bool { size.count <= count && size.bytes <= bytes }
 
     /// The part of the capacity that a size takes; 1 is all of it.
-    func share(of size: CacheSize) -> Double {
+    func share(of size: StorageSize) -> Double {
         max(Double(size.count) / Double(max(count, 1)), Double(size.bytes) / Double(max(bytes, 1)))
     }
 }
 
 /// The number of items, and of their bytes.
-struct CacheSize: Sendable, Equatable {
+struct StorageSize: Sendable, Equatable {
     var count = 0
     var bytes = 0
 

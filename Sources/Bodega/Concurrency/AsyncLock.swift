@@ -1,0 +1,58 @@
+import Foundation
+
+/// A lock for asynchronous closures, which run one after the other, in the order of their calls.
+final class AsyncLock: Sendable {
+    private struct State {
+        var isHeld = false
+        var waiting: [(id: UUID, continuation: CheckedContinuation<Void, any Error>)] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Runs a closure with exclusive access.
+    ///
+    /// - Throws: The closure's error, or a `CancellationError` if the task is cancelled while it waits.
+    func withLock<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try await acquire()
+        defer { release() }
+        return try await body()
+    }
+
+    private func acquire() async throws {
+        let id = UUID()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Bool, CancellationError> = state.withLock { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if !state.isHeld {
+                        state.isHeld = true
+                        return .success(true)
+                    }
+                    state.waiting.append((id, continuation))
+                    return .success(false)
+                }
+                switch result {
+                case .success(true): continuation.resume()
+                case .success(false): break
+                case .failure(let error): continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            let cancelled = state.withLock { state in
+                state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).continuation }
+            }
+            cancelled?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func release() {
+        let next = state.withLock { state in
+            if state.waiting.isEmpty {
+                state.isHeld = false
+                return nil as CheckedContinuation<Void, any Error>?
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,139 @@
+public import Foundation
+
+/// An engine whose items expire. ``StorageEngine/expiring(after:now:)`` creates one.
+///
+/// - An item that has expired is never returned, as if it had been removed. Each write begins a new period.
+/// - An item holds its own expiry, so it survives reopening, and a different period can be set for single items by
+///   ``write(_:key:expiringAfter:)``. Other parameters of a later engine apply only to what that writes.
+/// - Expired items take space until they are overwritten, removed, or until ``removeExpired()`` is called, for example
+///   when the program starts. A change feed reports the removal then, not when the item expires.
+/// - Calls that return keys, dates or their number read the items, too. All others cost what they cost in the other engine.
+///
+/// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a signed
+/// big-endian integer. An item without them, which was not written by such an engine, is reported as
+/// ``StorageError/Code/decodingFailed``.
+///
+/// The time is that of the system. If it is set back, items live longer.
+public struct ExpiringStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
+    public let base: Base
+    private let period: Duration
+    private let now: @Sendable () -> Date
+
+    private static var magic: [UInt8] { Array("EXP1".utf8) }
+
+    init(base: Base, period: Duration, now: @escaping @Sendable () -> Date) {
+        (self.base, self.period, self.now) = (base, period, now)
+    }
+
+    public func encode(_ data: Data, key: CacheKey) -> Data { encode(data, expiringAfter: period) }
+
+    private func encode(_ data: Data, expiringAfter period: Duration) -> Data {
+        let milliseconds = now().timeIntervalSince1970 * 1_000 + period / .milliseconds(1)
+        let expiry = Int64(exactly: milliseconds.rounded(.down)) ?? (milliseconds > 0 ? .max : .min)
+        return Self.magic + withUnsafeBytes(of: expiry.bigEndian) { Data($0) } + data
+    }
+
+    public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
+        try isExpired(stored, key: key) ? nil : Data(stored.dropFirst(12))
+    }
+
+    private func isExpired(_ stored: Data, key: CacheKey) throws -> Bool {
+        guard stored.count >= 12, stored.starts(with: Self.magic) else {
+            throw StorageError(
+                .decodingFailed,
+                "The item has no expiry, so it was not written by an expiring engine. Copy it into one, or remove it.",
+                key: key)
+        }
+        let expiry = stored.dropFirst(4).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        // The last moment stands for "never".
+        return Int64(bitPattern: expiry) != .max
+            && Double(Int64(bitPattern: expiry)) <= now().timeIntervalSince1970 * 1_000
+    }
+
+    /// Writes an item that expires after a period of its own.
+    ///
+    /// - Parameters:
+    ///   - data: The item.
+    ///   - key: The item's key.
+    ///   - period: The period; `nil` if the item never expires.
+    /// - Throws: The error of the other engine.
+    public func write(_ data: Data, key: CacheKey, expiringAfter period: Duration?) async throws {
+        try await base.write(encode(data, expiringAfter: period ?? .seconds(Int64.max)), key: key)
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await fetchAll().map(\.key)
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        let existing = Set(try await fetch(keys: candidates).map(\.key))
+        return candidates.filter(existing.contains)
+    }
+
+    public func fetchCount() async throws -> Int {
+        try await fetchAll().count
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        try await fetch(key: key) == nil ? nil : try await base.fetchDates(key: key)
+    }
+}
+
+extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
+
+    /// Removes the items that have expired, at most 500 in one batch. An item that is overwritten at the same time remains.
+    ///
+    /// The call reads all items once.
+    ///
+    /// - Returns: The number of removed items.
+    /// - Throws: The error of the other engine. Some items may then be removed.
+    @discardableResult
+    public func removeExpired() async throws -> Int {
+        var count = 0
+        for try await part in base.parts() {
+            var part = part
+            while true {
+                let expired = try part.filter { try isExpired($0.data, key: $0.key) }
+                let conditions = expired.map { StorageCondition(key: $0.key, data: $0.data) }
+                if expired.isEmpty { break }
+                if try await base.apply(expired.map { .remove(key: $0.key) }, if: conditions) {
+                    count += expired.count
+                    break
+                }
+                try Task.checkCancellation()
+                part = try await base.fetch(keys: expired.map(\.key))
+            }
+        }
+        return count
+    }
+}
+
+extension ExpiringStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {
+
+    /// Reads the dates of all items. See ``DatedStorageEngine/fetchAllDates()``.
+    public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
+        let existing = Set(try await fetchKeys())
+        return try await base.fetchAllDates().filter { existing.contains($0.key) }
+    }
+}
+
+extension ExpiringStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
+extension ExpiringStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+extension StorageEngine {
+
+    /// Returns an engine whose items expire.
+    ///
+    /// ```swift
+    /// let answers = try SQLiteStorageEngine(opening: directory).expiring(after: .seconds(3600))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - period: The time after its last write after which an item expires. Zero or less: immediately.
+    ///   - now: Returns the time.
+    public func expiring(
+        after period: Duration, now: @escaping @Sendable () -> Date = { Date() }
+    ) -> ExpiringStorageEngine<Self> {
+        ExpiringStorageEngine(base: self, period: period, now: now)
+    }
+}

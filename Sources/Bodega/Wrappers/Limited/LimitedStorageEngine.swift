@@ -1,0 +1,190 @@
+public import Foundation
+
+/// An engine that removes its oldest items when there are too many. ``StorageEngine/limited(count:bytes:)`` creates one.
+///
+/// - A write that exceeds a limit removes the first items in insertion order, those that were added longest ago, in the
+///   same batch. An item that is overwritten keeps its place, but a call never removes what it writes.
+/// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor after
+///   the limits are lowered and the engine is created again: its first call removes what is too much. Only
+///   ``DatedStorageEngine/write(items:)`` removes items in a batch of its own before it writes.
+/// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
+///
+/// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
+/// depend on the number of items. The engine keeps all keys in memory. Its writes run one after the other. It counts only
+/// what is written through it, so open one of it for each place, in one process.
+public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
+    private struct State {
+        /// `nil` if the items have to be read.
+        var items: LimitedItems?
+        /// Keys of a write that has failed, but may have been applied.
+        var uncertain: Set<CacheKey> = []
+    }
+
+    public let base: Base
+    private let limit: StorageLimit
+    private let lock = AsyncLock()
+    private let state = Locked(State())
+
+    init(base: Base, limit: StorageLimit) {
+        self.base = base
+        self.limit = limit
+    }
+
+    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        if state.withLock({ $0.items == nil }) { try await lock.withLock(prepare) }
+        return try await body()
+    }
+
+    public func write(_ data: Data, key: CacheKey) async throws {
+        try await apply([.write(key: key, data: data)])
+    }
+
+    public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
+        try await apply(dataAndKeys.map { .write(key: $0.key, data: $0.data) })
+    }
+
+    public func remove(key: CacheKey) async throws { try await apply([.remove(key: key)]) }
+
+    public func remove(keys: [CacheKey]) async throws { try await apply(keys.map { .remove(key: $0) }) }
+
+    public func removeAllData() async throws { try await apply([.removeAll]) }
+
+    public func apply(_ operations: [StorageOperation]) async throws {
+        _ = try await change(LimitedBatch(operations)) { evictions in
+            try await base.apply(evictions.map { .remove(key: $0) } + operations)
+            return true
+        }
+    }
+
+    /// Changes items after others have made room.
+    ///
+    /// - Parameters:
+    ///   - batch: What the call changes.
+    ///   - perform: Removes keys and applies the call. Returns whether it was applied.
+    private func change(_ batch: LimitedBatch, _ perform: ([CacheKey]) async throws -> Bool) async throws -> Bool {
+        guard limit.allows(batch.size) else {
+            throw StorageError(
+                .tooLarge,
+                "The items of one call exceed the limit of the engine. Divide them, or raise the limit.",
+                key: batch.items.count == 1 ? batch.items.keys.first : nil)
+        }
+        return try await lock.withLock {
+            try await prepare()
+            let evictions = state.withLock { state in
+                batch.removesAll ? [] : state.items?.evictions(for: batch.items, limit: limit) ?? []
+            }
+            state.withLock { state in
+                state.uncertain.formUnion(batch.items.keys)
+                state.uncertain.formUnion(evictions)
+                // The result of a removal of all items can't be found out by reading a few keys.
+                if batch.removesAll { state.items = nil }
+            }
+            let wasApplied = try await perform(evictions)
+            state.withLock { state in
+                state.uncertain = []
+                guard wasApplied else { return }
+                if batch.removesAll { state.items = LimitedItems() }
+                for key in evictions { state.items?.set(nil, for: key) }
+                for key in batch.order { state.items?.set(batch.items[key] ?? nil, for: key) }
+            }
+            return wasApplied
+        }
+    }
+
+    /// Reads the sizes of all items, or of those that a failed call may have changed, and enforces the limits.
+    private func prepare() async throws {
+        if var items = state.withLock({ $0.items }), case let keys = Array(state.withLock { $0.uncertain }),
+            !keys.isEmpty
+        {
+            let found = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data.count) }) { $1 }
+            for key in keys { items.set(found[key], for: key) }
+            state.withLock { $0 = State(items: items) }
+        }
+        if state.withLock({ $0.items }) == nil {
+            var items = LimitedItems()
+            for try await part in base.parts() {
+                for item in part { items.set(item.data.count, for: item.key) }
+            }
+            state.withLock { [items] in $0 = State(items: items) }
+        }
+        let evictions = state.withLock { $0.items?.evictions(for: [:], limit: limit) ?? [] }
+        guard !evictions.isEmpty else { return }
+        state.withLock { $0.uncertain = Set(evictions) }
+        try await base.remove(keys: evictions)
+        state.withLock { state in
+            for key in evictions { state.items?.set(nil, for: key) }
+            state.uncertain = []
+        }
+    }
+}
+
+extension LimitedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {
+
+    /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
+    public func write(items: [StorageItem]) async throws {
+        let batch = LimitedBatch(items.map { .write(key: $0.key, data: $0.data) })
+        _ = try await change(batch) { evictions in
+            if !evictions.isEmpty { try await base.remove(keys: evictions) }
+            try await base.write(items: items)
+            return true
+        }
+    }
+}
+
+extension LimitedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {
+
+    /// Applies operations if items are in the expected state. See ``ConditionalStorageEngine/apply(_:if:)``.
+    public func apply(_ operations: [StorageOperation], if conditions: [StorageCondition]) async throws -> Bool {
+        try await change(LimitedBatch(operations)) { evictions in
+            try await base.apply(evictions.map { .remove(key: $0) } + operations, if: conditions)
+        }
+    }
+}
+
+extension LimitedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+/// What a call leaves under the keys that it changes.
+private struct LimitedBatch {
+    /// The number of bytes under each key, `nil` where there is no item.
+    private(set) var items: [CacheKey: Int?] = [:]
+    /// The keys in the order of their last addition.
+    private(set) var order: [CacheKey] = []
+    private(set) var removesAll = false
+
+    init(_ operations: [StorageOperation]) {
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data):
+                if items[key] == nil { order.append(key) }
+                items[key] = data.count
+            case .remove(let key):
+                if items[key] == nil { order.append(key) }
+                items.updateValue(nil, forKey: key)
+            case .removeAll: (items, order, removesAll) = ([:], [], true)
+            }
+        }
+    }
+
+    /// The size of the written items.
+    var size: StorageSize {
+        items.values.reduce(into: StorageSize()) { size, bytes in
+            if let bytes { size += StorageSize(count: 1, bytes: bytes) }
+        }
+    }
+}
+
+extension StorageEngine {
+
+    /// Returns an engine that removes the oldest items of this engine when there are too many.
+    ///
+    /// ```swift
+    /// let images = try DiskStorageEngine(opening: directory).limited(bytes: 500 << 20)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: The maximum number of items; `nil` for no limit.
+    ///   - bytes: The maximum number of bytes of all items; `nil` for no limit. Keys are not counted.
+    public func limited(count: Int? = nil, bytes: Int? = nil) -> LimitedStorageEngine<Self> {
+        LimitedStorageEngine(base: self, limit: StorageLimit(count: count, bytes: bytes))
+    }
+}
