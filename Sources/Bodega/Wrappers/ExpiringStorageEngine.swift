@@ -9,6 +9,9 @@ public import Foundation
 ///   when the program starts. A change feed reports the removal then, not when the item expires.
 /// - Calls that return keys, dates or their number read the items, too. All others cost what they cost in the other engine.
 ///
+/// Apply it after ``StorageEngine/cached(count:bytes:)``. A cache around it returns items that have expired since it read
+/// them.
+///
 /// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a signed
 /// big-endian integer. An item without them, which was not written by such an engine, is reported as
 /// ``StorageError/Code/decodingFailed``.

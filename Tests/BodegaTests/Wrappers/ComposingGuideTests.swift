@@ -12,6 +12,13 @@ func openNotes(_ keyset: EncryptionKeyset, in directory: FileManager.Directory) 
         .retrying()
 }
 
+func openResponses(in directory: FileManager.Directory) throws -> some StorageEngine {
+    try SQLiteStorageEngine(opening: directory, durability: .relaxed)
+        .limited(bytes: 500 << 20)
+        .cached(bytes: 32 << 20)
+        .expiring(after: .seconds(24 * 3_600))
+}
+
 /// Refuses items that are too large.
 struct SizeLimitedEngine<Base: StorageEngine>: ForwardingStorageEngine {
     let base: Base
@@ -53,6 +60,15 @@ struct ComposingGuideTests {
         try await rotate(engine)
         #expect(engine.keyset.keyIDs != keyset.keyIDs)
         #expect(try await engine.fetchAllData() == [Data("Buy milk".utf8)])
+    }
+
+    @Test func `The guide's engine with a cache keeps its items`() async throws {
+        let folder = TemporaryFolder()
+        for _ in 1...2 {
+            let engine = try openResponses(in: folder.directory)
+            if try await engine.fetchCount() == 0 { try await engine.write(Data("answer".utf8), key: CacheKey("1")) }
+            #expect(try await engine.fetch(key: CacheKey("1")) == Data("answer".utf8))
+        }
     }
 
     @Test func `The guide's snippet about keys works`() async throws {

@@ -85,7 +85,7 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
                 guard wasApplied else { return }
                 if batch.removesAll { state.items = LimitedItems() }
                 for key in evictions { state.items?.set(nil, for: key) }
-                for key in batch.order { state.items?.set(batch.items[key] ?? nil, for: key) }
+                for (key, bytes) in batch.steps { state.items?.set(bytes, for: key) }
             }
             return wasApplied
         }
@@ -147,22 +147,19 @@ extension LimitedStorageEngine: ObservableStorageEngine where Base: ObservableSt
 private struct LimitedBatch {
     /// The number of bytes under each key, `nil` where there is no item.
     private(set) var items: [CacheKey: Int?] = [:]
-    /// The keys in the order of their last addition.
-    private(set) var order: [CacheKey] = []
+    /// The keys in the order of the changes, since the last removal of all items.
+    private(set) var steps: [(key: CacheKey, bytes: Int?)] = []
     private(set) var removesAll = false
 
     init(_ operations: [StorageOperation]) {
         for operation in operations {
             switch operation {
-            case .write(let key, let data):
-                if items[key] == nil { order.append(key) }
-                items[key] = data.count
-            case .remove(let key):
-                if items[key] == nil { order.append(key) }
-                items.updateValue(nil, forKey: key)
-            case .removeAll: (items, order, removesAll) = ([:], [], true)
+            case .write(let key, let data): steps.append((key, data.count))
+            case .remove(let key): steps.append((key, nil))
+            case .removeAll: (steps, removesAll) = ([], true)
             }
         }
+        for (key, bytes) in steps { items.updateValue(bytes, forKey: key) }
     }
 
     /// The size of the written items.
