@@ -101,6 +101,7 @@ let package = Package(
             name: "BodegaCommands",
             dependencies: [
                 "Bodega",
+                "RecordCoder",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(
                     name: "ArgumentParser",
@@ -135,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "BodegaCommandsTests",
             dependencies: [
-                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "TestSupport",
+                "Bodega", "BodegaTesting", "BodegaCommands", "BodegaCLI", "RecordCoder", "TestSupport",
                 .target(name: "BodegaPostgres", condition: .when(traits: ["Postgres"])),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]

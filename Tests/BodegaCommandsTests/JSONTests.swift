@@ -1,4 +1,5 @@
 @testable import BodegaCommands
+import RecordCoder
 import Testing
 
 @Suite("The JSON scanner")

@@ -1,6 +1,7 @@
 #if CommandLineTool
 @testable import BodegaCommands
 import Foundation
+import RecordCoder
 import Testing
 
 @Suite("A query")

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Bodega
 import Foundation
+import RecordCoder
 
 /// `bodega query`.
 struct QueryCommand: ConsoleCommand {

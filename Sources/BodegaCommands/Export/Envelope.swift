@@ -1,5 +1,6 @@
 package import Bodega
 package import Foundation
+import RecordCoder
 
 /// The format of an item in an export: an object on one line, with the item's key and bytes.
 ///

@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// Records that are the elements of an array in a JSON document. Only one element, or one value outside of the
 /// array, is in memory at a time.
 package struct ArrayRecords: RecordSource {

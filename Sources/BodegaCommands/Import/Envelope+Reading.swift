@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 extension Envelope {
 

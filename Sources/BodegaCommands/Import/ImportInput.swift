@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// The input of an import, and its format.
 package struct ImportInput {

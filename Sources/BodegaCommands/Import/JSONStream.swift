@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// A JSON document that is read piece by piece: only the current piece is in memory.
 struct JSONStream {
     private var window: InputWindow

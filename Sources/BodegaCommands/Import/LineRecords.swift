@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// Records that are lines: newline-delimited JSON, or an export.
 package struct LineRecords: RecordSource {
 

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// How to make the key of a record: its path in the record and its kind.
 package struct RecordKey: Sendable {

@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// Builds one JSON object on one line, member by member, in the order given.
 struct JSONObjectWriter {
     private var bytes = [UInt8(ascii: "{")]

@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// A JSON value that can be compared.
 enum JSONValue: Sendable {
     case null
@@ -75,50 +77,6 @@ extension JSONValue: Equatable {
         case (.string(let left), .string(let right)):
             left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
         default: false
-        }
-    }
-}
-
-extension JSONScanner {
-
-    /// Visits the elements of an array that the scanner has accepted.
-    static func forEachElement(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ body: (Range<Int>) -> Void) {
-        visit(bytes, range, closing: UInt8(ascii: "]")) { (scanner) throws(JSONScanError) in
-            body(try scanner.skipValue())
-        }
-    }
-
-    /// Visits the members of an object that the scanner has accepted; names are without their quotes.
-    static func forEachMember(
-        of bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>,
-        _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void
-    ) {
-        visit(bytes, range, closing: UInt8(ascii: "}")) { (scanner) throws(JSONScanError) in
-            let name = try scanner.skipString()
-            try scanner.expect(UInt8(ascii: ":"))
-            body(name, try scanner.skipValue())
-        }
-    }
-
-    private static func visit(
-        _ bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>,
-        closing: UInt8,
-        _ body: (inout JSONScanner) throws(JSONScanError) -> Void
-    ) {
-        var scanner = JSONScanner(bytes, at: range.lowerBound + 1)
-        do {
-            scanner.skipWhitespace()
-            while try scanner.peek() != closing {
-                try body(&scanner)
-                scanner.skipWhitespace()
-                if try scanner.peek() == closing { return }
-                try scanner.expect(UInt8(ascii: ","))
-            }
-        } catch {
-            // The scanner has accepted the same text before.
-            assertionFailure("\(error)")
         }
     }
 }

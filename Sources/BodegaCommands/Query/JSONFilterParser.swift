@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// Reads filter expressions: the conditions of RFC 9535, section 2.3.5, with `@` for the item.
 ///
 /// Supported are `||`, `&&`, `!`, parentheses; the six comparisons; existence tests; queries of names and indexes, such

@@ -1,5 +1,6 @@
 import Bodega
 import Foundation
+import RecordCoder
 
 /// A query of a store's items, which are JSON.
 struct StoreQuery: Sendable {

@@ -1,5 +1,6 @@
 package import Bodega
 import Foundation
+import RecordCoder
 
 /// Examines a store for damage.
 package struct Verification: Sendable {

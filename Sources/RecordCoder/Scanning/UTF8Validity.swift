@@ -1,6 +1,6 @@
 /// Whether bytes are valid UTF-8 as defined by table 3-7 of the Unicode Standard, version 15: no overlong forms, no
 /// surrogates, nothing above U+10FFFF.
-func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+package func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var position = 0
     while position < bytes.count {
         // Most text is ASCII; eight bytes at a time.

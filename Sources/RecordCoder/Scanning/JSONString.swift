@@ -1,11 +1,11 @@
 /// The decoding and encoding of strings in JSON.
-enum JSONString {
+package enum JSONString {
 
     /// Decodes the content between the quotes.
     ///
     /// - Parameter content: The content of a string that ``JSONScanner`` has accepted.
     /// - Returns: The string, `nil` if it is not valid Unicode: invalid UTF-8 or a lone surrogate.
-    static func decode(_ content: UnsafeRawBufferPointer) -> String? {
+    package static func decode(_ content: UnsafeRawBufferPointer) -> String? {
         guard isValidUTF8(content) else { return nil }
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
         var result: [UInt8] = []
@@ -36,13 +36,13 @@ enum JSONString {
     }
 
     /// Appends a string in quotes. Only `"`, `\` and control characters are escaped.
-    static func encode(_ string: String, into result: inout [UInt8]) {
+    package static func encode(_ string: String, into result: inout [UInt8]) {
         var string = string
         string.withUTF8 { encode(UnsafeRawBufferPointer($0), into: &result) }
     }
 
     /// Appends valid UTF-8 in quotes.
-    static func encode(_ utf8: UnsafeRawBufferPointer, into result: inout [UInt8]) {
+    package static func encode(_ utf8: UnsafeRawBufferPointer, into result: inout [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
         result.reserveCapacity(result.count + utf8.count + 2)
         result.append(UInt8(ascii: "\""))

@@ -3,16 +3,16 @@
 /// It works on bytes in place, in one pass and with constant memory, except for one byte per level of nesting. It does
 /// not check that strings are valid UTF-8; see ``isValidUTF8(_:)``.
 ///
-/// RecordCoder's scanner can't replace it: that one scans whole documents only, in a copy followed by zeros, reports
+/// The decoder's `TapeScanner` can't replace it: that one scans whole documents only, in a copy followed by zeros, reports
 /// neither the position of an error nor an incomplete text, and rejects texts that an export copies as they are, such
 /// as those that are nested more than 512 levels deep, lone surrogates and `0e1`.
-struct JSONScanner {
+package struct JSONScanner {
     /// The text.
-    let bytes: UnsafeRawBufferPointer
+    package let bytes: UnsafeRawBufferPointer
     /// The offset of the next byte.
-    var position: Int
+    package var position: Int
 
-    init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+    package init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
         self.position = position
     }
@@ -20,7 +20,7 @@ struct JSONScanner {
     /// Finds the value in a text that is one JSON value.
     ///
     /// - Returns: The range of the value, `nil` if the text is not JSON.
-    static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+    package static func document(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
         var scanner = JSONScanner(bytes)
         do {
             let range = try scanner.skipValue()
@@ -33,7 +33,7 @@ struct JSONScanner {
     }
 
     /// Moves past whitespace.
-    mutating func skipWhitespace() {
+    package mutating func skipWhitespace() {
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
@@ -43,13 +43,13 @@ struct JSONScanner {
     }
 
     /// Returns the next byte without moving past it.
-    func peek() throws(JSONScanError) -> UInt8 {
+    package func peek() throws(JSONScanError) -> UInt8 {
         guard position < bytes.count else { throw .unexpectedEnd }
         return bytes[position]
     }
 
     /// Moves past whitespace and a certain byte.
-    mutating func expect(_ byte: UInt8) throws(JSONScanError) {
+    package mutating func expect(_ byte: UInt8) throws(JSONScanError) {
         skipWhitespace()
         guard try peek() == byte else { throw .unexpectedByte(at: position) }
         position += 1
@@ -59,7 +59,7 @@ struct JSONScanner {
     ///
     /// - Returns: The range of the value, without the whitespace.
     @discardableResult
-    mutating func skipValue() throws(JSONScanError) -> Range<Int> {
+    package mutating func skipValue() throws(JSONScanError) -> Range<Int> {
         skipWhitespace()
         let start = position
         // The enclosing containers' opening bytes. The innermost is separate, so a flat object allocates nothing.
@@ -102,7 +102,7 @@ struct JSONScanner {
     ///
     /// - Returns: The range of its content, without the quotes.
     @discardableResult
-    mutating func skipString() throws(JSONScanError) -> Range<Int> {
+    package mutating func skipString() throws(JSONScanError) -> Range<Int> {
         try expect(UInt8(ascii: "\""))
         let start = position
         while position < bytes.count {
@@ -149,7 +149,7 @@ struct JSONScanner {
 }
 
 /// The reason why a text is not JSON.
-enum JSONScanError: Error, Equatable {
+package enum JSONScanError: Error, Equatable {
     /// The text ends within a value.
     case unexpectedEnd
     /// The byte at this offset is not allowed there.
