@@ -9,6 +9,9 @@ final class AsyncLock: Sendable {
 
     private let state = Locked(State())
 
+    /// Whether a closure waits for the lock.
+    var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
+
     /// Runs a closure with exclusive access.
     ///
     /// - Throws: The closure's error, or a `CancellationError` if the task is cancelled while it waits.

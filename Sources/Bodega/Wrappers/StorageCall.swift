@@ -110,23 +110,27 @@ public struct StorageCall: Sendable {
     func finalItems(maximumCount: Int) -> [CacheKey: Data?]? {
         guard count <= maximumCount else { return nil }
         var items: [CacheKey: Data?] = [:]
-        switch argument {
-        case .none: return nil
-        case .key(let key): items.updateValue(nil, forKey: key)
-        case .keys(let keys): for key in keys { items.updateValue(nil, forKey: key) }
-        case .item(let key, let data): items[key] = data
-        case .items(let written): for item in written { items[item.key] = item.data }
-        case .datedItems(let written): for item in written { items[item.key] = item.data }
-        case .operations(let operations):
-            for operation in operations {
-                switch operation {
-                case .write(let key, let data): items[key] = data
-                case .remove(let key): items.updateValue(nil, forKey: key)
-                case .removeAll: return nil
-                }
+        for operation in operations {
+            switch operation {
+            case .write(let key, let data): items[key] = data
+            case .remove(let key): items.updateValue(nil, forKey: key)
+            case .removeAll: return nil
             }
         }
         return items
+    }
+
+    /// The changes of a write.
+    var operations: [StorageOperation] {
+        switch argument {
+        case .none: operation == .removeAll ? [.removeAll] : []
+        case .key(let key): [.remove(key: key)]
+        case .keys(let keys): keys.map { .remove(key: $0) }
+        case .item(let key, let data): [.write(key: key, data: data)]
+        case .items(let items): items.map { .write(key: $0.key, data: $0.data) }
+        case .datedItems(let items): items.map { .write(key: $0.key, data: $0.data) }
+        case .operations(let operations): operations
+        }
     }
 
     /// The number of bytes of all items that the caller passes. Computing it takes time proportional to ``count``.

@@ -68,23 +68,6 @@ struct WrapperTests {
 
     // MARK: Retrying
 
-    /// A clock that does not wait, and records the delays.
-    private final class InstantClock: Clock {
-        let delays = Locked<[Duration]>([])
-        private let time = Locked(ContinuousClock().now)
-
-        var now: ContinuousClock.Instant { time.withLock { $0 } }
-        var minimumResolution: Duration { .zero }
-
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-            try Task.checkCancellation()
-            time.withLock { time in
-                delays.withLock { $0.append(time.duration(to: deadline)) }
-                time = deadline
-            }
-        }
-    }
-
     private let temporary = StorageError(.locked, "Locked.")
 
     @Test func `A call is repeated after growing random delays until it succeeds`() async throws {

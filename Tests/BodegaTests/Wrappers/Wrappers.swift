@@ -15,7 +15,7 @@ struct Wrapper: Sendable, CustomStringConvertible {
     /// The name.
     var description: String { name }
 
-    static let all = [logged, prefixed, encrypted, retrying, cached, limited, expiring]
+    static let all = [logged, prefixed, encrypted, retrying, cached, limited, expiring, mirrored]
 
     static let logged = Wrapper("logged") { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
@@ -55,6 +55,12 @@ struct Wrapper: Sendable, CustomStringConvertible {
 
     static let expiring = Wrapper("expiring") { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.expiring(after: .seconds(86_400)) }
+        return wrapped(engine)
+    }
+
+    /// The mirror answers reads that the base can't.
+    static let mirrored = Wrapper("mirrored", readsBase: false) { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.mirrored(to: MemoryStorageEngine()) }
         return wrapped(engine)
     }
 

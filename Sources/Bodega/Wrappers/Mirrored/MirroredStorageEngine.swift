@@ -1,0 +1,309 @@
+public import Foundation
+import Logging
+
+/// An engine whose items are also in a mirror, which is read when the engine fails.
+/// ``StorageEngine/mirrored(to:pausing:clock:)`` creates one.
+///
+/// - **Writes** go to the base, then to the mirror, one after the other. The base decides: if it fails, the call throws its
+///   error. If only the mirror fails, the call succeeds, and the failure is logged; the next writes bring the mirror what it
+///   lacks. A write that has thrown may be in only one of them until the next write.
+/// - **Reads** go to the base. If that fails, they go to the mirror, unless it may lack a write that has returned. After an
+///   error that may be temporary, the base is not read again for ten seconds.
+/// - **Repair**: after a program has ended during a write, or while the mirror could not be written, call ``repair()``. Until
+///   then the mirror is not read, and a read that the base can't answer throws the base's error.
+///
+/// The mirror is a copy that can be opened without its base, with the same keys and items, but with its own order and its own
+/// dates. It also holds an item with the key `emporium.mirror`, which tells whether the mirror is complete: each write marks
+/// the mirror as incomplete before, and as complete in the batch that brings it the change, so it costs two commits of the
+/// mirror. If the mirror can't be marked, because it is unreachable, and the program ends before it can be written again, the
+/// mirror does not know what it lacks. Then call ``repair()`` with `comparingAll`.
+///
+/// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
+/// until it is repaired. Change feeds, and reads of items with their dates, are those of the base.
+public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>: ForwardingStorageEngine {
+    public let base: Base
+    /// The engine that holds the copy.
+    public let mirror: Mirror
+
+    private let contents: MirrorContents<Mirror>
+    private let lock = AsyncLock()
+    private let repairs = AsyncLock()
+    private let state = Locked(MirrorState())
+    private let basePause: StoragePause
+    private let mirrorPause: StoragePause
+
+    init(base: Base, mirror: Mirror, pause: Duration, clock: any Clock<Duration>) {
+        (self.base, self.mirror, contents) = (base, mirror, MirrorContents(base: mirror))
+        basePause = StoragePause(duration: pause, clock: clock)
+        mirrorPause = StoragePause(duration: pause, clock: clock)
+    }
+
+    /// Whether the mirror has all items that were written by calls that have returned. Until the first write or the first
+    /// read from the mirror, the engine does not know, and returns `false`.
+    public var isMirrorComplete: Bool { state.withLock { $0.isReadable } }
+
+    public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        guard call.operation.isWrite, call.count > 0 || call.operation == .removeAll else { return try await body() }
+        return try await lock.withLock {
+            await markIncomplete()
+            let operations = call.operations
+            do {
+                let value = try await body()
+                basePause.end()
+                // A conditional batch returns whether it was applied.
+                await complete(with: value as? Bool == false ? [] : operations)
+                return value
+            } catch {
+                // The write may have been applied.
+                state.withLock { $0.lose(operations) }
+                throw error
+            }
+        }
+    }
+}
+
+// Writing to the mirror. The lock is held.
+extension MirroredStorageEngine {
+
+    private func markIncomplete() async {
+        guard !mirrorPause.isActive else { return }
+        do {
+            try await prepare()
+            guard state.withLock({ $0.mark == .complete }) else { return }
+            try await mirror.write(MirrorMark.incomplete.data, key: MirrorMark.key)
+            state.withLock { $0.mark = .incomplete }
+        } catch {
+            mirrorFailed(error)
+        }
+    }
+
+    /// Finds out what the mirror says about itself. A mirror that says nothing is complete if there are no items.
+    private func prepare() async throws {
+        guard state.withLock({ $0.mark == nil }) else { return }
+        var mark = try await mirror.fetch(key: MirrorMark.key).map { MirrorMark($0) }
+        if mark == nil, try await mirror.fetchCount() == 0, try await base.fetchCount() == 0 { mark = .complete }
+        state.withLock { [mark] in $0.learn(mark ?? .incomplete) }
+    }
+
+    /// Brings the mirror a change, and what it has missed before.
+    private func complete(with operations: [StorageOperation]) async {
+        guard !mirrorPause.isActive, state.withLock({ $0.mark != nil }) else {
+            return state.withLock { $0.lose(operations, wasReturned: true) }
+        }
+        do {
+            try await copyMissing()
+            if state.withLock({ $0.isComplete }), !lock.hasWaiting {
+                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: MirrorMark.complete.data)])
+                state.withLock { $0.mark = .complete }
+            } else if !operations.isEmpty {
+                try await mirror.apply(operations)
+            }
+            mirrorPause.end()
+        } catch {
+            state.withLock { $0.lose(operations, wasReturned: true) }
+            mirrorFailed(error)
+        }
+    }
+
+    /// Copies the items that the mirror has missed.
+    private func copyMissing() async throws {
+        let keys = Array(state.withLock { $0.missing })
+        for start in stride(from: 0, to: keys.count, by: 500) {
+            try await copy(Array(keys[start..<min(start + 500, keys.count)]))
+        }
+        state.withLock { $0.foundMissing() }
+    }
+
+    /// Makes the mirror's items under some keys equal to those of the base. Returns the number of differences.
+    @discardableResult
+    private func copy(_ keys: [CacheKey]) async throws -> Int {
+        let items = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
+        let copies = Dictionary(try await mirror.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
+        let operations = keys.compactMap { key -> StorageOperation? in
+            if items[key] == copies[key] { return nil }
+            return items[key].map { .write(key: key, data: $0) } ?? .remove(key: key)
+        }
+        if !operations.isEmpty { try await mirror.apply(operations) }
+        return operations.count
+    }
+
+    private func mirrorFailed(_ error: any Error) {
+        if StorageRetryPolicy.isTemporary(error) { mirrorPause.begin() }
+        bodegaLogger.warning(
+            "A mirror could not be written. The next writes try again.", metadata: ["error": "\(error)"])
+    }
+}
+
+// Repairing.
+extension MirroredStorageEngine {
+
+    /// Makes the items of the mirror equal to those of the base.
+    ///
+    /// If the mirror is known to lack only single items, those are copied. Otherwise all items are compared, 500 at a time;
+    /// other calls go on in between. If the call fails, the mirror remains incomplete; call it again.
+    ///
+    /// - Parameter comparingAll: Whether to compare all items even if the mirror says that it is complete.
+    /// - Returns: The number of items that were written to the mirror or removed from it.
+    /// - Throws: The error of the engine that failed.
+    @discardableResult
+    public func repair(comparingAll: Bool = false) async throws -> Int {
+        try await repairs.withLock {
+            let mustCompare = try await lock.withLock {
+                try await prepare()
+                if comparingAll { state.withLock { $0.needsComparison = true } }
+                return state.withLock { $0.needsComparison }
+            }
+            var count = 0
+            if mustCompare {
+                try await lock.withLock {
+                    try await mirror.write(MirrorMark.incomplete.data, key: MirrorMark.key)
+                    state.withLock { $0.beginComparison() }
+                }
+                count += try await copyInParts(base.fetchKeys())
+                count += try await copyInParts(contents.fetchKeys())
+            }
+            return try await lock.withLock {
+                count += state.withLock { $0.missing.count }
+                try await copyMissing()
+                guard state.withLock({ $0.endComparison() }) else {
+                    throw StorageError(
+                        .unreachable, "The mirror failed while it was repaired. Call repair() again when it is back.")
+                }
+                try await mirror.write(MirrorMark.complete.data, key: MirrorMark.key)
+                state.withLock { $0.mark = .complete }
+                mirrorPause.end()
+                return count
+            }
+        }
+    }
+
+    private func copyInParts(_ keys: [CacheKey]) async throws -> Int {
+        var count = 0
+        for start in stride(from: 0, to: keys.count, by: 500) {
+            count += try await lock.withLock { try await copy(Array(keys[start..<min(start + 500, keys.count)])) }
+        }
+        return count
+    }
+}
+
+// Reading.
+extension MirroredStorageEngine {
+
+    private func reading<Value>(
+        _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value
+    ) async throws -> Value {
+        if basePause.isActive, state.withLock({ $0.isReadable }), let value = try? await readMirror() { return value }
+        do {
+            let value = try await read()
+            basePause.end()
+            return value
+        } catch {
+            let isFinal = error is CancellationError || (error as? StorageError)?.code == .closed
+            guard !isFinal, await isReadable() else { throw error }
+            if StorageRetryPolicy.isTemporary(error) { basePause.begin() }
+            bodegaLogger.warning("An engine could not be read. Reading its mirror…", metadata: ["error": "\(error)"])
+            guard let value = try? await readMirror() else { throw error }
+            return value
+        }
+    }
+
+    private func isReadable() async -> Bool {
+        if state.withLock({ $0.mark == nil }) {
+            do {
+                try await lock.withLock(prepare)
+            } catch {
+                bodegaLogger.warning("A mirror could not be read.", metadata: ["error": "\(error)"])
+            }
+        }
+        return state.withLock { $0.isReadable }
+    }
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await reading {
+            try await base.fetch(key: key)
+        } orMirror: {
+            try await contents.fetch(key: key)
+        }
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        try await reading {
+            try await base.fetch(keys: keys)
+        } orMirror: {
+            try await contents.fetch(keys: keys)
+        }
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await reading {
+            try await base.fetchAll()
+        } orMirror: {
+            try await contents.fetchAll()
+        }
+    }
+
+    public func fetchAllData() async throws -> [Data] {
+        try await reading {
+            try await base.fetchAllData()
+        } orMirror: {
+            try await contents.fetchAllData()
+        }
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await reading {
+            try await base.fetchKeys()
+        } orMirror: {
+            try await contents.fetchKeys()
+        }
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        try await reading {
+            try await base.fetchKeys(among: candidates)
+        } orMirror: {
+            try await contents.fetchKeys(among: candidates)
+        }
+    }
+
+    public func fetchCount() async throws -> Int {
+        try await reading {
+            try await base.fetchCount()
+        } orMirror: {
+            try await contents.fetchCount()
+        }
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        try await reading {
+            try await base.fetchDates(key: key)
+        } orMirror: {
+            try await contents.fetchDates(key: key)
+        }
+    }
+}
+
+extension MirroredStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension MirroredStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
+extension MirroredStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+
+extension StorageEngine {
+
+    /// Returns an engine that keeps a copy of its items in another engine, and reads that when this engine fails.
+    ///
+    /// ```swift
+    /// let notes = try SQLiteStorageEngine(opening: directory).mirrored(to: SQLiteStorageEngine(opening: backupDirectory))
+    /// try await notes.repair()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - mirror: The engine for the copy, used for nothing else.
+    ///   - pause: The time for which an engine is not called after an error that may be temporary; for writes, this applies
+    ///     only to the mirror.
+    ///   - clock: The clock of the pause.
+    public func mirrored<Mirror: StorageEngine>(
+        to mirror: Mirror, pausing pause: Duration = .seconds(10), clock: any Clock<Duration> = ContinuousClock()
+    ) -> MirroredStorageEngine<Self, Mirror> {
+        MirroredStorageEngine(base: self, mirror: mirror, pause: pause, clock: clock)
+    }
+}
