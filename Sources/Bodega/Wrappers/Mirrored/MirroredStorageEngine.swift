@@ -9,14 +9,15 @@ import Logging
 ///   lacks. A write that has thrown may be in only one of them until the next write.
 /// - **Reads** go to the base. If that fails, they go to the mirror, unless it may lack a write that has returned. After an
 ///   error that may be temporary, the base is not read again for ten seconds.
-/// - **Repair**: after a program has ended during a write, or while the mirror could not be written, call ``repair()``. Until
-///   then the mirror is not read, and a read that the base can't answer throws the base's error.
+/// - **Repair**: after a program has ended during a write, or while the mirror could not be written, call
+///   ``repair(comparingAll:)``. Until then the mirror is not read, and a read that the base can't answer throws the base's
+///   error.
 ///
 /// The mirror is a copy that can be opened without its base, with the same keys and items, but with its own order and its own
 /// dates. It also holds an item with the key `emporium.mirror`, which tells whether the mirror is complete: each write marks
 /// the mirror as incomplete before, and as complete in the batch that brings it the change, so it costs two commits of the
 /// mirror. If the mirror can't be marked, because it is unreachable, and the program ends before it can be written again, the
-/// mirror does not know what it lacks. Then call ``repair()`` with `comparingAll`.
+/// mirror does not know what it lacks. Then let ``repair(comparingAll:)`` compare all.
 ///
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
 /// until it is repaired. Change feeds, and reads of items with their dates, are those of the base.
