@@ -81,6 +81,14 @@ extension StorageEngine {
         return StorageDates(createdAt: createdAt, updatedAt: await updatedAt(key: key) ?? createdAt)
     }
 
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await fetch(key: key).map { StorageByteStream($0) }
+    }
+
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        try await write(stream.data(), key: key)
+    }
+
     public func apply(_ operations: [StorageOperation]) async throws {
         if let engine = self as? any ThrowingStorageEngine { return try await engine.apply(operations) }
         for run in StorageOperation.runs(of: operations) {

@@ -168,6 +168,35 @@ public protocol StorageEngine: Sendable {
     /// - Throws: A ``StorageError`` if they could not be read.
     func fetchDates(key: CacheKey) async throws -> StorageDates?
 
+    // MARK: Large items
+
+    /// Reads an item in parts, so that it need not fit into memory.
+    ///
+    /// The stream contains the item of one moment, whatever happens to it later, and holds no lock while it is read.
+    ///
+    /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only. SQLite
+    /// and PostgreSQL copy a large item into a temporary file first, in the folder of the variable `TMPDIR`, by default
+    /// `/var/tmp`. The default for engines that don't implement this method reads the whole item into memory.
+    ///
+    /// - Parameter key: The item's key.
+    /// - Returns: The bytes, or `nil` if there is no such item.
+    /// - Throws: A ``StorageError`` if the item could not be read. Reading the stream can throw, too.
+    func fetchStream(key: CacheKey) async throws -> StorageByteStream?
+
+    /// Writes an item in parts, replacing the one under the same key, as soon as the stream has ended.
+    ///
+    /// The item is like any other, and the write is as atomic and durable. ``SQLiteStorageEngine``,
+    /// ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only, and space for the stream in a
+    /// temporary file unless it is that of a file. The default for engines that don't implement this method reads the
+    /// whole stream into memory first.
+    ///
+    /// - Parameters:
+    ///   - stream: The bytes.
+    ///   - key: The key to keep them under.
+    /// - Throws: A ``StorageError`` if the item could not be written, or the error of the stream; the previous item is then
+    ///   unchanged.
+    func write(stream: StorageByteStream, key: CacheKey) async throws
+
     // MARK: Atomic batches
 
     /// Applies writes and removals in order, all or nothing if the engine can.

@@ -36,6 +36,26 @@ extension FileSystem {
         return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
     }
 
+    /// Appends bytes to an open file.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path, for the error.
+    ///   - what: The failed action, for the error, see ``check(_:_:_:)``.
+    package static func append(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: @autoclosure () -> String,
+        _ what: String = "written"
+    ) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try check(path(), what) {
+                // In bounds: the address and size of `rest`, which is not empty.
+                write(
+                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, min(rest.count, largestTransfer))
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
     /// The permissions for a file that replaces other files or is made from them: those that all of them grant.
     ///
     /// - Parameter originals: The statuses of the other files.
@@ -116,20 +136,7 @@ extension FileSystem {
             {
                 try addGroup(permissions, to: descriptor, path())
             }
-            try data.withUnsafeBytes { bytes in
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let count = try check(path(), "written") {
-                        // In bounds: the address and size of `rest`, which is not empty.
-                        write(
-                            descriptor,
-                            UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                            min(rest.count, largestTransfer)
-                        )
-                    }
-                    rest = rest.dropFirst(count)
-                }
-            }
+            try data.withUnsafeBytes { try append($0, to: descriptor, path()) }
             return try finish(descriptor)
         } catch {
             // Frees the space now, not at the next cleanup.

@@ -32,7 +32,8 @@ public protocol ForwardingStorageEngine: ThrowingStorageEngine {
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - body: Calls the method of ``base``. It can be called several times, or not at all.
+    ///   - body: Calls the method of ``base``. It can be called several times, or not at all; but the one that writes a
+    ///     stream once only, unless the stream's bytes are in a file or in memory.
     /// - Returns: The result of the call.
     /// - Throws: The error of the call.
     func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value
@@ -43,6 +44,12 @@ extension ForwardingStorageEngine {
 
     public func write(_ data: Data, key: CacheKey) async throws {
         try await forward(StorageCall(.write, .item(key, data))) { try await base.write(data, key: key) }
+    }
+
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        try await forward(StorageCall(.writeStream, .stream(key, stream))) {
+            try await base.write(stream: stream, key: key)
+        }
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
@@ -71,6 +78,10 @@ extension ForwardingStorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
         try await forward(StorageCall(.fetch, .key(key))) { try await base.fetch(key: key) }
+    }
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await forward(StorageCall(.fetchStream, .key(key))) { try await base.fetchStream(key: key) }
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {

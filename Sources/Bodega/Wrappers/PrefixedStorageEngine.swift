@@ -36,6 +36,14 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
     public func encode(_ data: Data, key: CacheKey) -> Data { data }
 
     public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await base.fetchStream(key: storedKey(key))
+    }
+
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        try await base.write(stream: stream, key: storedKey(key))
+    }
 }
 
 extension PrefixedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}

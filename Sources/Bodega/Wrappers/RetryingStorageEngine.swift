@@ -77,6 +77,16 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
         }
     }
 
+    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
+    ///
+    /// The write is retried only if the bytes of the stream are in a file or in memory.
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        guard stream.isRepeatable else { return try await base.write(stream: stream, key: key) }
+        try await forward(StorageCall(.writeStream, .stream(key, stream))) {
+            try await base.write(stream: stream, key: key)
+        }
+    }
+
     private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
         let mayBeApplied = (error as? StorageError)?.code != .locked
         return policy.shouldRetry(error) && !(call.operation == .applyIf && mayBeApplied)

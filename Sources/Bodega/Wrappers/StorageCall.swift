@@ -10,6 +10,8 @@ public struct StorageCall: Sendable {
     public enum Operation: String, Sendable, CaseIterable {
         /// `write(_:key:)`
         case write
+        /// `write(stream:key:)`
+        case writeStream
         /// `write(_:)` with several items
         case writeMany
         /// `write(items:)`, see ``DatedStorageEngine``
@@ -26,6 +28,8 @@ public struct StorageCall: Sendable {
         case applyIf
         /// `fetch(key:)`
         case fetch
+        /// `fetchStream(key:)`
+        case fetchStream
         /// `fetch(keys:)`
         case fetchMany
         /// `fetchAll()`
@@ -56,9 +60,9 @@ public struct StorageCall: Sendable {
         /// Whether the method changes items.
         public var isWrite: Bool {
             switch self {
-            case .write, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf: true
-            case .fetch, .fetchMany, .fetchAll, .fetchAllData, .fetchKeys, .fetchKeysAmong, .fetchCount, .fetchDates,
-                .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges, .fetchChangedItems:
+            case .write, .writeStream, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf: true
+            case .fetch, .fetchStream, .fetchMany, .fetchAll, .fetchAllData, .fetchKeys, .fetchKeysAmong, .fetchCount,
+                .fetchDates, .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges, .fetchChangedItems:
                 false
             }
         }
@@ -69,6 +73,7 @@ public struct StorageCall: Sendable {
         case key(CacheKey)
         case keys([CacheKey])
         case item(CacheKey, Data)
+        case stream(CacheKey, StorageByteStream)
         case items([(key: CacheKey, data: Data)])
         case datedItems([StorageItem])
         case operations([StorageOperation])
@@ -87,7 +92,7 @@ public struct StorageCall: Sendable {
     /// The key of a call for a single item; `nil` for other calls.
     public var key: CacheKey? {
         switch argument {
-        case .key(let key), .item(let key, _): key
+        case .key(let key), .item(let key, _), .stream(let key, _): key
         case .none, .keys, .items, .datedItems, .operations: nil
         }
     }
@@ -96,7 +101,7 @@ public struct StorageCall: Sendable {
     public var count: Int {
         switch argument {
         case .none: 0
-        case .key, .item: 1
+        case .key, .item, .stream: 1
         case .keys(let keys): keys.count
         case .items(let items): items.count
         case .datedItems(let items): items.count
@@ -109,6 +114,7 @@ public struct StorageCall: Sendable {
     /// - Returns: `nil` if the write changes all keys, or more than a number of them.
     func finalItems(maximumCount: Int) -> [CacheKey: Data?]? {
         guard count <= maximumCount else { return nil }
+        if case .stream(let key, _) = argument { return [key: nil] }
         var items: [CacheKey: Data?] = [:]
         for operation in operations {
             switch operation {
@@ -120,10 +126,11 @@ public struct StorageCall: Sendable {
         return items
     }
 
-    /// The changes of a write.
+    /// The changes of a write, none if it is that of a stream.
     var operations: [StorageOperation] {
         switch argument {
         case .none: operation == .removeAll ? [.removeAll] : []
+        case .stream: []
         case .key(let key): [.remove(key: key)]
         case .keys(let keys): keys.map { .remove(key: $0) }
         case .item(let key, let data): [.write(key: key, data: data)]
@@ -133,11 +140,12 @@ public struct StorageCall: Sendable {
         }
     }
 
-    /// The number of bytes of all items that the caller passes. Computing it takes time proportional to ``count``.
+    /// The number of bytes of all items that the caller passes; 0 for a stream of unknown length. Computing it takes time proportional to ``count``.
     public var byteCount: Int {
         switch argument {
         case .none, .key, .keys: 0
         case .item(_, let data): data.count
+        case .stream(_, let stream): stream.count ?? 0
         case .items(let items): items.reduce(0) { $0 + $1.data.count }
         case .datedItems(let items): items.reduce(0) { $0 + $1.data.count }
         case .operations(let operations):
@@ -151,6 +159,7 @@ public struct StorageCall: Sendable {
     public static func byteCount<Value>(of result: Value) -> Int {
         switch result {
         case let data as Data: data.count
+        case let stream as StorageByteStream: stream.count ?? 0
         case let items as [(key: CacheKey, data: Data)]: items.reduce(0) { $0 + $1.data.count }
         case let items as [Data]: items.reduce(0) { $0 + $1.count }
         case let items as [StorageItem]: items.reduce(0) { $0 + $1.data.count }

@@ -46,7 +46,7 @@ extension StorageEngineConformance {
 
         /// All checks except those of ``changeFeeds``.
         public static let allCases: [Check] =
-            reading + writing + order + batches + keys + values + dates + concurrency + reopening
+            reading + writing + order + batches + keys + values + streams + dates + concurrency + reopening
 
         /// The name.
         public var id: String { name }

@@ -122,6 +122,13 @@ extension DiskFile {
     func read(_ owner: DiskFolder) throws -> Data {
         try FileSystem.read(descriptor, size: Int(status.st_size), owner.path + "/" + name)
     }
+
+    /// The file's bytes. The file stays open as long as the stream exists, so it can be replaced or removed.
+    func stream(_ owner: DiskFolder) throws -> StreamFile {
+        let path = owner.path + "/" + name
+        let copy = try FileSystem.check(path, "read") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+        return StreamFile(descriptor: copy, count: Int(status.st_size), path: path)
+    }
 }
 
 extension timespec {

@@ -16,6 +16,11 @@ extension DiskFolder {
         try readingOne { folder in try withFile(of: key, in: folder) { try $0.read(self) } }
     }
 
+    /// The bytes of the item under a key.
+    func stream(of key: CacheKey) throws -> StreamFile? {
+        try readingOne { folder in try withFile(of: key, in: folder) { try $0.stream(self) } }
+    }
+
     /// The items that exist, in the order of the keys.
     package func items(of keys: [CacheKey]) throws -> [(key: CacheKey, data: Data)] {
         try readingMany { folder in

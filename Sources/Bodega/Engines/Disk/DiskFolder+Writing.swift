@@ -26,6 +26,15 @@ extension DiskFolder {
         try writing { folder, control in try apply(operations, at: date, dates: dates, in: folder, control) }
     }
 
+    /// Writes an item with the bytes of a stream.
+    ///
+    /// - Parameter date: The date of the write.
+    func write(_ stream: StreamFile, key: CacheKey, at date: Date) throws {
+        try writing { folder, control in
+            try apply(in: folder, control) { try DiskPlan(stream, key: key, at: date, in: folder, self) }
+        }
+    }
+
     /// Performs an atomic read-modify-write.
     ///
     /// - Parameters:
@@ -45,8 +54,12 @@ extension DiskFolder {
         in folder: Int32,
         _ control: Int32
     ) throws {
+        try apply(in: folder, control) { try DiskPlan(operations, at: date, dates: dates, in: folder, self) }
+    }
+
+    private func apply(in folder: Int32, _ control: Int32, _ makePlan: () throws -> DiskPlan) throws {
         readOrder(folder)
-        let plan = try DiskPlan(operations, at: date, dates: dates, in: folder, self)
+        let plan = try makePlan()
         writeOrder(folder)
         if plan.actions.isEmpty { return }
         if plan.actions.count == 1 { return try carryOutOneByOne(plan, in: folder, control) }
@@ -117,22 +130,27 @@ extension DiskFolder {
         _ folder: Int32,
         synchronized: Bool
     ) throws -> Bool {
-        let data: Data
+        var data = Data()
+        var stream: StreamFile?
         let original: stat?
         switch content {
         case .data(let bytes):
             data = bytes
             original = try FileSystem.statusOfFile(item, in: folder, path + "/" + item)
+        case .stream(let file):
+            stream = file
+            original = try FileSystem.statusOfFile(item, in: folder, path + "/" + item)
         case .file(let source):
             guard let file = try DiskFile.open(source, in: folder, self) else {
                 throw StorageError.system(ENOENT, path + "/" + source, "moved out of another item's way")
             }
-            data = try file.read(self)
+            stream = try file.stream(self)
             original = file.status
         }
         let bytes = record.bytes
         let isComplete = try create(name, in: directory, as: original, data, synchronized) {
-            DiskAttribute.set(bytes, of: $0)
+            try stream?.copyHere(to: $0, controlPath + "/" + name)
+            return DiskAttribute.set(bytes, of: $0)
         }
         if !isComplete {
             _ = try create(name + ".key", in: directory, as: original, Data(bytes), synchronized)
@@ -151,14 +169,14 @@ extension DiskFolder {
         as original: stat? = nil,
         _ data: Data,
         _ synchronized: Bool,
-        finish: (Int32) -> Bool = { _ in true }
+        finish: (Int32) throws -> Bool = { _ in true }
     ) throws -> Bool {
         let path = { self.controlPath + "/" + name }
         let permissions = original.map { FileSystem.permissions(of: [$0]) } ?? 0o644
         return try FileSystem.createFile(
             name, in: directory, permissions: permissions, as: original, data, path()
         ) { descriptor in
-            let result = finish(descriptor)
+            let result = try finish(descriptor)
             if synchronized { try FileSystem.synchronize(descriptor, path()) }
             return result
         }

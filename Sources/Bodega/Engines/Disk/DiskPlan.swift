@@ -23,6 +23,7 @@ struct DiskPlan {
     /// The source of a file's bytes.
     enum Content {
         case data(Data)
+        case stream(StreamFile)
         /// The file of this name, in its state before the plan is carried out.
         case file(String)
     }
@@ -56,20 +57,34 @@ struct DiskPlan {
         in folder: Int32,
         _ owner: DiskFolder
     ) throws {
-        self.owner = owner
-        self.folder = folder
-        self.dates = dates
-        self.date = DiskRecord.milliseconds(date)
-        self.ignoresCase = try owner.ignoresCase(in: folder)
+        try self.init(at: date, dates: dates, in: folder, owner)
         for operation in operations {
             switch operation {
-            case .write(let key, let data): try write(data, key: key)
+            case .write(let key, let data): try write(.data(data), key: key)
             case .remove(let key): try remove(key)
             case .removeAll:
                 steps = [:]
                 for name in try owner.names(in: folder) { self[name] = .remove }
             }
         }
+    }
+
+    /// - Parameters:
+    ///   - stream: The bytes of an item.
+    ///   - key: The item's key.
+    ///   - date: The date of the write.
+    ///   - folder: The folder, open.
+    init(_ stream: StreamFile, key: CacheKey, at date: Date, in folder: Int32, _ owner: DiskFolder) throws {
+        try self.init(at: date, dates: [:], in: folder, owner)
+        try write(.stream(stream), key: key)
+    }
+
+    private init(at date: Date, dates: [CacheKey: StorageDates], in folder: Int32, _ owner: DiskFolder) throws {
+        self.owner = owner
+        self.folder = folder
+        self.dates = dates
+        self.date = DiskRecord.milliseconds(date)
+        self.ignoresCase = try owner.ignoresCase(in: folder)
     }
 
     /// The change of a file. Names are compared as the volume compares them.
@@ -88,7 +103,7 @@ struct DiskPlan {
         #endif
     }
 
-    private mutating func write(_ data: Data, key: CacheKey) throws {
+    private mutating func write(_ content: Content, key: CacheKey) throws {
         let name = DiskName(key)
         let created = dates[key].map { DiskRecord.milliseconds($0.createdAt) } ?? date
         let updated = dates[key].map { DiskRecord.milliseconds($0.updatedAt) } ?? date
@@ -98,7 +113,7 @@ struct DiskPlan {
             // A key made from the name of a file of Bodega 2 is not the key that the file was written under.
             let tellsTheKey = key.kind != .verbatim || !key.rawValue.looksLikeGroupedMD5
             if record.key == nil, tellsTheKey { record.key = key }
-            self[place] = .write(record, .data(data))
+            self[place] = .write(record, content)
             return
         }
         var place = name.detour
@@ -106,7 +121,7 @@ struct DiskPlan {
         try clear(place)
         try rejectFolder(at: place, key)
         let record = DiskRecord(key: key, order: owner.nextOrder(), createdAt: created, updatedAt: updated)
-        self[place] = .write(record, .data(data))
+        self[place] = .write(record, content)
     }
 
     private mutating func remove(_ key: CacheKey) throws {

@@ -141,6 +141,17 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try await writing { try $0.apply(operations, at: date, dates: dates) }
     }
 
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await reading { try $0.stream(of: key) }.map { StorageByteStream($0) }
+    }
+
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        // Before the folder is locked, as the stream may be slow.
+        let file = try await StreamFile.holding(stream)
+        let date = now()
+        try await writing { try $0.write(file, key: key, at: date) }
+    }
+
     func writing(_ body: @escaping @Sendable (DiskFolder) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let requested = core.lockTimeout.now()

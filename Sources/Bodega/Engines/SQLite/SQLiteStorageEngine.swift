@@ -110,13 +110,34 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         return commit
     }
 
-    func change(_ operations: @escaping @Sendable () -> [StorageOperation]) -> SQLiteChange {
+    func change(_ operations: @escaping @Sendable () throws -> [StorageOperation]) -> SQLiteChange {
         SQLiteChange(
             table: table,
             writer: ObjectIdentifier(self),
             origin: StorageOrigin.current ?? origin,
             operations: operations
         )
+    }
+
+    // MARK: Large items
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await core.readMany { [table] db in try table.stream(of: key, in: db) }
+    }
+
+    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
+    ///
+    /// Other writers wait while a large item is copied into the database. SQLite limits an item and its key to 1,000,000,000
+    /// bytes, unless it was built otherwise; a larger one throws ``StorageError/Code/tooLarge``. In collections that were
+    /// created by Bodega 2, or by a version of this package before 1.0, the item is in memory while it is written.
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        // Before the transaction, as the stream may be slow.
+        let file = try await StreamFile.holding(stream)
+        if file.count <= StreamFile.partSize { return try await write(StorageByteStream(file).data(), key: key) }
+        let change = change { [.write(key: key, data: try file.readAllHere())] }
+        try await core.write(change) { [table, date = now()] db in
+            try table.write(file, key: key, at: date, in: db)
+        }
     }
 
     // MARK: Collections

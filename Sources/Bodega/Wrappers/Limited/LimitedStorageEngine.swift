@@ -6,7 +6,8 @@ public import Foundation
 ///   same batch. An item that is overwritten keeps its place, but a call never removes what it writes.
 /// - The limits are exact: the other engine never holds more, not even during a batch if its batches are atomic, nor after
 ///   the limits are lowered and the engine is created again: its first call removes what is too much. Only
-///   ``DatedStorageEngine/write(items:)`` removes items in a batch of its own before it writes.
+///   ``DatedStorageEngine/write(items:)`` and ``StorageEngine/write(stream:key:)`` remove items in a batch of their own before
+///   they write.
 /// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
 ///
 /// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
@@ -41,6 +42,19 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
         try await apply(dataAndKeys.map { .write(key: $0.key, data: $0.data) })
+    }
+
+    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
+    ///
+    /// A stream of unknown length is read into memory first. Otherwise the items that make room are removed in a batch of
+    /// their own.
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        guard let count = stream.count else { return try await write(stream.data(), key: key) }
+        _ = try await change(LimitedBatch(key, bytes: count)) { evictions in
+            if !evictions.isEmpty { try await base.remove(keys: evictions) }
+            try await base.write(stream: stream, key: key)
+            return true
+        }
     }
 
     public func remove(key: CacheKey) async throws { try await apply([.remove(key: key)]) }
@@ -150,6 +164,10 @@ private struct LimitedBatch {
     /// The keys in the order of the changes, since the last removal of all items.
     private(set) var steps: [(key: CacheKey, bytes: Int?)] = []
     private(set) var removesAll = false
+
+    init(_ key: CacheKey, bytes: Int) {
+        (steps, items) = ([(key, bytes)], [key: bytes])
+    }
 
     init(_ operations: [StorageOperation]) {
         for operation in operations {

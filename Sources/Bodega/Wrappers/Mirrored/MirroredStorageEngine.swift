@@ -66,6 +66,13 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
 // Writing to the mirror. The lock is held.
 extension MirroredStorageEngine {
 
+    /// Writes an item in parts. See ``StorageEngine/write(stream:key:)``.
+    ///
+    /// The stream is read into memory, because both engines need it.
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        try await write(stream.data(), key: key)
+    }
+
     private func markIncomplete() async {
         guard !mirrorPause.isActive else { return }
         do {
@@ -224,6 +231,14 @@ extension MirroredStorageEngine {
             try await base.fetch(key: key)
         } orMirror: {
             try await contents.fetch(key: key)
+        }
+    }
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await reading {
+            try await base.fetchStream(key: key)
+        } orMirror: {
+            try await contents.fetchStream(key: key)
         }
     }
 

@@ -12,14 +12,14 @@ struct SQLiteChange: Sendable {
     let origin: StorageOrigin
 
     /// The operations of the change. They are needed only if the collection is observed.
-    let operations: @Sendable () -> [StorageOperation]
+    let operations: @Sendable () throws -> [StorageOperation]
 
     /// The effects of the operations, determined before they are applied.
     func effects(in db: Database) throws -> [SQLiteEffect] {
         var effects: [SQLiteEffect] = []
         // The data after the operations so far, `nil` for a removed item.
         var written: [CacheKey: Data?] = [:]
-        for operation in operations() {
+        for operation in try operations() {
             switch operation {
             case .write(let key, let data):
                 effects.append(.written(key, data))

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// Reports the changes that are committed through one ``SQLiteFile`` to observers, in the order of the commits.
 ///
@@ -80,8 +81,14 @@ final class SQLiteCommitObservers: Sendable {
             return entries.filter { $0.writer != change.writer }.map(\.observer)
         }
         if observers.isEmpty { return }
-        let effects = effects ?? change.operations().compactMap(\.writtenEffect)
-        for observer in observers { observer(effects) }
+        do {
+            let effects = try effects ?? change.operations().compactMap(\.writtenEffect)
+            for observer in observers { observer(effects) }
+        } catch {
+            bodegaLogger.error(
+                "Observers were not notified of a large item, which could not be read again.",
+                metadata: ["error": "\(error)"])
+        }
     }
 
     /// The numbers of the log's rows that were reported to a writer, or written by it, since they were last taken.

@@ -96,6 +96,16 @@ struct SQLiteStatement {
         }
     }
 
+    /// Binds a value while a closure runs.
+    func bind<Result>(_ value: SQLiteValue, at index: Int32, _ body: () throws -> Result) throws -> Result {
+        switch value {
+        case .data(let data): return try bind(data, at: index, body)
+        case .zeros(let count):
+            try check(sqlite3_bind_zeroblob64(raw, index, UInt64(count)))
+            return try body()
+        }
+    }
+
     /// The blob in a column of the current row, copied.
     func data(at column: Int32) -> Data {
         // SQLite requires that the pointer is read before the size.
@@ -131,6 +141,13 @@ struct SQLiteStatement {
             sql: statement.sql
         )
     }
+}
+
+/// The value of a row to write.
+enum SQLiteValue {
+    case data(Data)
+    /// A number of zeros, to be overwritten.
+    case zeros(Int)
 }
 
 /// SQLITE_TRANSIENT, which is a cast that Swift cannot import: SQLite copies the bytes before the call returns.

@@ -14,7 +14,7 @@ extension SQLiteTable {
         try writing(removesAll ? .max : operations.count, at: date, by: origin, in: db) { writer in
             for operation in operations {
                 switch operation {
-                case .write(let key, let data): try writer.write(data, key: key)
+                case .write(let key, let data): try writer.write(.data(data), key: key)
                 case .remove(let key): try writer.remove(key)
                 case .removeAll: try writer.removeAll()
                 }
@@ -27,13 +27,18 @@ extension SQLiteTable {
         _ items: [(key: CacheKey, data: Data)], at date: Date, by origin: StorageOrigin?, in db: Database
     ) throws {
         try writing(items.count, at: date, by: origin, in: db) { writer in
-            for (key, data) in items { try writer.write(data, key: key) }
+            for (key, data) in items { try writer.write(.data(data), key: key) }
         }
     }
 
     /// Writes an item, inside of a transaction. See ``apply(_:at:by:in:)``.
     func write(_ data: Data, key: CacheKey, at date: Date, in db: Database) throws {
-        try writing(1, at: date, by: nil, in: db) { try $0.write(data, key: key) }
+        try writing(1, at: date, by: nil, in: db) { try $0.write(.data(data), key: key) }
+    }
+
+    /// Writes an item of zeros, inside of a transaction. See ``apply(_:at:by:in:)``.
+    func writeZeros(count: Int, key: CacheKey, at date: Date, in db: Database) throws {
+        try writing(1, at: date, by: nil, in: db) { try $0.write(.zeros(count), key: key) }
     }
 
     /// Writes items with their dates in order, inside of a transaction. See ``apply(_:at:by:in:)``.
@@ -85,27 +90,27 @@ extension SQLiteTable {
         mutating func write(_ item: StorageItem) throws {
             try upsert.bindCopy(of: SQLiteDate.text(of: item.dates.updatedAt), at: 3)
             try upsert.bindCopy(of: SQLiteDate.text(of: item.dates.createdAt), at: 5)
-            try write(item.data, key: item.key)
+            try write(.data(item.data), key: item.key)
         }
 
         /// Writes an item at its home or, if another item is there, at its detour; see ``SQLiteKey``.
-        mutating func write(_ data: Data, key: CacheKey) throws {
+        mutating func write(_ value: SQLiteValue, key: CacheKey) throws {
             let position = SQLiteKey(key)
             if let original = position.original {
                 let place = try settle(position, original)
-                return try write(data, text: place, kind: position.kind, orThrowFor: key)
+                return try write(value, text: place, kind: position.kind, orThrowFor: key)
             }
             guard let home = position.home else {
-                return try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
+                return try write(value, text: position.detour, kind: position.kind, orThrowFor: key)
             }
             if key.kind == .hashed {
-                if try upsert(data, text: home, kind: position.kind) { return }
+                if try upsert(value, text: home, kind: position.kind) { return }
                 try clear(home: home)
-                try write(data, text: home, kind: position.kind, orThrowFor: key)
+                try write(value, text: home, kind: position.kind, orThrowFor: key)
             } else if try has(position.detour) {
-                try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
-            } else if try !upsert(data, text: home, kind: position.kind) {
-                try write(data, text: position.detour, kind: position.kind, orThrowFor: key)
+                try write(value, text: position.detour, kind: position.kind, orThrowFor: key)
+            } else if try !upsert(value, text: home, kind: position.kind) {
+                try write(value, text: position.detour, kind: position.kind, orThrowFor: key)
             }
         }
 
@@ -130,7 +135,7 @@ extension SQLiteTable {
         }
 
         /// - Returns: `false` if the row belongs to a key of another kind.
-        private mutating func upsert(_ data: Data, text: String, kind: Int) throws -> Bool {
+        private mutating func upsert(_ value: SQLiteValue, text: String, kind: Int) throws -> Bool {
             if boundKind != kind {
                 try upsert.bind(kind, at: 4)
                 boundKind = kind
@@ -139,7 +144,7 @@ extension SQLiteTable {
             if kind != 0 { try log?.addRemoval(of: text, where: "kind IS NULL") }
             defer { upsert.reset() }
             let isWritten = try upsert.bind(text, at: 1) {
-                try upsert.bind(data, at: 2) {
+                try upsert.bind(value, at: 2) {
                     _ = try upsert.step()
                     return upsert.changes > 0
                 }
@@ -148,8 +153,8 @@ extension SQLiteTable {
             return isWritten
         }
 
-        private mutating func write(_ data: Data, text: String, kind: Int, orThrowFor key: CacheKey) throws {
-            guard try upsert(data, text: text, kind: kind) else {
+        private mutating func write(_ value: SQLiteValue, text: String, kind: Int, orThrowFor key: CacheKey) throws {
+            guard try upsert(value, text: text, kind: kind) else {
                 throw StorageError(.damaged, "The item's row belongs to a key of another kind.", key: key)
             }
         }

@@ -78,12 +78,15 @@ extension SQLiteTable {
         let dates: Lookup.Query
         let datedValue: Lookup.Query
         let existence: Lookup.Query
+        /// The row's number, and whether its value is a blob.
+        let place: Lookup.Query
 
         init(table: String) {
             value = Lookup.Query("value", from: table)
             dates = Lookup.Query("createdAt, updatedAt", from: table)
             datedValue = Lookup.Query("value, createdAt, updatedAt", from: table)
             existence = Lookup.Query("1", from: table)
+            place = Lookup.Query("rowid, typeof(value) = 'blob'", from: table)
         }
     }
 }

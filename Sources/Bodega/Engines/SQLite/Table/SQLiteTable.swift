@@ -3,7 +3,7 @@ import GRDB
 
 /// The table of one collection and the statements on it.
 ///
-/// The layout is that of Bodega 2 with one more column, so that both can use the file.
+/// The layout is that of Bodega 2 with one more column, in an order of its own, so that both can use the file.
 struct SQLiteTable: Sendable {
     /// The table's name, quoted.
     let name: String
@@ -82,7 +82,7 @@ struct SQLiteTable: Sendable {
             sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?",
             arguments: [plainName]
         )
-        return found == "CREATE TABLE " + definition(ofDates: "TEXT NOT NULL") ? .withoutDefaults : .complete
+        return found == "CREATE TABLE " + earlierDefinition(ofDates: "TEXT NOT NULL") ? .withoutDefaults : .complete
     }
 
     /// Whether the table exists, with or without the column that a table of Bodega 2 lacks.
@@ -104,10 +104,24 @@ struct SQLiteTable: Sendable {
 
     /// The text after `CREATE TABLE`, as SQLite keeps it.
     ///
-    /// The dates have defaults for Bodega 2, which omits `createdAt`. This package sets all columns.
-    private var definition: String { definition(ofDates: "TEXT NOT NULL DEFAULT (\(SQLiteDate.now))") }
+    /// The dates have defaults for Bodega 2, which omits `createdAt`. This package sets all columns. The value comes last,
+    /// so that the other columns of a large row are read without it, and that it can be written in parts.
+    private var definition: String {
+        """
+        \(name) (
+            key TEXT PRIMARY KEY NOT NULL,
+            createdAt \(Self.dateWithDefault),
+            updatedAt \(Self.dateWithDefault),
+            kind INTEGER,
+            value BLOB NOT NULL
+        )
+        """
+    }
 
-    private func definition(ofDates date: String) -> String {
+    private static let dateWithDefault = "TEXT NOT NULL DEFAULT (\(SQLiteDate.now))"
+
+    /// The same for tables that earlier versions have created.
+    private func earlierDefinition(ofDates date: String) -> String {
         """
         \(name) (
             key TEXT PRIMARY KEY NOT NULL,
@@ -129,7 +143,7 @@ struct SQLiteTable: Sendable {
         let result = Result {
             try db.execute(
                 sql: "UPDATE main.sqlite_master SET sql = ? WHERE type = 'table' AND name = ?",
-                arguments: ["CREATE TABLE " + definition, plainName]
+                arguments: ["CREATE TABLE " + earlierDefinition(ofDates: Self.dateWithDefault), plainName]
             )
             // Makes all connections of all programs parse the schema again.
             try db.execute(sql: "PRAGMA schema_version = \(version + 1)")

@@ -1,0 +1,141 @@
+import Dispatch
+package import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A file that is read or written in parts, open as long as this object exists.
+///
+/// Its methods that are not asynchronous block their callers. The asynchronous ones use a queue, of which four threads at
+/// most wait for the disk at the same time.
+package final class StreamFile: Sendable {
+
+    /// The maximum number of bytes of a part.
+    package static let partSize = 1 << 20
+
+    private static let gate = ReaderGate(
+        count: 4, queue: DispatchQueue(label: "emporium.bodega.streams", attributes: .concurrent))
+
+    private let descriptor: Int32
+    private let path: String
+    private let size: Locked<Int>
+
+    /// Takes ownership of an open file.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file. It is read from its beginning, whatever its position.
+    ///   - count: The number of bytes to read.
+    ///   - path: The file's path, for errors.
+    init(descriptor: Int32, count: Int, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+        size = Locked(count)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens a regular file for reading.
+    convenience init(opening url: URL) throws {
+        let path = url.path
+        // Opening a pipe for reading would block.
+        let descriptor = try FileSystem.check(path, "opened") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.isFile else {
+            close(descriptor)
+            throw StorageError(.invalidArgument, "A stream can be made from a regular file only.", file: url)
+        }
+        self.init(descriptor: descriptor, count: Int(status.st_size), path: path)
+    }
+
+    /// Creates an empty file without a name, which only this process can read. The system removes it when the object is
+    /// released, or when the process ends.
+    ///
+    /// It is in the folder of the variable `TMPDIR` or, without one, in `/var/tmp`, because `/tmp` may be in memory.
+    package static func temporary() throws -> StreamFile {
+        let folder = temporaryFolder
+        let descriptor = try FileSystem.check(folder, Self.temporaryUse) {
+            let name = folder + "/emporium-" + UUID().uuidString
+            let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            if descriptor >= 0 { unlink(name) }
+            return descriptor
+        }
+        return StreamFile(descriptor: descriptor, count: 0, path: folder)
+    }
+
+    private static let temporaryUse = "used for a temporary file"
+
+    private static var temporaryFolder: String {
+        if let folder = getenv("TMPDIR"), folder.pointee != 0 { return String(cString: folder) }
+        return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : NSTemporaryDirectory()
+    }
+
+    /// A file with the bytes of a stream: that of the stream if it has one, otherwise a temporary one.
+    package static func holding(_ stream: StorageByteStream) async throws -> StreamFile {
+        if case .file(let file) = stream.source { return file }
+        let file = try temporary()
+        for try await part in stream { try await file.append(part) }
+        return file
+    }
+
+    /// The number of bytes.
+    package var count: Int { size.withLock { $0 } }
+
+    /// Reads a part, empty at the end of the file.
+    package func readHere(at offset: Int) throws -> Data {
+        let wanted = min(Self.partSize, count - offset)
+        if wanted <= 0 { return Data() }
+        var part = Data(count: wanted)
+        let read = try part.withUnsafeMutableBytes { bytes in
+            try FileSystem.check(path, "read") { pread(descriptor, bytes.baseAddress, wanted, off_t(offset)) }
+        }
+        guard read > 0 else {
+            throw StorageError(
+                .inputOutput, "The file was shortened while it was read.", file: URL(fileURLWithPath: path))
+        }
+        return read == wanted ? part : part.prefix(read)
+    }
+
+    /// Reads all bytes into memory.
+    func readAllHere() throws -> Data {
+        try FileSystem.read(descriptor, size: count, path)
+    }
+
+    /// Appends bytes.
+    package func appendHere(_ bytes: UnsafeRawBufferPointer) throws {
+        try FileSystem.append(bytes, to: descriptor, path, Self.temporaryUse)
+        size.withLock { $0 += bytes.count }
+    }
+
+    /// Appends all bytes to another open file.
+    ///
+    /// - Parameter path: The other file's path, for errors.
+    func copyHere(to other: Int32, _ path: @autoclosure () -> String) throws {
+        var offset = 0
+        while case let part = try readHere(at: offset), !part.isEmpty {
+            try part.withUnsafeBytes { try FileSystem.append($0, to: other, path()) }
+            offset += part.count
+        }
+    }
+
+    func read(at offset: Int) async throws -> Data {
+        try await onQueue { try self.readHere(at: offset) }
+    }
+
+    package func append(_ data: Data) async throws {
+        try await onQueue { try data.withUnsafeBytes { try self.appendHere($0) } }
+    }
+
+    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.gate.enterLater {
+                let result = Result { try body() }
+                return { continuation.resume(with: result) }
+            }
+        }
+    }
+}
