@@ -21,6 +21,32 @@ struct PostgresWritingTests {
         #expect(all[2].data == value)
     }
 
+    /// `EMPORIUM_LARGE_ITEMS=1` uses the largest item that is supported.
+    @Test(.disabled(if: ThreadSanitizer.isThere || !FileManager.default.fileExists(atPath: "/proc/self/clear_refs")))
+    func `A large item is written and read in at most 16 mebibytes of memory`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let usesLargestItem = ProcessInfo.processInfo.environment["EMPORIUM_LARGE_ITEMS"] == "1"
+        let count = usesLargestItem ? 499_999_000 : 40_000_000
+        let child = try Child("stream-large", "postgres", schema.url, "\(count)")
+        let growth = try #require(Int(await child.lines().last ?? ""))
+        print("memory for an item of \(count) bytes in PostgreSQL: \(growth) bytes")
+        #expect(growth <= 16 << 20)
+    }
+
+    @Test func `A stream that is too large is rejected before it is sent`() async throws {
+        let schema = try await Schemas.shared.schema()
+        let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files", options: .patient())
+        let folder = TemporaryFolder()
+        let file = folder.file("sparse")
+        #expect(FileManager.default.createFile(atPath: file.path, contents: nil))
+        #expect(truncate(file.path, 500_000_001) == 0)
+        let stream = try StorageByteStream(contentsOf: file)
+        let key = CacheKey("a")
+        let error = await #expect(throws: StorageError.self) { try await engine.write(stream: stream, key: key) }
+        #expect(error?.code == .tooLarge)
+        #expect(try await engine.fetchCount() == 0)
+    }
+
     @Test func `An item that is too large is rejected before it is sent`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(connecting: schema.url, collection: "files", options: .patient())

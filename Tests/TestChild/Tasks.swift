@@ -74,11 +74,7 @@ func value(of key: String) -> Data {
 /// Arguments: engine, path, the limit in bytes.
 func fill(_ arguments: [String]) async throws {
     let engine = try open(arguments[0], arguments[1])
-    signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit()
-    getrlimit(fileSizeLimit, &limit)
-    limit.rlim_cur = rlim_t(arguments[2]) ?? 0
-    precondition(setrlimit(fileSizeLimit, &limit) == 0)
+    let lift = limitFileSize(to: Int(arguments[2]) ?? 0)
     // Growing values reach the limit with every engine, whether its files hold one item or all.
     for number in 0..<1000 {
         let key = CacheKey("\(number)")
@@ -91,10 +87,22 @@ func fill(_ arguments: [String]) async throws {
         }
     }
     say("count \(try await engine.fetchCount())")
-    limit.rlim_cur = limit.rlim_max
-    precondition(setrlimit(fileSizeLimit, &limit) == 0)
+    lift()
     try await engine.write(Data("after".utf8), key: CacheKey("after"))
     say("done")
+}
+
+/// Limits the size of files, and returns a closure that lifts the limit.
+func limitFileSize(to size: Int) -> () -> Void {
+    signal(SIGXFSZ, SIG_IGN)
+    func set(_ size: rlim_t?) {
+        var limit = rlimit()
+        getrlimit(fileSizeLimit, &limit)
+        limit.rlim_cur = size ?? limit.rlim_max
+        precondition(setrlimit(fileSizeLimit, &limit) == 0)
+    }
+    set(rlim_t(size))
+    return { set(nil) }
 }
 
 #if canImport(Darwin) || canImport(Musl)

@@ -51,7 +51,7 @@ public struct StorageByteStream: AsyncSequence, Sendable {
         self.init(try StreamFile(opening: file))
     }
 
-    init(_ file: StreamFile) {
+    package init(_ file: StreamFile) {
         source = .file(file)
         count = file.count
     }

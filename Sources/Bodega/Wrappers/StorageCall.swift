@@ -62,7 +62,8 @@ public struct StorageCall: Sendable {
             switch self {
             case .write, .writeStream, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf: true
             case .fetch, .fetchStream, .fetchMany, .fetchAll, .fetchAllData, .fetchKeys, .fetchKeysAmong, .fetchCount,
-                .fetchDates, .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges, .fetchChangedItems:
+                .fetchDates, .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges,
+                .fetchChangedItems:
                 false
             }
         }

@@ -43,14 +43,18 @@ struct GetCommand: ConsoleCommand {
     private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {
         var output = BufferedOutput(console.output)
         var found: Set<CacheKey> = []
-        for try await batch in ItemBatches(of: wanted, in: store.engine) {
-            for (key, data) in batch {
-                found.insert(key)
-                if json {
+        if json {
+            for try await batch in ItemBatches(of: wanted, in: store.engine) {
+                for (key, data) in batch {
+                    found.insert(key)
                     try output.write(Envelope.line(key: key, data: data))
-                } else {
-                    try output.write(data)
                 }
+            }
+        } else {
+            for key in wanted {
+                guard let stream = try await store.engine.fetchStream(key: key) else { continue }
+                found.insert(key)
+                for try await part in stream { try output.write(part) }
             }
         }
         try output.flush()

@@ -9,7 +9,9 @@ struct PutCommand: ConsoleCommand {
         commandName: "put",
         abstract: "Write an item, replacing an existing one.",
         discussion: """
-            The store is created if it is missing. When the command succeeds, the item survives a power loss.
+            The store is created if it is missing. When the command succeeds, the item survives a power loss. The input \
+            need not fit into memory; it is copied into a temporary file first, in the folder of the variable TMPDIR, by \
+            default /var/tmp.
 
             With --json an object is printed: {"key", "kind", "bytes"}.
 
@@ -35,25 +37,24 @@ struct PutCommand: ConsoleCommand {
         let key = try keys.key(key)
         _ = try store.checkedAddress()
         // The input is read before the store is opened, so that missing input leaves no empty store behind.
-        let data = try Self.contents(of: file, standardInput: console.input)
+        let input = try await Self.contents(of: file, standardInput: console.input)
         try await store.use { store in
             store.finishBatch(beforeEndingBy: console.interruption)
-            try await store.engine.write(data, key: key)
+            try await store.engine.write(stream: StorageByteStream(input), key: key)
         }
         guard json else { return }
         var object = JSONObjectWriter()
         object.add("key", key.identity)
         object.add("kind", key.kind.rawValue)
-        object.add("bytes", data.count)
+        object.add("bytes", input.count)
         try object.line().withUnsafeBytes(console.output.write)
     }
 
-    private static func contents(of file: String?, standardInput: any ByteSource) throws -> Data {
+    /// A temporary file with the input, as the input may be a pipe, or may change.
+    private static func contents(of file: String?, standardInput: any ByteSource) async throws -> StreamFile {
         var source = standardInput
         if let file, file != "-" { source = try DescriptorSource(path: file) }
-        var window = InputWindow(source)
-        while try window.readMore() {}
-        return window.withUnsafeBytes { Data($0) }
+        return try await StreamFile.holding(source.stream)
     }
 }
 #endif

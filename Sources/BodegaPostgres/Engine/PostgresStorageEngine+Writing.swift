@@ -8,6 +8,8 @@ extension PostgresStorageEngine {
     /// A write or removal of one item, or a batch. It is applied all or nothing.
     enum Change: Sendable {
         case one(WritePlan.Row)
+        /// The row's data are those of the file.
+        case stream(StreamFile, WritePlan.Row)
         case removal(ItemKey)
         case many(WritePlan, if: [StorageCondition] = [])
 
@@ -45,6 +47,7 @@ extension PostgresStorageEngine {
                 do {
                     switch change {
                     case .one(let row): try await write(row, request, session)
+                    case .stream(let file, let row): try await write(file, row, request, session)
                     case .removal(let key): try await remove(key, request, session)
                     case .many(let plan, let conditions):
                         guard try await apply(plan, if: conditions, request, session, attempt) else {
@@ -135,18 +138,26 @@ extension PostgresStorageEngine {
     }
 
     private func write(_ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {
-        var parameters = Parameters(capacity: row.data.count + 256)
+        let command = Command(ItemStatements.write, parameters(of: row, data: row.data, request))
+        _ = try await session.run(command, patience: database.options.timeout)
+    }
+
+    /// The parameters of a statement that writes an item and logs the change.
+    ///
+    /// - Parameter data: The item, `nil` if the statement has it already.
+    func parameters(of row: WritePlan.Row, data: Data?, _ request: ChangeRequest) -> Parameters {
+        var parameters = Parameters(capacity: (data?.count ?? 0) + 256)
         parameters.append(row.key.shard)
         parameters.append(number)
         parameters.append(row.key.bytes)
         if let long = row.key.long { parameters.append(long) } else { parameters.appendNull() }
         parameters.append(row.created)
         parameters.append(row.updated)
-        parameters.append(row.data)
         parameters.append(request.origin)
         parameters.append(request.identifier)
         parameters.append(row.key.full)
-        _ = try await session.run(Command(ItemStatements.write, parameters), patience: database.options.timeout)
+        if let data { parameters.append(data) }
+        return parameters
     }
 
     private func remove(_ key: ItemKey, _ request: ChangeRequest, _ session: Session) async throws {
@@ -270,6 +281,7 @@ extension PostgresStorageEngine {
     private func checkSizes(_ change: Change) throws {
         switch change {
         case .one(let row): try Self.checkSize(row)
+        case .stream(let file, let row): try Self.checkSize(row, dataCount: file.count)
         case .removal: return
         case .many(let plan, _):
             if plan.written.count > ItemStatements.placesPerBatch {
@@ -283,9 +295,10 @@ extension PostgresStorageEngine {
         }
     }
 
-    private static func checkSize(_ row: WritePlan.Row) throws {
-        // Messages to the server and values are limited to a gigabyte, and the values of an item share a message.
-        let size = row.data.count + (row.key.long?.count ?? 0)
+    private static func checkSize(_ row: WritePlan.Row, dataCount: Int? = nil) throws {
+        // Messages to the server and values are limited to a gigabyte, and the values of an item share a message. A dump
+        // writes each byte as two characters.
+        let size = (dataCount ?? row.data.count) + (row.key.long?.count ?? 0)
         guard size <= largestItem else {
             let message = "An item has \(size) bytes with its key, and the limit is \(largestItem). Divide the item."
             throw StorageError(.tooLarge, message)

@@ -155,7 +155,7 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
 
     // MARK: Helpers
 
-    private func parameters(for key: CacheKey) -> Parameters {
+    func parameters(for key: CacheKey) -> Parameters {
         let key = ItemKey(key, in: shards)
         var parameters = Parameters(capacity: key.bytes.count + 6)
         parameters.append(key.shard)

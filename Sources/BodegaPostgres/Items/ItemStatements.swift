@@ -14,24 +14,45 @@ enum ItemStatements {
         "SELECT created_at, updated_at FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3"
     )
 
+    /// The size of an item, and the item unless it is larger than a limit.
+    static let dataIfSmall = Statement(
+        """
+        SELECT octet_length(data), CASE WHEN octet_length(data) <= $4 THEN data END
+        FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3
+        """
+    )
+
+    /// A part of an item, from a byte, counted from 1.
+    static let partOfData = Statement(
+        "SELECT substring(data FROM $4 FOR $5) FROM emporium_items WHERE shard = $1 AND collection = $2 AND key = $3")
+
+    // A long item is sent in parts, which are joined in the statement that writes it.
+
+    static let createParts = Statement(
+        "CREATE TEMPORARY TABLE emporium_parts (number integer, data bytea) ON COMMIT DROP")
+    static let addPart = Statement("INSERT INTO pg_temp.emporium_parts VALUES ($1, $2)")
+    static let writeParts = Statement(
+        writing("(SELECT string_agg(parts.data, ''::bytea ORDER BY number) FROM pg_temp.emporium_parts AS parts)"))
+
     // The log's row is derived from the rows that changing the item returns, so that it is inserted after the item was
     // locked: the log has the changes of one item in the order in which they took effect.
 
     /// Writes an item and logs the change.
-    static let write = Statement(
-        "emporium_write",
+    static let write = Statement("emporium_write", writing("$10"))
+
+    private static func writing(_ data: String) -> String {
         """
         WITH item AS (
             INSERT INTO emporium_items (shard, collection, key, long_key, position, created_at, updated_at, data)
-            VALUES ($1, $2, $3, $4, nextval('emporium_positions') * \(placesPerBatch), $5, $6, $7)
+            VALUES ($1, $2, $3, $4, nextval('emporium_positions') * \(placesPerBatch), $5, $6, \(data))
             ON CONFLICT (shard, collection, key) DO UPDATE
             SET updated_at = excluded.updated_at, data = excluded.data
             RETURNING 1
         )
         INSERT INTO emporium_changes (collection, origin, request, part, written, removed, removes_all)
-        SELECT $2, $8, $9, 0, ARRAY[$10::bytea], '{}', false FROM item
+        SELECT $2, $7, $8, 0, ARRAY[$9::bytea], '{}', false FROM item
         """
-    )
+    }
 
     /// Removes an item and logs the change, or only the request if the item did not exist.
     static let remove = Statement(

@@ -8,4 +8,13 @@ extension Database {
         let kibibytes = 65536
         try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
     }
+
+    /// Runs a closure with a cache of two megabytes, for a value that is read or written once from start to end.
+    func withSmallCache<Result>(_ body: () throws -> Result) throws -> Result {
+        let size = try Int.fetchOne(self, sql: "PRAGMA cache_size") ?? -2_000
+        try execute(sql: "PRAGMA cache_size = -2000")
+        let result = Swift.Result { try body() }
+        try execute(sql: "PRAGMA cache_size = \(size)")
+        return try result.get()
+    }
 }

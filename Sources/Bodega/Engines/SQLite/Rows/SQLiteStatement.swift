@@ -131,7 +131,11 @@ struct SQLiteStatement {
     }
 
     private func check(_ code: Int32) throws {
-        if code != SQLITE_OK { throw failure() }
+        if code == SQLITE_OK { return }
+        var error = failure()
+        // Binding too large a blob does not set the connection's error.
+        if error.resultCode.rawValue != code & 0xFF { error = DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        throw error
     }
 
     private func failure() -> DatabaseError {

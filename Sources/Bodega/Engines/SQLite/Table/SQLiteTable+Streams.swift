@@ -14,9 +14,11 @@ extension SQLiteTable {
         let blob = try SQLiteBlob(inTable: plainName, row: found.row, db)
         if blob.count <= StreamFile.partSize { return StorageByteStream(try blob.read(blob.count, at: 0)) }
         let file = try StreamFile.temporary()
-        while file.count < blob.count {
-            let part = try blob.read(min(StreamFile.partSize, blob.count - file.count), at: file.count)
-            try part.withUnsafeBytes { try file.appendHere($0) }
+        try db.withSmallCache {
+            while file.count < blob.count {
+                let part = try blob.read(min(StreamFile.partSize, blob.count - file.count), at: file.count)
+                try part.withUnsafeBytes { try file.appendHere($0) }
+            }
         }
         return StorageByteStream(file)
     }
@@ -25,6 +27,10 @@ extension SQLiteTable {
     ///
     /// In a table whose last column is not the value, as in those of Bodega 2, SQLite makes the row in memory.
     func write(_ file: StreamFile, key: CacheKey, at date: Date, in db: Database) throws {
+        try db.withSmallCache { try writeParts(of: file, key: key, at: date, in: db) }
+    }
+
+    private func writeParts(of file: StreamFile, key: CacheKey, at date: Date, in db: Database) throws {
         try writeZeros(count: file.count, key: key, at: date, in: db)
         guard let row = try Lookup(queries.place, in: db).row(of: key, { $0.integer(at: 0) }) ?? nil else {
             throw StorageError(.damaged, "The item's row is missing after it was written. Restore a backup.", key: key)

@@ -1,0 +1,81 @@
+#if Postgres
+public import Bodega
+import Foundation
+
+extension PostgresStorageEngine {
+
+    /// The number of bytes that are sent or received with one message.
+    private static let partSize = 2 << 20
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        let patience = database.options.timeout
+        return try await database.perform(key: key) { session in
+            var parameters = self.parameters(for: key)
+            parameters.append(Int32(Self.partSize))
+            let first = [Command.beginSnapshot, Command(ItemStatements.dataIfSmall, parameters)]
+            let answers = try await session.run(first, patience: patience)
+            try answers.requireAll(2)
+            var stream: StorageByteStream?
+            if answers[1].count == 1 {
+                let count = Int(try answers[1].number(0, 0) as Int32)
+                if count <= Self.partSize {
+                    stream = StorageByteStream(try answers[1].data(0, 1))
+                } else {
+                    stream = StorageByteStream(try await self.copy(key, count: count, session, patience))
+                }
+            }
+            _ = try await session.run(.commit, patience: patience)
+            return stream
+        }
+    }
+
+    /// Copies an item into a temporary file.
+    private func copy(
+        _ key: CacheKey, count: Int, _ session: Session, _ patience: TimeInterval
+    ) async throws -> StreamFile {
+        let file = try StreamFile.temporary()
+        while file.count < count {
+            var parameters = self.parameters(for: key)
+            parameters.append(Int32(file.count + 1))
+            parameters.append(Int32(Self.partSize))
+            let answer = try await session.run(Command(ItemStatements.partOfData, parameters), patience: patience)
+            guard answer.count == 1, case let part = try answer.data(0, 0), !part.isEmpty else {
+                throw PostgresFailure(.unexpectedAnswer, "An item ended before its \(count) bytes.")
+            }
+            try await file.append(part)
+        }
+        return file
+    }
+
+    /// Writes an item in parts. See ``/Bodega/StorageEngine/write(stream:key:)``.
+    ///
+    /// The parts are sent to a temporary table, for which the user needs the privilege `TEMPORARY` on the database. The
+    /// server joins them, for which it needs memory for the item. The limit of an item and its key is 500,000,000 bytes, as
+    /// for other writes; a larger one throws ``/Bodega/StorageError/Code/tooLarge``.
+    public func write(stream: StorageByteStream, key: CacheKey) async throws {
+        // Before a connection is taken, as the stream may be slow.
+        let file = try await StreamFile.holding(stream)
+        if file.count <= Self.partSize { return try await write(StorageByteStream(file).data(), key: key) }
+        let date = ItemDate.number(of: now())
+        let row = WritePlan.Row(ItemKey(key, in: shards), Data(), created: date, updated: date)
+        try await apply(.stream(file, row), key: key)
+    }
+
+    /// Writes an item from a file, in a transaction.
+    func write(_ file: StreamFile, _ row: WritePlan.Row, _ request: ChangeRequest, _ session: Session) async throws {
+        let patience = database.options.timeout
+        _ = try await session.run([.begin, Command(ItemStatements.createParts)], patience: patience)
+        var number: Int32 = 0
+        for try await bytes in StorageByteStream(file) {
+            var part = Parameters(capacity: bytes.count + 16)
+            part.append(number)
+            part.append(bytes)
+            _ = try await session.run(Command(ItemStatements.addPart, part), patience: patience)
+            number += 1
+        }
+        let write = Command(ItemStatements.writeParts, parameters(of: row, data: nil, request))
+        // The server joins and stores some megabytes in a second.
+        _ = try await session.run([write, .commit], patience: patience + TimeInterval(file.count) / 1_000_000)
+    }
+}
+#endif
