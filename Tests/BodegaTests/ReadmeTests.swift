@@ -30,7 +30,7 @@ import Testing
         "Tests/TestChild/OriginalsSnippets.swift", "Tests/BodegaTestingTests/EngineGuideTests.swift",
         "Tests/ReadmeProgram/Program.swift", "Tests/GettingStarted/Notes.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
-        "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
+        "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift", "Tests/BodegaTests/StreamTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
     ]
 

@@ -28,6 +28,20 @@ struct StreamTests {
         #expect(growth <= 16 << 20)
     }
 
+    @Test func `The tour's snippet writes a file and reads it`() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let (video, copy) = (folder.file("video"), folder.file("copy"))
+        try Self.large.write(to: video)
+        #expect(FileManager.default.createFile(atPath: copy.path, contents: nil))
+        let output = try FileHandle(forWritingTo: copy)
+        try await engine.write(stream: StorageByteStream(contentsOf: video), key: CacheKey("video"))
+        if let stream = try await engine.fetchStream(key: CacheKey("video")) {
+            for try await part in stream { try output.write(contentsOf: part) }
+        }
+        try output.close()
+        #expect(try Data(contentsOf: copy) == Self.large)
+    }
+
     @Test(arguments: ["sqlite", "disk"])
     func `A stream that is slow blocks no other writer and no reader`(kind: String) async throws {
         let engine = try openEngine(kind, at: folder)

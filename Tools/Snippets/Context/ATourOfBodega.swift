@@ -17,6 +17,8 @@ let storage: ObjectStorage<Quote> = { fatalError() }()
 func show(_ quotes: [Quote]) {}
 
 let picture = Data()
+let video: URL = { fatalError() }()
+let output: FileHandle = { fatalError() }()
 let key = CacheKey("picture")
 
 struct Index {
