@@ -1,0 +1,2 @@
+#define SECRET_API_SUBJECT_TO_CHANGE
+#include <libsecret/secret.h>
