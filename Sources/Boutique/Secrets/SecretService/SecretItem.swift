@@ -9,6 +9,9 @@ struct SecretItem: Sendable {
 
     /// The text that applications for passwords show.
     let label: String
+}
+
+extension SecretItem {
 
     /// - Parameter secret: The address of the secret.
     init(_ secret: SecretAddress) {

@@ -38,7 +38,10 @@ enum SecretServiceFailure: Error, Equatable, CustomStringConvertible {
             case .disconnected: (.unavailable, Self.noBus)
             case .refused(let name): Self.refusals[name] ?? (.other, "The secret service failed. Try again.")
             case .garbled:
-                (.undecodable, "The secret service returned a secret that cannot be decrypted. Try again, or set it again.")
+                (
+                    .undecodable,
+                    "The secret service returned a secret that cannot be decrypted. Try again, or set it again."
+                )
             }
         return KeychainError(code, message, cause: self)
     }
