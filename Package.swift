@@ -36,7 +36,7 @@ let package = Package(
         ),
         .trait(
             name: "SecretService",
-            description: "Adds secrets in the keyring of a Linux desktop to Boutique, which need libsecret."
+            description: "Adds secrets in the keyring of a Linux desktop to Boutique, which need GLib."
         ),
     ],
     dependencies: [
@@ -101,14 +101,14 @@ let package = Package(
         // The calls of a secret service, empty without the trait SecretService.
         .target(
             name: "CSecretService",
-            dependencies: [.target(name: "CLibsecret", condition: .when(traits: ["SecretService"]))],
+            dependencies: [.target(name: "CGIO", condition: .when(traits: ["SecretService"]))],
             cSettings: [.define("EMPORIUM_SECRET_SERVICE", .when(traits: ["SecretService"]))]
         ),
-        // GNOME's client library of secret services, needed only with the trait SecretService.
+        // GLib's library with D-Bus, needed only with the trait SecretService.
         .systemLibrary(
-            name: "CLibsecret",
-            pkgConfig: "libsecret-1",
-            providers: [.apt(["libsecret-1-dev"]), .brew(["libsecret"])]
+            name: "CGIO",
+            pkgConfig: "gio-2.0",
+            providers: [.apt(["libglib2.0-dev"]), .brew(["glib"])]
         ),
         .target(
             name: "CodableStoreKit",

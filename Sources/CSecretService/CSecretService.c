@@ -1,10 +1,7 @@
 #include "CSecretService.h"
 
 #ifdef EMPORIUM_SECRET_SERVICE
-// Encoding and decoding the secrets of a session is part of libsecret's unstable interface. The functions that are not
-// prompt the user, and wait for the answer without a limit.
-#define SECRET_API_SUBJECT_TO_CHANGE
-#include <libsecret/secret.h>
+#include <gio/gio.h>
 #include <string.h>
 
 #define SERVICE_NAME "org.freedesktop.secrets"
@@ -16,7 +13,8 @@
 
 struct emporium_secrets {
     GDBusConnection *connection;
-    SecretService *service;
+    /// The path of the session.
+    char *session;
     GCancellable *cancellable;
 };
 
@@ -32,22 +30,12 @@ void emporium_secrets_free(void *memory) { g_free(memory); }
 
 void emporium_secrets_free_paths(char **paths) { g_strfreev(paths); }
 
-void emporium_secrets_wipe(void *bytes, size_t length) {
-    // Volatile, so that the compiler keeps the stores.
-    for (volatile char *byte = bytes; length > 0; length--) *byte++ = 0;
-    g_free(bytes);
-}
-
 /// Moves an error into a failure.
 static void report(GError *error, emporium_secrets_failure *failure) {
     char *name = g_dbus_error_get_remote_error(error);
     if (name != NULL) {
         failure->reason = emporium_secrets_refused;
         failure->text = name;
-    } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_DBUS_ERROR)) {
-        // libsecret has removed the name.
-        failure->reason = emporium_secrets_refused;
-        failure->text = g_strdup("unknown error");
     } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
         failure->reason = emporium_secrets_cancelled;
         failure->text = NULL;
@@ -56,6 +44,25 @@ static void report(GError *error, emporium_secrets_failure *failure) {
         failure->text = g_strdup(error->message);
     }
     g_error_free(error);
+}
+
+/// Calls a method of the service and returns its answer of a type; null after a failure.
+static GVariant *call(
+    emporium_secrets *secrets, const char *path, const char *interface, const char *method, GVariant *arguments,
+    const char *type, emporium_secrets_failure *failure) {
+    GError *error = NULL;
+    // Without a time limit of D-Bus: what ends a call is its cancellation.
+    GVariant *answer = g_dbus_connection_call_sync(
+        secrets->connection, SERVICE_NAME, path, interface, method, arguments, NULL, G_DBUS_CALL_FLAGS_NONE, G_MAXINT,
+        secrets->cancellable, &error);
+    if (answer == NULL) {
+        report(error, failure);
+        return NULL;
+    }
+    if (g_variant_is_of_type(answer, G_VARIANT_TYPE(type))) return answer;
+    g_variant_unref(answer);
+    failure->reason = emporium_secrets_garbled;
+    return NULL;
 }
 
 emporium_secrets *emporium_secrets_open(
@@ -70,44 +77,26 @@ emporium_secrets *emporium_secrets_open(
         report(error, failure);
         return NULL;
     }
-    // Neither properties nor signals, which are only up to date while a main loop runs. The limit of each call is the
-    // cancellation.
-    SecretService *service = g_initable_new(
-        SECRET_TYPE_SERVICE, cancellable, &error, "g-connection", connection, "g-name", SERVICE_NAME,
-        "g-object-path", SERVICE_PATH, "g-interface-name", SERVICE, "g-default-timeout", G_MAXINT, "g-flags",
-        G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS, "flags",
-        SECRET_SERVICE_OPEN_SESSION, NULL);
-    if (service == NULL) {
-        report(error, failure);
-        g_dbus_connection_close_sync(connection, cancellable, NULL);
-        g_object_unref(connection);
-        return NULL;
-    }
     emporium_secrets *secrets = g_new0(emporium_secrets, 1);
     secrets->connection = connection;
-    secrets->service = service;
     secrets->cancellable = g_object_ref(cancellable);
+    GVariant *arguments = g_variant_new("(sv)", "plain", g_variant_new_string(""));
+    GVariant *answer = call(secrets, SERVICE_PATH, SERVICE, "OpenSession", arguments, "(vo)", failure);
+    if (answer == NULL) {
+        emporium_secrets_close(secrets);
+        return NULL;
+    }
+    g_variant_get(answer, "(vo)", NULL, &secrets->session);
+    g_variant_unref(answer);
     return secrets;
 }
 
 void emporium_secrets_close(emporium_secrets *secrets) {
-    g_object_unref(secrets->service);
     g_dbus_connection_close_sync(secrets->connection, secrets->cancellable, NULL);
     g_object_unref(secrets->connection);
     g_object_unref(secrets->cancellable);
+    g_free(secrets->session);
     g_free(secrets);
-}
-
-/// Calls a method of the service and returns its answer of a type; null after a failure.
-static GVariant *call(
-    emporium_secrets *secrets, const char *path, const char *interface, const char *method, GVariant *arguments,
-    const char *type, emporium_secrets_failure *failure) {
-    GError *error = NULL;
-    GVariant *answer = g_dbus_connection_call_sync(
-        secrets->connection, SERVICE_NAME, path, interface, method, arguments, G_VARIANT_TYPE(type),
-        G_DBUS_CALL_FLAGS_NONE, G_MAXINT, secrets->cancellable, &error);
-    if (answer == NULL) report(error, failure);
-    return answer;
 }
 
 static GVariant *dictionary(const char *const *attributes) {
@@ -159,39 +148,35 @@ char **emporium_secrets_search(
 
 void *emporium_secrets_read(
     emporium_secrets *secrets, const char *item, size_t *length, emporium_secrets_failure *failure) {
-    const char *session = secret_service_get_session_dbus_path(secrets->service);
-    GVariant *answer = call(secrets, item, ITEM, "GetSecret", g_variant_new("(o)", session), "((oayays))", failure);
+    GVariant *arguments = g_variant_new("(o)", secrets->session);
+    GVariant *answer = call(secrets, item, ITEM, "GetSecret", arguments, "((oayays))", failure);
     if (answer == NULL) return NULL;
-    GVariant *encoded = g_variant_get_child_value(answer, 0);
-    SecretValue *value = secret_service_decode_dbus_secret(secrets->service, encoded);
-    g_variant_unref(encoded);
-    g_variant_unref(answer);
-    if (value == NULL) {
-        failure->reason = emporium_secrets_garbled;
-        return NULL;
-    }
+    GVariant *secret = g_variant_get_child_value(answer, 0);
+    GVariant *value = g_variant_get_child_value(secret, 2);
     gsize count = 0;
-    const char *bytes = secret_value_get(value, &count);
+    const void *bytes = g_variant_get_fixed_array(value, &count, 1);
+    // A pointer even if there are no bytes.
     void *copy = g_malloc(count + 1);
     if (count > 0) memcpy(copy, bytes, count);
     *length = count;
-    secret_value_unref(value);
+    g_variant_unref(value);
+    g_variant_unref(secret);
+    g_variant_unref(answer);
     return copy;
 }
 
 char *emporium_secrets_write(
     emporium_secrets *secrets, const char *collection, const char *label, const char *const *attributes,
     const void *bytes, size_t length, emporium_secrets_failure *failure) {
-    SecretValue *value = secret_value_new(length > 0 ? bytes : "", (gssize)length, "application/octet-stream");
-    GVariant *encoded = g_variant_take_ref(secret_service_encode_dbus_secret(secrets->service, value));
-    secret_value_unref(value);
+    GVariant *secret = g_variant_new(
+        "(o@ay@ays)", secrets->session, g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, NULL, 0, 1),
+        g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, bytes, length, 1), "application/octet-stream");
     GVariantBuilder properties;
     g_variant_builder_init(&properties, G_VARIANT_TYPE("a{sv}"));
     g_variant_builder_add(&properties, "{sv}", ITEM ".Label", g_variant_new_string(label));
     g_variant_builder_add(&properties, "{sv}", ITEM ".Attributes", dictionary(attributes));
-    GVariant *arguments = g_variant_new("(a{sv}@(oayays)b)", &properties, encoded, TRUE);
+    GVariant *arguments = g_variant_new("(a{sv}@(oayays)b)", &properties, secret, TRUE);
     GVariant *answer = call(secrets, collection, COLLECTION, "CreateItem", arguments, "(oo)", failure);
-    g_variant_unref(encoded);
     if (answer == NULL) return NULL;
     char *prompt;
     g_variant_get(answer, "(oo)", NULL, &prompt);

@@ -1,5 +1,5 @@
-// The calls of a secret service over D-Bus, with libsecret and GLib, some of whose functions Swift cannot call because
-// they are macros or variadic. They are defined only with the trait SecretService.
+// The calls of a secret service over D-Bus, with GLib, some of whose functions Swift cannot call because they are macros
+// or variadic. They are defined only with the trait SecretService.
 //
 // No function waits for a prompt. Each blocks until the service answers or the call is cancelled, and may be called
 // from any thread.
@@ -15,7 +15,7 @@ emporium_cancellation *emporium_cancellation_create(void);
 void emporium_cancellation_cancel(emporium_cancellation *cancellation);
 void emporium_cancellation_release(emporium_cancellation *cancellation);
 
-/// A connection to a message bus, with a session of its secret service in which secrets are encrypted.
+/// A connection to a message bus, with a session of its secret service.
 typedef struct emporium_secrets emporium_secrets;
 
 /// The reason for which a call failed.
@@ -27,7 +27,7 @@ enum emporium_secrets_reason {
     /// The bus or the service answered with an error. `text` is the error's name, such as
     /// `org.freedesktop.Secret.Error.IsLocked`.
     emporium_secrets_refused = 3,
-    /// The service answered with a secret that cannot be decrypted. `text` is null.
+    /// The service answered in another form than the specification requires. `text` is null.
     emporium_secrets_garbled = 4,
 };
 
@@ -40,9 +40,6 @@ typedef struct {
 
 /// Frees a text or bytes that a function of this file has returned.
 void emporium_secrets_free(void *memory);
-
-/// Overwrites bytes of a secret with zeros and frees them.
-void emporium_secrets_wipe(void *bytes, size_t length);
 
 /// Connects to a bus, and opens a session of its service, which the bus starts if it can.
 ///
@@ -70,7 +67,7 @@ char **emporium_secrets_search(
 
 void emporium_secrets_free_paths(char **paths);
 
-/// Reads the secret of an item. Wipe the bytes afterwards.
+/// Reads the secret of an item. Free the bytes with `emporium_secrets_free`.
 ///
 /// Returns null after a failure.
 void *emporium_secrets_read(

@@ -82,9 +82,12 @@ import Testing
         #expect(try storage.read(.test()) == Data("old".utf8))
     }
 
-    @Test("A refusal is reported as denied access", arguments: ["OpenSession", "ReadAlias", "SearchItems"])
-    func denied(method: String) async throws {
-        let keyring = try await Keyring(policy: #"<deny send_member="\#(method)"/>"#)
+    @Test(
+        "A refusal is reported as denied access",
+        arguments: [("Service", "OpenSession"), ("Service", "ReadAlias"), ("Collection", "SearchItems")])
+    func denied(interface: String, method: String) async throws {
+        let rule = #"<deny send_interface="org.freedesktop.Secret.\#(interface)" send_member="\#(method)"/>"#
+        let keyring = try await Keyring(policy: rule)
         let write: KeychainError.Code? = method == "SearchItems" ? nil : .accessDenied
         #expect(try codes(keyring.storage()) == [.accessDenied, write, .accessDenied])
     }

@@ -31,7 +31,10 @@ package final class Keyring: @unchecked Sendable {
         watchdog = try KeyringWatchdog(over: folder)
         try Data(configuration(policy).utf8).write(to: folder.appendingPathComponent("bus.conf"))
         bus = try start("dbus-daemon", ["--nofork", "--nosyslog", "--config-file=\(folder.path)/bus.conf"])
-        try await waitUntil("the bus accepts connections") { try await call("NameHasOwner", "string:x").status == 0 }
+        try await waitUntil("the bus accepts connections", within: .seconds(60)) {
+            try checkRunning(bus, "dbus-daemon")
+            return try await askForService().status == 0
+        }
         if hasService { try await startService() }
     }
 
@@ -45,8 +48,9 @@ package final class Keyring: @unchecked Sendable {
     package func startService(isUnlocked: Bool = true) async throws {
         let arguments = ["--foreground", "--components=secrets"] + (isUnlocked ? ["--unlock"] : [])
         service = try start("gnome-keyring-daemon", arguments, input: isUnlocked ? Self.password : "")
-        try await waitUntil("the secret service is on the bus") {
-            try await call("NameHasOwner", "string:org.freedesktop.secrets").text.contains("true")
+        try await waitUntil("the secret service is on the bus", within: .seconds(60)) {
+            try checkRunning(service, "gnome-keyring-daemon")
+            return try await askForService().text.contains("true")
         }
     }
 
@@ -111,6 +115,13 @@ extension Keyring {
         return process
     }
 
+    private func checkRunning(_ process: Process?, _ name: String) throws {
+        if process?.isRunning == true { return }
+        throw PostgresServerError(
+            "\(name) does not start. If it is missing: `sudo apt-get install gnome-keyring dbus`. bin/test installs both."
+        )
+    }
+
     private func end(_ process: Process?) async throws {
         guard let process else { return }
         ProcessSignal.kill.send(to: process.processIdentifier)
@@ -119,9 +130,11 @@ extension Keyring {
         try watchdog.watch(others.map(\.processIdentifier))
     }
 
-    /// Calls a method of the bus.
-    private func call(_ method: String, _ argument: String) async throws -> ProgramCall.Result {
-        try await send("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.\(method)", argument)
+    /// Asks the bus whether it has a secret service.
+    private func askForService() async throws -> ProgramCall.Result {
+        try await send(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner",
+            "string:org.freedesktop.secrets")
     }
 
     private func send(
@@ -141,7 +154,8 @@ extension Keyring {
           <listen>\(address)</listen>
           <auth>EXTERNAL</auth>
           <policy context="default">
-            <allow send_destination="*"/>
+            <allow send_destination="*" eavesdrop="true"/>
+            <allow eavesdrop="true"/>
             <allow own="*"/>
             \(policy)
           </policy>

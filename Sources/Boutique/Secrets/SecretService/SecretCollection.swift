@@ -6,7 +6,7 @@ import Foundation
 /// A call of ``SecretServiceStorage`` goes this way:
 ///
 /// 1. ``TimeLimit`` starts a thread for it, and waits for that thread at most for the time limit.
-/// 2. The thread connects to the bus, and opens an encrypted session with the service. Each call has its own
+/// 2. The thread connects to the bus, and opens a session of the service. Each call has its own
 ///    connection, so a service that was started again has nothing to invalidate.
 /// 3. It finds the default collection, and stops if it is locked. So a service that does not answer, or is locked, never
 ///    receives a write.

@@ -9,7 +9,7 @@ final class SecretServiceConnection {
     /// The path that stands for no object.
     static let noObject = "/"
 
-    /// Connects to a bus, and opens an encrypted session with its secret service.
+    /// Connects to a bus, and opens a session of its secret service.
     ///
     /// - Parameters:
     ///   - address: The address of the bus.
@@ -54,7 +54,7 @@ final class SecretServiceConnection {
     func read(_ path: String) throws -> Data {
         var count = 0
         let bytes = try checked { emporium_secrets_read(secrets, path, &count, &$0) }
-        defer { emporium_secrets_wipe(bytes, count) }
+        defer { emporium_secrets_free(bytes) }
         return Data(bytes: bytes, count: count)
     }
 

@@ -9,7 +9,7 @@ enum SecretServiceFailure: Error, Equatable, CustomStringConvertible {
     case disconnected(String)
     /// The bus or the service answered with an error of this name.
     case refused(String)
-    /// The answer could not be decrypted.
+    /// The answer has another form than the specification requires.
     case garbled
 
     /// Whether the object of the call does not exist.
@@ -26,7 +26,7 @@ enum SecretServiceFailure: Error, Equatable, CustomStringConvertible {
         case .cancelled: "cancelled"
         case .disconnected(let message): message
         case .refused(let name): name
-        case .garbled: "undecryptable answer"
+        case .garbled: "malformed answer"
         }
     }
 
@@ -38,10 +38,7 @@ enum SecretServiceFailure: Error, Equatable, CustomStringConvertible {
             case .disconnected: (.unavailable, Self.noBus)
             case .refused(let name): Self.refusals[name] ?? (.other, "The secret service failed. Try again.")
             case .garbled:
-                (
-                    .undecodable,
-                    "The secret service returned a secret that cannot be decrypted. Try again, or set it again."
-                )
+                (.other, "The secret service does not follow the specification. Update it, or use another one.")
             }
         return KeychainError(code, message, cause: self)
     }

@@ -2,10 +2,10 @@
 import Bodega
 public import Foundation
 
-/// A storage of secrets in the keyring of a Linux desktop: the Secret Service of freedesktop.org, which GNOME Keyring,
-/// KDE Wallet and KeePassXC provide on the session bus.
+/// A storage of secrets in the keyring of a Linux desktop: the Secret Service of freedesktop.org, which GNOME Keyring and
+/// KDE Wallet provide on the session bus.
 ///
-/// It needs the package trait `SecretService` and the system library libsecret. It is never the default, so pass it:
+/// It needs the package trait `SecretService` and the system library GLib. It is never the default, so pass it:
 ///
 /// ```swift
 /// @SecurelyStoredValue<String>(key: "token", storage: SecretServiceStorage()) var token
@@ -15,8 +15,8 @@ public import Foundation
 /// there.
 ///
 /// **It protects against** what the user's keyring protects against: the service encrypts its files with the user's
-/// password, and can be locked. Secrets are encrypted on their way over the bus. **It does not protect against**
-/// programs of the same user, which can read an unlocked keyring.
+/// password, and can be locked. **It does not protect against** programs of the same user and root, which can read an
+/// unlocked keyring. The session bus transports secrets unencrypted, over a socket that only the user can open.
 ///
 /// Secrets are in the default collection of the service, which users can see and remove in their application for
 /// passwords. Only items with the attribute `xdg:schema` of this storage and exactly the address of the secret are

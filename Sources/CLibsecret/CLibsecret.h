@@ -1,2 +1,0 @@
-#define SECRET_API_SUBJECT_TO_CHANGE
-#include <libsecret/secret.h>
