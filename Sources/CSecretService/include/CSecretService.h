@@ -1,5 +1,5 @@
-// The calls of a secret service over D-Bus, with GLib, some of whose functions Swift cannot call because they are macros
-// or variadic. They are defined only with the trait SecretService.
+// The calls of a secret service over D-Bus, with GLib, some of whose functions Swift cannot call because they are
+// macros or variadic. They are defined only with the trait SecretService.
 //
 // No function waits for a prompt. Each blocks until the service answers or the call is cancelled, and may be called
 // from any thread.

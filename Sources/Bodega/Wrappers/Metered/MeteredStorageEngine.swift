@@ -15,12 +15,12 @@ public import CoreMetrics
 /// | `storage_written_bytes_total` | counter | the bytes of the items that successful writes were passed |
 /// | `storage_read_bytes_total` | counter | the bytes of the items that successful reads returned |
 ///
-/// A timer receives nanoseconds, as all timers of swift-metrics do; the backend exports them in its own unit, and that of
-/// Prometheus in seconds.
+/// A timer receives nanoseconds, as all timers of swift-metrics do; the backend exports them in its own unit, and that
+/// of Prometheus in seconds.
 ///
-/// Each metric has the dimension `operation`, a ``StorageCall/Operation``. That of errors also has the dimension `code`:
-/// the ``StorageError/code-swift.property`` of the error, or `unknown` for errors of other types. A metric is created
-/// when the first call of its operation ends, and stays.
+/// Each metric has the dimension `operation`, a ``StorageCall/Operation``. That of errors also has the dimension
+/// `code`: the code of the ``StorageError``, or `unknown` for errors of other types. A metric is created when the first
+/// call of its operation ends, and stays.
 ///
 /// Signals of changes are not metered. A conditional batch whose conditions are not met is a successful call.
 public struct MeteredStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {

@@ -8,8 +8,8 @@ import Foundation
 /// 1. ``TimeLimit`` starts a thread for it, and waits for that thread at most for the time limit.
 /// 2. The thread connects to the bus, and opens a session of the service. Each call has its own
 ///    connection, so a service that was started again has nothing to invalidate.
-/// 3. It finds the default collection, and stops if it is locked. So a service that does not answer, or is locked, never
-///    receives a write.
+/// 3. It finds the default collection, and stops if it is locked. So a service that does not answer, or is locked,
+///    never receives a write.
 /// 4. It reads, writes or removes. If the service wants to prompt the user, the prompt is dismissed.
 struct SecretCollection {
     private let connection: SecretServiceConnection

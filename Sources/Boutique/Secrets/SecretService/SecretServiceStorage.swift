@@ -2,8 +2,8 @@
 import Bodega
 public import Foundation
 
-/// A storage of secrets in the keyring of a Linux desktop: the Secret Service of freedesktop.org, which GNOME Keyring and
-/// KDE Wallet provide on the session bus.
+/// A storage of secrets in the keyring of a Linux desktop: the Secret Service of freedesktop.org, which GNOME Keyring
+/// and KDE Wallet provide on the session bus. It is tested with GNOME Keyring.
 ///
 /// It needs the package trait `SecretService` and the system library GLib. It is never the default, so pass it:
 ///
@@ -23,7 +23,7 @@ public import Foundation
 /// read, replaced or removed. Addresses are compared byte by byte. Values are any bytes; the service decides about
 /// their size. GNOME Keyring keeps values of a megabyte, and rewrites its file with all secrets at each change.
 ///
-/// **When something fails**, the ``KeychainError/code`` distinguishes:
+/// **When something fails**, the code of the ``KeychainError`` distinguishes:
 ///
 /// | code | what happened |
 /// |---|---|
