@@ -27,8 +27,16 @@ let package = Package(
             description: "Builds the `bodega` command-line tool, the only product that needs swift-argument-parser."
         ),
         .trait(
+            name: "Metrics",
+            description: "Adds metrics of the calls of an engine to Bodega, which need swift-metrics."
+        ),
+        .trait(
             name: "Postgres",
             description: "Builds the engine for PostgreSQL, the only product that needs libpq."
+        ),
+        .trait(
+            name: "SecretService",
+            description: "Adds secrets in the keyring of a Linux desktop to Boutique, which need GLib."
         ),
     ],
     dependencies: [
@@ -36,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -51,6 +60,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
             ]
         ),
         .target(name: "CLinuxFileSystem"),
@@ -80,12 +90,25 @@ let package = Package(
             name: "Boutique",
             dependencies: [
                 "Bodega",
+                .target(name: "CSecretService", condition: .when(traits: ["SecretService"])),
                 "RecordCoder",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 openCombine,
             ]
+        ),
+        // The calls of a secret service, empty without the trait SecretService.
+        .target(
+            name: "CSecretService",
+            dependencies: [.target(name: "CGIO", condition: .when(traits: ["SecretService"]))],
+            cSettings: [.define("EMPORIUM_SECRET_SERVICE", .when(traits: ["SecretService"]))]
+        ),
+        // GLib's library with D-Bus, needed only with the trait SecretService.
+        .systemLibrary(
+            name: "CGIO",
+            pkgConfig: "gio-2.0",
+            providers: [.apt(["libglib2.0-dev"]), .brew(["glib"])]
         ),
         .target(
             name: "CodableStoreKit",
@@ -116,6 +139,8 @@ let package = Package(
             dependencies: [
                 "Bodega", "BodegaTesting", "GettingStarted", "ReadmeProgram", "RecordCoder", "TestChild", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
             ]
         ),
         .testTarget(
@@ -207,7 +232,7 @@ let sharedSettings: [SwiftSetting] = [
 let swift5Targets: Set = ["CodableStoreCompatibilityChild", "CompatibilityChild", "CompatibilityTests"]
 
 /// Targets written in C.
-let targetsInC: Set = ["CLinuxFileSystem", "CSQLiteConfiguration"]
+let targetsInC: Set = ["CLinuxFileSystem", "CSQLiteConfiguration", "CSecretService"]
 
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings

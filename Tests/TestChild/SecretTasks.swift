@@ -9,8 +9,12 @@ import Glibc
 import Musl
 #endif
 
-private func secrets(_ path: String) -> EncryptedFileSecretStorage {
-    EncryptedFileSecretStorage(directory: FileManager.Directory(url: URL(fileURLWithPath: path)))
+/// The storage in a folder, or the secret service of the environment if the folder is `secret-service`.
+private func secrets(_ path: String) -> any SecretStorage {
+    #if SecretService
+    if path == "secret-service" { return SecretServiceStorage(timeLimit: .seconds(60)) }
+    #endif
+    return EncryptedFileSecretStorage(directory: FileManager.Directory(url: URL(fileURLWithPath: path)))
 }
 
 private func address(_ key: String) -> SecretAddress {

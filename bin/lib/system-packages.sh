@@ -91,6 +91,21 @@ require_postgres() {
     fi
 }
 
+# Installs the packages that the storage of secrets in a keyring needs to build: GLib, with pkg-config, by which the
+# package manager finds it. With `--server`, also installs the keyring and the message bus for its tests.
+require_secret_service() {
+    local missing=()
+    if ! pkg-config --exists gio-2.0 2>/dev/null; then
+        if [[ $(uname) == Darwin ]]; then fail "The system lacks GLib. Install it: brew install glib pkgconf"; fi
+        missing+=(libglib2.0-dev pkg-config)
+    fi
+    if [[ ${1:-} == --server ]]; then
+        command -v gnome-keyring-daemon >/dev/null || missing+=(gnome-keyring)
+        { command -v dbus-daemon && command -v dbus-send; } >/dev/null || missing+=(dbus)
+    fi
+    if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
+}
+
 # Runs a command that installs PostgreSQL. Debian's package would create and start a server for the system; its
 # configuration is changed during the command to prevent that.
 without_main_cluster() {

@@ -45,5 +45,5 @@ find_target_settings() {
             isValue { print; isValue = 0 }
             /^-(swift-version|enable-upcoming-feature|enable-experimental-feature)$/ { print; isValue = 1 }')
     [[ ${#target_settings[@]} -gt 0 ]] ||
-        fail "The build in $1 has no target $2. Run: swift build --build-tests --traits CommandLineTool,Postgres"
+        fail "The build in $1 has no target $2. Run: swift build --build-tests --traits CommandLineTool,Metrics,Postgres,SecretService"
 }

@@ -51,7 +51,7 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
     var random: @Sendable () -> Double = { .random(in: 0...1) }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        let elapsed = Self.stopwatch(clock)
+        let elapsed = clock.stopwatch()
         var attempts = 1
         while true {
             do {
@@ -90,12 +90,6 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
     private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
         let mayBeApplied = (error as? StorageError)?.code != .locked
         return policy.shouldRetry(error) && !(call.operation == .applyIf && mayBeApplied)
-    }
-
-    /// Starts to measure time with a clock.
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }
 

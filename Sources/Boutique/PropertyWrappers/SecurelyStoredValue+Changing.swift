@@ -5,8 +5,8 @@ extension SecurelyStoredValue: PersistedValue {
 
     /// Reads the value, changes it and stores it, or removes it if it becomes `nil`: an atomic read-modify-write.
     ///
-    /// Changes from several threads run one after the other, so none is lost. With ``EncryptedFileSecretStorage``, this
-    /// also applies to changes from other processes.
+    /// Changes from several threads run one after the other, so none is lost. With ``EncryptedFileSecretStorage`` and
+    /// `SecretServiceStorage`, this also applies to changes from other processes.
     ///
     /// - Parameter change: Changes the value. It must not change this value by other means.
     /// - Throws: A ``KeychainError``: `undecodable` if the stored value cannot be decoded, `encodingFailed` if the new

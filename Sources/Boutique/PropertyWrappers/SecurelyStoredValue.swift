@@ -31,7 +31,8 @@ public import OpenCombine
 /// ## What is stored
 /// The bytes of the secret are the JSON `{"value":…}`. ``KeychainSecretStorage`` keeps them on platforms with a
 /// keychain, ``EncryptedFileSecretStorage`` on others; their documentation says what they protect against. Any other
-/// ``SecretStorage`` can be passed instead. Secrets that were read stay in the memory of the process.
+/// ``SecretStorage`` can be passed instead, such as `SecretServiceStorage` for the keyring of a Linux desktop. Secrets
+/// that were read stay in the memory of the process.
 ///
 /// ## When something fails
 /// Reading the property cannot throw. It is `nil` for a secret that is damaged or has another type, and the value that

@@ -11,6 +11,8 @@ extension KeychainError {
             case .readOnly: .readOnly
             case .storageFull: .storageFull
             case .encodingFailed: .encodingFailed
+            case .unreachable: .unavailable
+            case .timedOut: .timedOut
             case .decodingFailed, .damaged: .undecodable
             default: .other
             }

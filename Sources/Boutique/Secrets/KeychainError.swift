@@ -50,6 +50,10 @@ public enum KeychainError: Error, Sendable {
         public static let encodingFailed = Code(rawValue: "encodingFailed")
         /// The system denies access.
         public static let accessDenied = Code(rawValue: "accessDenied")
+        /// The storage cannot be reached: there is no session bus, no secret service on it, or no server.
+        public static let unavailable = Code(rawValue: "unavailable")
+        /// The storage did not answer within the time limit. A change may still take effect.
+        public static let timedOut = Code(rawValue: "timedOut")
         /// The app's entitlements don't allow it to use the keychain, or not with this group.
         public static let missingEntitlement = Code(rawValue: "missingEntitlement")
         /// A file or folder is not private: other users can read or replace it, or it belongs to another user.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A storage of secrets: the keychain, encrypted files, or a custom one.
+/// A storage of secrets: the keychain, encrypted files, the keyring of a Linux desktop, or a custom one.
 ///
 /// Its methods may block for a short time and may be called from any thread. They throw a ``KeychainError`` with a code
 /// for the kind of failure, so that ``SecurelyStoredValue`` behaves the same with all storages.

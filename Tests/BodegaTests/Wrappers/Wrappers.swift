@@ -2,6 +2,9 @@ import Bodega
 import BodegaTesting
 import Foundation
 import Logging
+#if Metrics
+import MetricsTestKit
+#endif
 
 /// The wrappers of this package, for tests that run with any nesting of them.
 struct Wrapper: Sendable, CustomStringConvertible {
@@ -15,7 +18,13 @@ struct Wrapper: Sendable, CustomStringConvertible {
     /// The name.
     var description: String { name }
 
-    static let all = [logged, prefixed, encrypted, retrying, cached, limited, expiring, mirrored]
+    static let all: [Wrapper] = {
+        var all = [logged, prefixed, encrypted, retrying, cached, limited, expiring, mirrored]
+        #if Metrics
+        all.append(metered)
+        #endif
+        return all
+    }()
 
     static let logged = Wrapper("logged") { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
@@ -63,6 +72,13 @@ struct Wrapper: Sendable, CustomStringConvertible {
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.mirrored(to: MemoryStorageEngine()) }
         return wrapped(engine)
     }
+
+    #if Metrics
+    static let metered = Wrapper("metered") { engine, _ in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.metered(factory: TestMetrics()) }
+        return wrapped(engine)
+    }
+    #endif
 
     private init(
         _ name: String,

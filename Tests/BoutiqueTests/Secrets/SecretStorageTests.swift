@@ -1,3 +1,4 @@
+import Bodega
 import BodegaTesting
 import Boutique
 import Foundation
@@ -7,23 +8,40 @@ import Testing
 /// Tests for all secret storages.
 @Suite struct SecretStorageTests {
     private let fixture = SecretFolderFixture()
+    /// The keyring of this test, if it uses one.
+    private let keyring = Locked<Keyring?>(nil)
 
-    private func storage(_ kind: String) -> any SecretStorage {
-        kind == "memory" ? MemorySecretStorage() : fixture.storage
+    static let kinds: [String] = {
+        var kinds = ["memory", "files"]
+        #if SecretService
+        kinds.append("secret service")
+        #endif
+        return kinds
+    }()
+
+    private func storage(_ kind: String) async throws -> any SecretStorage {
+        #if SecretService
+        if kind == "secret service" {
+            let keyring = try await Keyring()
+            self.keyring.withLock { $0 = keyring }
+            return keyring.storage()
+        }
+        #endif
+        return kind == "memory" ? MemorySecretStorage() : fixture.storage
     }
 
-    @Test("Reading returns the secret that was written last", arguments: ["memory", "files"])
-    func roundTrip(kind: String) throws {
-        let storage = storage(kind)
+    @Test("Reading returns the secret that was written last", arguments: kinds)
+    func roundTrip(kind: String) async throws {
+        let storage = try await storage(kind)
         for value in [Data("first".utf8), Data(), Data(repeating: 7, count: 3_000_000), Data([0])] {
             try storage.write(value, to: .test())
             #expect(try storage.read(.test()) == value)
         }
     }
 
-    @Test("An absent secret reads as nil and can be removed", arguments: ["memory", "files"])
-    func absence(kind: String) throws {
-        let storage = storage(kind)
+    @Test("An absent secret reads as nil and can be removed", arguments: kinds)
+    func absence(kind: String) async throws {
+        let storage = try await storage(kind)
         try storage.remove(.test())
         #expect(try storage.read(.test()) == nil)
         try storage.write(Data("x".utf8), to: .test("other"))
@@ -35,9 +53,9 @@ import Testing
         #expect(try storage.read(.test("other")) == Data("x".utf8))
     }
 
-    @Test("Secrets are distinguished by key, service and group", arguments: ["memory", "files"])
-    func addresses(kind: String) throws {
-        let storage = storage(kind)
+    @Test("Secrets are distinguished by key, service and group", arguments: kinds)
+    func addresses(kind: String) async throws {
+        let storage = try await storage(kind)
         let addresses = [
             SecretAddress(key: "a", service: "b"), SecretAddress(key: "b", service: "a"),
             SecretAddress(key: "ab", service: ""), SecretAddress(key: "", service: "ab"),
@@ -51,9 +69,9 @@ import Testing
         }
     }
 
-    @Test("Exclusive use can be nested and includes reading, writing and removing", arguments: ["memory", "files"])
-    func exclusively(kind: String) throws {
-        let storage = storage(kind)
+    @Test("Exclusive use can be nested and includes reading, writing and removing", arguments: kinds)
+    func exclusively(kind: String) async throws {
+        let storage = try await storage(kind)
         try storage.exclusively {
             #expect(try storage.read(.test()) == nil)
             try storage.exclusively { try storage.write(Data("x".utf8), to: .test()) }
@@ -63,14 +81,14 @@ import Testing
         #expect(try storage.read(.test()) == nil)
     }
 
-    @Test("Random writes and removals have the same results as on a dictionary", arguments: ["memory", "files"])
-    func model(kind: String) throws {
+    @Test("Random writes and removals have the same results as on a dictionary", arguments: kinds)
+    func model(kind: String) async throws {
         let seed = Seed.current
         print("secrets in \(kind): EMPORIUM_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
-        let storage = storage(kind)
+        let storage = try await storage(kind)
         var model: [SecretAddress: Data] = [:]
-        for _ in 0..<300 {
+        for _ in 0..<(kind == "secret service" ? 60 : 300) {
             let address = SecretAddress.test("\(Int.random(in: 0..<6, using: &random))")
             switch Int.random(in: 0..<3, using: &random) {
             case 0:

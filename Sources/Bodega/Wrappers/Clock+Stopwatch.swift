@@ -1,0 +1,8 @@
+extension Clock<Duration> {
+
+    /// Starts to measure time, and returns a closure that returns the time since then.
+    func stopwatch() -> () -> Duration {
+        let start = now
+        return { start.duration(to: now) }
+    }
+}
