@@ -15,7 +15,7 @@ struct Wrapper: Sendable, CustomStringConvertible {
     /// The name.
     var description: String { name }
 
-    static let all = [logged, prefixed, encrypted, retrying, cached, limited, expiring, mirrored]
+    static let all = [logged, prefixed, encrypted, keyHiding, retrying, cached, limited, expiring, mirrored]
 
     static let logged = Wrapper("logged") { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
@@ -32,6 +32,14 @@ struct Wrapper: Sendable, CustomStringConvertible {
     static let encrypted = Wrapper("encrypted") { engine, workspace in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
             engine.encrypted(with: Keysets.keyset, collection: workspace.identifier)
+        }
+        return wrapped(engine)
+    }
+
+    static let keyHiding = Wrapper("keyHiding", keepsKeys: false) { engine, workspace in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
+            engine.encrypted(
+                with: Keysets.keyset, collection: workspace.identifier, hidingKeysWith: Keysets.keysetForKeys)
         }
         return wrapped(engine)
     }
@@ -92,7 +100,8 @@ struct Wrapper: Sendable, CustomStringConvertible {
     }
 }
 
-/// The keyset of tests.
+/// The keysets of tests.
 enum Keysets {
     static let keyset = EncryptionKeyset()
+    static let keysetForKeys = EncryptionKeyset()
 }
