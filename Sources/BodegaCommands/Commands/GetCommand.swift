@@ -37,15 +37,18 @@ struct GetCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.read { try await print(keys.keys(key, in: $0), from: $0, on: console) }
+        try await store.read(on: console) { try await print(keys.keys(key, in: $0), from: $0, on: console) }
     }
 
     private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {
         var output = BufferedOutput(console.output)
         var found: Set<CacheKey> = []
-        for try await batch in ItemBatches(of: wanted, in: store.engine) {
+        var encrypted = 0
+        let unreadable = UnreadableItems()
+        for try await batch in ItemBatches(of: wanted, in: store.engine, unreadable: unreadable) {
             for (key, data) in batch {
                 found.insert(key)
+                if store.encryption == nil, EncryptedItem.hasForm(data) { encrypted += 1 }
                 if json {
                     try output.write(Envelope.line(key: key, data: data))
                 } else {
@@ -54,6 +57,8 @@ struct GetCommand: ConsoleCommand {
             }
         }
         try output.flush()
+        console.noteEncrypted(encrypted, "printed")
+        try unreadable.check("could not be read")
         let missing = wanted.filter { !found.contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }
     }

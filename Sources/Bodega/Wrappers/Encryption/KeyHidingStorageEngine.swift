@@ -4,8 +4,7 @@ public import Foundation
 /// ``StorageEngine/encrypted(with:collection:hidingKeysWith:)`` creates one.
 ///
 /// A key always has the same name, so that items are found by it. The name is encrypted, so that keys are listed, and change
-/// feeds read, without reading items. All calls cost what they cost in the other engine, and about two microseconds for each
-/// key.
+/// feeds read, without reading items. All calls cost what they cost in the other engine, and the encryption of each key.
 ///
 /// The name is the base64url form of a text that is encrypted with AES-GCM. Its nonce is a keyed hash of the text, so only
 /// equal keys have equal nonces:
