@@ -204,9 +204,9 @@ struct FirstUseTests {
     func help() async throws {
         let commands = [
             "import", "export", "ls", "get", "put", "rm", "count", "stat", "copy", "diff", "query", "watch", "verify",
-            "backup", "compact", "manual",
+            "backup", "compact", "keyset", "manual",
         ]
-        for command in [[]] + commands.map({ [$0] }) {
+        for command in [[], ["keyset", "create"], ["keyset", "rotate"]] + commands.map({ [$0] }) {
             let narrow = await (try Terminal(BinaryTests.program, ["help"] + command, columns: 80)).finish().output
             let lines = narrow.split(separator: "\n")
             #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")

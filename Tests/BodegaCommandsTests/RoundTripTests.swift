@@ -48,7 +48,7 @@ struct RoundTripTests {
         let engine = MemoryStorageEngine()
         try await engine.write(Hostile.items)
         let sink = MemorySink()
-        let count = try await Exporter(engine: engine).run(to: sink)
+        let count = try await Exporter(engine: engine).run(to: sink).count
         #expect(count == Hostile.items.count)
         let read = try records(in: sink.bytes, piece: 4093)
         #expect(read == Hostile.items.map { ImportRecord(key: $0.key, data: $0.data) })

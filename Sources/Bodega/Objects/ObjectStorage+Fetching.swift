@@ -14,18 +14,18 @@ extension ObjectStorage {
     /// Fetches several objects with one call to the engine.
     ///
     /// - Parameter keys: The objects' keys.
-    /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded.
+    /// - Returns: The objects that exist, in the order of `keys`, and the records that could not be decoded or decrypted.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchObjects(forKeys keys: [CacheKey]) async throws -> FetchedObjects<Object> {
-        await FetchedObjects(try await storage.fetch(keys: keys), decodedBy: coder)
+        await FetchedObjects(try await PartialRead(from: storage) { try await $0.fetch(keys: keys) }, decodedBy: coder)
     }
 
     /// Fetches all objects with one call to the engine.
     ///
-    /// - Returns: The objects in insertion order, and the records that could not be decoded.
+    /// - Returns: The objects in insertion order, and the records that could not be decoded or decrypted.
     /// - Throws: A ``StorageError`` if they could not be read.
     public func fetchAllObjects() async throws -> FetchedObjects<Object> {
-        await FetchedObjects(try await storage.fetchAll(), decodedBy: coder)
+        await FetchedObjects(try await PartialRead(from: storage) { try await $0.fetchAll() }, decodedBy: coder)
     }
 
     /// Lists the keys of all objects, in insertion order.
@@ -55,10 +55,11 @@ extension ObjectStorage {
 extension FetchedObjects where Object: Decodable {
 
     /// Decodes records on all cores.
-    fileprivate init(_ records: [(key: CacheKey, data: Data)], decodedBy coder: any ObjectCoder) async {
+    fileprivate init(_ read: PartialRead<[(key: CacheKey, data: Data)]>, decodedBy coder: any ObjectCoder) async {
         let decoding = Decoding<Object>(coder: coder)
-        objectsAndKeys = await records.concurrentCompactMap(decoding.decode)
+        objectsAndKeys = await read.value.concurrentCompactMap(decoding.decode)
         undecodable = decoding.errors.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
+        undecodable += read.unreadable
     }
 }
 

@@ -89,14 +89,20 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
     /// The call reads all items once.
     ///
     /// - Returns: The number of removed items.
-    /// - Throws: The error of the other engine. Some items may then be removed.
+    /// - Throws: The error of the other engine. Some items may then be removed. An item that can't be read, or that no
+    ///   expiring engine has written, remains; its error is thrown after all others were examined.
     @discardableResult
     public func removeExpired() async throws -> Int {
         var count = 0
+        var failure: (any Error)?
         for try await part in base.parts() {
-            var part = part
+            failure = failure ?? part.unreadable.first
+            var part = part.value
             while true {
-                let expired = try part.filter { try isExpired($0.data, key: $0.key) }
+                let expired = part.filter { item in
+                    do { return try isExpired(item.data, key: item.key) } catch { failure = failure ?? error }
+                    return false
+                }
                 let conditions = expired.map { StorageCondition(key: $0.key, data: $0.data) }
                 if expired.isEmpty { break }
                 if try await base.apply(expired.map { .remove(key: $0.key) }, if: conditions) {
@@ -107,6 +113,7 @@ extension ExpiringStorageEngine where Base: ConditionalStorageEngine {
                 part = try await base.fetch(keys: expired.map(\.key))
             }
         }
+        if let failure { throw failure }
         return count
     }
 }

@@ -21,7 +21,7 @@ public import Foundation
 ///
 /// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
 /// cannot report, like those of each ``ThrowingStorageEngine``.
-public protocol ForwardingStorageEngine: ThrowingStorageEngine {
+public protocol ForwardingStorageEngine: ThrowingStorageEngine, PartiallyReadableStorageEngine {
     /// The type of the other engine.
     associatedtype Base: StorageEngine
 

@@ -38,7 +38,7 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
     public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        try await base.fetchStream(key: storedKey(key))
+        try await namingItems { try await base.fetchStream(key: storedKey(key)) }
     }
 
     public func write(stream: StorageByteStream, key: CacheKey) async throws {

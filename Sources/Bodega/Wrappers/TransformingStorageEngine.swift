@@ -19,7 +19,7 @@ public import Foundation
 ///
 /// The engine has the order, the atomicity and the dates of its ``base``. Its `read…` methods log the errors that they
 /// cannot report, like those of each ``ThrowingStorageEngine``.
-public protocol TransformingStorageEngine: ThrowingStorageEngine {
+public protocol TransformingStorageEngine: ThrowingStorageEngine, PartiallyReadableStorageEngine {
     /// The type of the engine that keeps the items.
     associatedtype Base: StorageEngine
 
@@ -41,7 +41,9 @@ public protocol TransformingStorageEngine: ThrowingStorageEngine {
     ///   - key: The item's key.
     /// - Returns: The item; `nil` if there is none any more, for example because it has expired. Then also implement the
     ///   methods that return keys, dates or the number of items.
-    /// - Throws: A ``StorageError`` if the bytes are not those of an item. A call that reads several items then throws it.
+    /// - Throws: An error if the bytes are not those of an item. A call that reads several items then throws it as a
+    ///   ``StorageError`` with the key. A store reports the item, and reads all others, see
+    ///   ``PartiallyReadableStorageEngine``.
     func decode(_ stored: Data, key: CacheKey) throws -> Data?
 
     /// Returns the key under which the base keeps an item; by default, the item's key.
@@ -71,12 +73,12 @@ extension TransformingStorageEngine {
 // What the base keeps, and back.
 extension TransformingStorageEngine {
 
-    private func item(_ stored: (key: CacheKey, data: Data)) throws -> (key: CacheKey, data: Data)? {
+    func item(_ stored: (key: CacheKey, data: Data)) throws -> (key: CacheKey, data: Data)? {
         guard let key = key(ofStored: stored.key) else { return nil }
-        return try decode(stored.data, key: key).map { (key, $0) }
+        return try decodeItem(stored.data, key: key).map { (key, $0) }
     }
 
-    private func stored(_ operations: [StorageOperation]) async throws -> [StorageOperation] {
+    func stored(_ operations: [StorageOperation]) async throws -> [StorageOperation] {
         var stored: [StorageOperation] = []
         stored.reserveCapacity(operations.count)
         for operation in operations {
@@ -130,15 +132,15 @@ extension TransformingStorageEngine {
 extension TransformingStorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        try await base.fetch(key: storedKey(key)).flatMap { try decode($0, key: key) }
+        try await namingItems { try await base.fetch(key: storedKey(key)) }.flatMap { try decodeItem($0, key: key) }
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await base.fetch(keys: keys.map(storedKey)).compactMap(item)
+        try await namingItems { try await base.fetch(keys: keys.map(storedKey)) }.compactMap(item)
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await base.fetchAll().compactMap(item)
+        try await namingItems { try await base.fetchAll() }.compactMap(item)
     }
 
     public func fetchAllData() async throws -> [Data] {
@@ -167,7 +169,7 @@ extension TransformingStorageEngine where Base: DatedStorageEngine {
 
     /// Reads several items together with their dates. See ``DatedStorageEngine/fetchItems(keys:)``.
     public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
-        try await base.fetchItems(keys: keys.map(storedKey)).compactMap { stored in
+        try await namingItems { try await base.fetchItems(keys: keys.map(storedKey)) }.compactMap { stored in
             try item((stored.key, stored.data)).map { StorageItem(key: $0.key, data: $0.data, dates: stored.dates) }
         }
     }
@@ -197,7 +199,7 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
             for condition in conditions {
                 let storedKey = storedKey(condition.key)
                 let stored = try await base.fetch(key: storedKey)
-                guard try stored.flatMap({ try decode($0, key: condition.key) }) == condition.data else { return false }
+                guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else { return false }
                 storedConditions.append(StorageCondition(key: storedKey, data: stored))
             }
             if try await base.apply(stored(operations), if: storedConditions) { return true }
@@ -216,7 +218,7 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
 
     /// Reads all items and the cursor at that moment. See ``ObservableStorageEngine/fetchSnapshot()``.
     public func fetchSnapshot() async throws -> StorageSnapshot {
-        let snapshot = try await base.fetchSnapshot()
+        let snapshot = try await namingItems { try await base.fetchSnapshot() }
         return StorageSnapshot(items: try snapshot.items.compactMap(item), cursor: snapshot.cursor)
     }
 
@@ -231,7 +233,9 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
     public func fetchChangedItems(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
-        guard let changed = try await base.fetchChangedItems(since: cursor, excluding: origin) else { return nil }
+        guard
+            let changed = try await namingItems({ try await base.fetchChangedItems(since: cursor, excluding: origin) })
+        else { return nil }
         return (own(changed.delta), try changed.items.compactMap(item))
     }
 

@@ -35,10 +35,10 @@ struct CompactCommand: ConsoleCommand {
         }
         // Measured while the store is closed: an open SQLite file also has a write-ahead log and its index.
         let before = try StoreStatistics.sizeOfFiles(at: address)
-        try await store.useExisting { store in
+        try await store.useExisting(on: console) { store in
             store.finishBatch(beforeEndingBy: console.interruption)
             if let sqlite = store.sqlite { try await sqlite.vacuum() }
-            if let disk = store.engine as? DiskStorageEngine { try await disk.removeLeftovers() }
+            if let disk = store.base as? DiskStorageEngine { try await disk.removeLeftovers() }
         }
         let after = try StoreStatistics.sizeOfFiles(at: address)
         if json {

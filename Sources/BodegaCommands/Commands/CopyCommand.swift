@@ -18,6 +18,11 @@ struct CopyCommand: ConsoleCommand {
             only read; an item that changes during the copy is copied as it is when its batch is read. Other programs \
             should not write to the destination during the copy: an item written just before its batch is replaced.
 
+            Without keysets, encrypted items are copied as they are stored. With --from-keyset they are decrypted, with \
+            --to-keyset encrypted: give both to copy into a store with another keyset or collection, and --to-keyset \
+            alone to encrypt a store. The variable BODEGA_KEYSET is not used, so that no secret is copied in clear text \
+            by accident. Items that can't be decrypted are listed at the end, with exit status 1.
+
             One collection is copied. For a file with all its collections use backup, for a database pg_dump.
 
             With --json one object is printed, also if the copy fails: {"copied", "present", "overwritten", \
@@ -49,6 +54,7 @@ struct CopyCommand: ConsoleCommand {
     @Flag(help: "Print no progress and no result.")
     var quiet = false
 
+    @OptionGroup var keysets: CopyKeysetOptions
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
@@ -59,10 +65,12 @@ struct CopyCommand: ConsoleCommand {
         let start = console.clock()
         var report = CopyReport()
         var bar = ProgressBar(console: console, isQuiet: quiet)
+        var isComplete = false
         let failure: (any Error)?
         do {
             try await copy(on: console, report: &report, bar: &bar)
-            failure = report.conflicts.isEmpty ? nil : Self.conflict(report.conflicts)
+            isComplete = true
+            failure = Self.remainder(report)
         } catch {
             failure = Self.failure(error, after: report, on: console)
         }
@@ -70,7 +78,7 @@ struct CopyCommand: ConsoleCommand {
         let seconds = console.clock() - start
         if json {
             try report.json(seconds: seconds, failure: failure.map { "\($0)" }).withUnsafeBytes(console.output.write)
-        } else if !quiet, failure == nil || !report.conflicts.isEmpty {
+        } else if !quiet, isComplete {
             try console.output.write(report.text(seconds: console.isOutputTerminal ? seconds : nil))
         }
         if let failure { throw failure }
@@ -82,11 +90,13 @@ struct CopyCommand: ConsoleCommand {
         if from.isSamePlace(as: to) {
             throw ToolError(.usage, "The source and the destination are the same store. Name another destination.")
         }
+        let encryptions = (try keysets.from(), try keysets.to())
         console.interruption.listen()
         // The source is opened first, so that a missing source leaves no empty destination.
-        try await from.openToRead().use { source in
+        try await from.openToRead().decrypting(with: encryptions.0).use { source in
             if !quiet { try await source.noteOtherCollections("copied", on: console) }
-            try await to.openOrCreate().use { destination in
+            try await to.openOrCreate().decrypting(with: encryptions.1).use { destination in
+                try await destination.checkKeyset()
                 let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)
                 try await copier.run(report: &report) { report in
                     bar.update(items: report.done, done: report.done, of: report.total)
@@ -96,6 +106,13 @@ struct CopyCommand: ConsoleCommand {
                 }
             }
         }
+    }
+
+    /// The error for items that were not copied, `nil` if all were.
+    private static func remainder(_ report: CopyReport) -> ToolError? {
+        var messages: [String] = report.conflicts.isEmpty ? [] : [conflict(report.conflicts).message]
+        if let error = report.unreadable.error("could not be copied") { messages.append(error.message) }
+        return messages.isEmpty ? nil : ToolError(.failure, messages.joined(separator: "\n"))
     }
 
     private static func conflict(_ keys: [CacheKey]) -> ToolError {

@@ -24,7 +24,7 @@ struct CountCommand: ConsoleCommand {
     var json = false
 
     func run(on console: Console) async throws {
-        let count = try await store.read { store in
+        let count = try await store.read(on: console) { store in
             // With a named collection, a note about others is not needed.
             if store.address.collection == nil { try await store.noteOtherCollections("counted", on: console) }
             return try await store.engine.fetchCount()

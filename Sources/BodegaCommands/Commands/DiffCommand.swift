@@ -11,6 +11,9 @@ struct DiffCommand: ConsoleCommand {
             A line for each difference: + and the key of an item that only the second store has, - for one that only \
             the first has, ~ for one that both have with different bytes. Dates and order are ignored.
 
+            Encrypted items are decrypted if the keyset of their store is given, otherwise compared as they are stored: \
+            equal items are stored as different bytes. The variable BODEGA_KEYSET is not used.
+
             The exit status is 0 if there is no difference, 1 if there is one, 2 if the stores could not be compared.
 
             With --json each line is an object: {"change": "added", "removed" or "changed", "key", "kind", "before", \
@@ -32,6 +35,7 @@ struct DiffCommand: ConsoleCommand {
     @Argument(help: "The second store, in the same form.", completion: .file())
     var second: String
 
+    @OptionGroup var keysets: DiffKeysetOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -59,15 +63,23 @@ struct DiffCommand: ConsoleCommand {
 
     private func compare(on console: Console) async throws -> Bool {
         let addresses = (try StorageAddress(argument: first), try StorageAddress(argument: second))
-        return try await addresses.0.openToRead().use { first in
-            try await addresses.1.openToRead().use { second in
+        let encryptions = (try keysets.first(), try keysets.second())
+        return try await addresses.0.openToRead().decrypting(with: encryptions.0).use { first in
+            try await addresses.1.openToRead().decrypting(with: encryptions.1).use { second in
                 var output = BufferedOutput(console.output)
                 var isDifferent = false
-                try await StoreComparison(first.engine, with: second.engine).run { difference in
+                let encrypted = try await StoreComparison(first.engine, with: second.engine).run { difference in
                     isDifferent = true
                     if !quiet { try output.write(line(for: difference, on: console)) }
                 }
                 try output.flush()
+                if encrypted > 0 {
+                    console.complain(
+                        """
+                        note: \(encrypted) different items seem to be encrypted and were compared as they are stored. Give \
+                        --first-keyset and --second-keyset to compare what they contain.
+                        """)
+                }
                 return isDifferent
             }
         }

@@ -11,6 +11,9 @@ struct ExportCommand: ConsoleCommand {
             and its bytes under "json" if they are JSON on one line, else under "text" if they are UTF-8, else under \
             "base64". Dates are not exported.
 
+            If an item can't be decrypted, the others are exported, its key is listed, and the exit status is 1; a file \
+            is not replaced then. Without a keyset, encrypted items are exported in their encrypted form.
+
             EXAMPLES:
               bodega export notes.db --output notes.ndjson
               bodega export notes.db | gzip > notes.ndjson.gz
@@ -30,17 +33,18 @@ struct ExportCommand: ConsoleCommand {
     var output: String?
 
     func run(on console: Console) async throws {
-        try await store.read { store in
-            let exporter = Exporter(engine: store.engine)
+        try await store.read(on: console) { store in
+            let exporter = Exporter(engine: store.engine, isEncrypted: store.encryption != nil)
             guard let output, output != "-" else {
-                try await exporter.run(to: console.output)
+                console.noteEncrypted(try await exporter.run(to: console.output).encrypted, "exported")
                 return
             }
             // On a signal, the incomplete file is removed before the command ends.
             console.interruption.listen()
             let file = try OutputFile(path: output)
-            try await exporter.run(to: file, interruption: console.interruption)
+            let result = try await exporter.run(to: file, interruption: console.interruption)
             try file.commit()
+            console.noteEncrypted(result.encrypted, "exported")
         }
     }
 }

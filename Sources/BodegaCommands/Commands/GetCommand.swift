@@ -37,27 +37,42 @@ struct GetCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.read { try await print(keys.keys(key, in: $0), from: $0, on: console) }
+        try await store.read(on: console) { try await print(keys.keys(key, in: $0), from: $0, on: console) }
     }
 
     private func print(_ wanted: [CacheKey], from store: OpenStore, on console: Console) async throws {
         var output = BufferedOutput(console.output)
         var found: Set<CacheKey> = []
+        var encrypted = 0
+        let unreadable = UnreadableItems()
+        func find(_ key: CacheKey, _ beginning: Data) {
+            found.insert(key)
+            if store.encryption == nil, EncryptedItem.hasForm(beginning) { encrypted += 1 }
+        }
         if json {
-            for try await batch in ItemBatches(of: wanted, in: store.engine) {
+            for try await batch in ItemBatches(of: wanted, in: store.engine, unreadable: unreadable) {
                 for (key, data) in batch {
-                    found.insert(key)
+                    find(key, data)
                     try output.write(Envelope.line(key: key, data: data))
                 }
             }
         } else {
             for key in wanted {
-                guard let stream = try await store.engine.fetchStream(key: key) else { continue }
-                found.insert(key)
-                for try await part in stream { try output.write(part) }
+                let read = try await PartialRead(from: store.engine) { try await $0.fetchStream(key: key) }
+                read.unreadable.forEach(unreadable.add)
+                guard let stream = read.value else { continue }
+                var parts = stream.makeAsyncIterator()
+                var part = try await parts.next()
+                find(key, part ?? Data())
+                while let bytes = part {
+                    try output.write(bytes)
+                    part = try await parts.next()
+                }
             }
         }
         try output.flush()
+        console.noteEncrypted(encrypted, "printed")
+        try unreadable.check("could not be read")
         let missing = wanted.filter { !found.contains($0) }
         if !missing.isEmpty { throw try await store.missing(missing) }
     }

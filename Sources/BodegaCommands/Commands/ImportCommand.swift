@@ -106,7 +106,7 @@ struct ImportCommand: ConsoleCommand {
         var records = try input.records(standardInput: console.input, interruption: console.interruption)
         // From here on, a signal ends the command only after the current batch.
         console.interruption.listen()
-        try await store.use { store in
+        try await store.use(on: console) { store in
             let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
             try await importer.run(&records, report: &report, interruption: console.interruption) { bad in
                 bar.clear()

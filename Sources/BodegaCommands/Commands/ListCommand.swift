@@ -48,7 +48,7 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.read { try await list($0.engine, on: output.applied(to: console)) }
+        try await store.read(on: console) { try await list($0.engine, on: output.applied(to: console)) }
     }
 
     private func list(_ engine: any StorageEngine, on console: Console) async throws {
@@ -57,10 +57,11 @@ struct ListCommand: ConsoleCommand {
         if let prefix { keys = keys.filter { $0.rawValue.utf8.starts(with: prefix.utf8) } }
         if let limit { keys = Array(keys.prefix(limit)) }
         let format = ItemLine(isJSON: json, ending: null ? "\0" : "\n", isEscaping: console.isOutputTerminal && !null)
+        let unreadable = UnreadableItems()
         var output = BufferedOutput(console.output)
         if long {
             if console.isOutputTerminal, !json { try output.write(console.styled(ItemLine.header, .bold) + "\n") }
-            for try await batch in ItemBatches(withDatesOf: keys, in: engine) {
+            for try await batch in ItemBatches(withDatesOf: keys, in: engine, unreadable: unreadable) {
                 for item in batch {
                     try output.write(format.line(key: item.key, size: item.data.count, dates: item.dates))
                 }
@@ -69,6 +70,7 @@ struct ListCommand: ConsoleCommand {
             for key in keys { try output.write(format.line(key: key)) }
         }
         try output.flush()
+        try unreadable.check("could not be measured")
     }
 }
 #endif

@@ -38,7 +38,7 @@ struct PutCommand: ConsoleCommand {
         _ = try store.checkedAddress()
         // The input is read before the store is opened, so that missing input leaves no empty store behind.
         let input = try await Self.contents(of: file, standardInput: console.input)
-        try await store.use { store in
+        try await store.use(on: console) { store in
             store.finishBatch(beforeEndingBy: console.interruption)
             try await store.engine.write(stream: StorageByteStream(input), key: key)
         }

@@ -24,7 +24,9 @@ struct QueryCommand: ConsoleCommand {
             --sort and --select take member names separated by dots, such as owner.name. Items without the value to \
             sort by come last. The direction, asc or desc, follows a colon; it is required after a name that contains \
             a colon. Without --sort, items come in the order in which they were first written, and reading stops at \
-            the limit. Items that are not JSON are left out, and their number is reported on standard error.
+            the limit. Items that are not JSON are left out, and their number is reported on standard error. If an item \
+            is encrypted and can't be decrypted, it is unknown whether it meets the condition: the others are printed, \
+            its key is listed on standard error, and the exit status is 1.
 
             Each line has the key and the item, or the selected values, separated by tabs; on a terminal it is a \
             table. With --json each line is an object {"key", "kind" if it is not hashed, "json"}, which import reads. \
@@ -73,13 +75,15 @@ struct QueryCommand: ConsoleCommand {
             sort: try sort.map(Self.sort),
             limit: limit
         )
-        let others = try await store.read { store in
-            if count { return try await printCount(query, from: store.engine, on: console) }
+        let unreadable = UnreadableItems()
+        let others = try await store.read(on: console) { store in
+            if count { return try await printCount(query, from: store.engine, unreadable, on: console) }
             return json
-                ? try await printJSON(query, paths, from: store.engine, on: console)
-                : try await printTable(query, paths, from: store.engine, on: console)
+                ? try await printJSON(query, paths, from: store.engine, unreadable, on: console)
+                : try await printTable(query, paths, from: store.engine, unreadable, on: console)
         }
         if others > 0 { console.complain("note: items that are not JSON were left out: \(others)") }
+        try unreadable.check("could not be examined, so the result may be incomplete")
     }
 
     private static func sort(_ text: String) throws -> StoreQuery.Sort {
@@ -95,11 +99,11 @@ struct QueryCommand: ConsoleCommand {
         return StoreQuery.Sort(query: JSONQuery(path), isDescending: direction == "desc")
     }
 
-    private func printCount(_ query: StoreQuery, from engine: any StorageEngine, on console: Console) async throws
-        -> Int
-    {
+    private func printCount(
+        _ query: StoreQuery, from engine: any StorageEngine, _ unreadable: UnreadableItems, on console: Console
+    ) async throws -> Int {
         var count = 0
-        let others = try await query.run(on: engine) { _ in count += 1 }
+        let others = try await query.run(on: engine, unreadable: unreadable) { _ in count += 1 }
         if json {
             var object = JSONObjectWriter()
             object.add("count", count)
@@ -114,11 +118,12 @@ struct QueryCommand: ConsoleCommand {
         _ query: StoreQuery,
         _ paths: [JSONPath],
         from engine: any StorageEngine,
+        _ unreadable: UnreadableItems,
         on console: Console
     ) async throws -> Int {
         let header = ["key"] + (paths.isEmpty ? ["item"] : paths.map(\.description))
         var table = TextTable(header: header, console: console)
-        let others = try await query.run(on: engine) { match in
+        let others = try await query.run(on: engine, unreadable: unreadable) { match in
             let cells = match.data.withUnsafeBytes { bytes in
                 paths.isEmpty
                     ? [Self.text(bytes, 0..<bytes.count)]
@@ -134,10 +139,11 @@ struct QueryCommand: ConsoleCommand {
         _ query: StoreQuery,
         _ paths: [JSONPath],
         from engine: any StorageEngine,
+        _ unreadable: UnreadableItems,
         on console: Console
     ) async throws -> Int {
         var output = BufferedOutput(console.output)
-        let others = try await query.run(on: engine) { match in
+        let others = try await query.run(on: engine, unreadable: unreadable) { match in
             let data = paths.isEmpty ? Self.compact(match.data) : match.data.withUnsafeBytes { Self.object(paths, $0) }
             try output.write(Envelope.line(key: match.key, data: data))
         }

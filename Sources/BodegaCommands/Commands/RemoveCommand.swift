@@ -41,7 +41,7 @@ struct RemoveCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.useExisting { store in
+        try await store.useExisting(on: console) { store in
             if all {
                 try await checkFiles(of: store)
                 if !yes {
@@ -78,7 +78,7 @@ struct RemoveCommand: ConsoleCommand {
 
     /// Checks that a folder contains only items.
     private func checkFiles(of store: OpenStore) async throws {
-        guard let disk = store.engine as? DiskStorageEngine else { return }
+        guard let disk = store.base as? DiskStorageEngine else { return }
         let files = try await disk.unrecognizedFiles()
         guard let first = files.first else { return }
         let others = files.count == 1 ? "" : " and \(files.count - 1) more"

@@ -17,6 +17,9 @@ struct StatCommand: ConsoleCommand {
             space on disk, "allocatedBytes", is what the file system has allocated for the store's files and folders, \
             as du counts it.
 
+            Without a keyset, "encrypted" is the number of items that seem to be encrypted, if there are any; the sizes \
+            are those of their encrypted form.
+
             EXAMPLES:
               bodega stat notes.db
               bodega stat notes.db --check
@@ -36,7 +39,7 @@ struct StatCommand: ConsoleCommand {
         if check, try store.checkedAddress().engine != .sqlite {
             throw ToolError(.usage, "--check is for SQLite files. Examine another store with: bodega verify STORE")
         }
-        try await store.read { try await describe($0, on: console) }
+        try await store.read(on: console) { try await describe($0, on: console) }
     }
 
     private func describe(_ store: OpenStore, on console: Console) async throws {
@@ -55,6 +58,7 @@ struct StatCommand: ConsoleCommand {
         } else {
             try console.output.write(statistics.text(isEscaping: console.isOutputTerminal))
         }
+        if !isDamaged { try statistics.unreadable.check("could not be measured") }
         if isDamaged { throw Self.damage(failure.map(console.text)) }
         if store.address.collection == nil { try await store.noteOtherCollections("measured", on: console) }
     }

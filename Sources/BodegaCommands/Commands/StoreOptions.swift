@@ -13,21 +13,31 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The collection in an SQLite file or a database.", valueName: "name"))
     var collection: String?
 
+    @OptionGroup var keyset: KeysetOptions
     @OptionGroup var reporting: ReportingOptions
 
     /// Opens an existing store, reads it and closes it. No file is created or changed.
-    func read<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
-        try await checkedAddress().openToRead().use(body)
+    func read<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
+        let address = try checkedAddress()
+        let encryption = try keyset.encryption(console.environment)
+        return try await address.openToRead().decrypting(with: encryption).use(body)
     }
 
     /// Opens an existing store, uses it and closes it.
-    func useExisting<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
-        try await checkedAddress().openExisting().use(body)
+    func useExisting<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
+        let address = try checkedAddress()
+        let encryption = try keyset.encryption(console.environment)
+        return try await address.openExisting().decrypting(with: encryption).use(body)
     }
 
-    /// Opens or creates a store, uses it and closes it.
-    func use<Result>(_ body: (OpenStore) async throws -> Result) async throws -> Result {
-        try await checkedAddress().openOrCreate().use(body)
+    /// Opens or creates a store, uses it and closes it. If it is encrypted, but with another keyset, nothing is written.
+    func use<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
+        let address = try checkedAddress()
+        let encryption = try keyset.encryption(console.environment)
+        return try await address.openOrCreate().decrypting(with: encryption).use { store in
+            try await store.checkKeyset()
+            return try await body(store)
+        }
     }
 
     /// The store's address, after checking it against the other options.

@@ -12,6 +12,9 @@ struct VerifyCommand: ConsoleCommand {
             is then 1. A remark means that no data is lost: files left by an interrupted write, tables of another \
             program. The store is not changed.
 
+            With a keyset, an item that can't be decrypted is a problem, too. Each collection is expected to be encrypted \
+            with its own name, unless one is named.
+
             The whole SQLite file is examined. All collections of a file or a database are read unless one is named. \
             Other programs can write during the check.
 
@@ -43,13 +46,14 @@ struct VerifyCommand: ConsoleCommand {
     func run(on console: Console) async throws {
         let console = output.applied(to: console)
         let address = try store.checkedAddress()
+        let encryption = try store.keyset.encryption(console.environment)
         var verification = Verification(expectsJSON: expectJson)
         var bar = ProgressBar(console: console, isQuiet: quiet)
         // A store that can't be opened is not necessarily damaged: its name may be wrong, or a permission missing.
         var isOpen = false
         var advice = Self.advice
         do {
-            let store = try await address.openToRead()
+            let store = try await address.openToRead().decrypting(with: encryption)
             try await store.use { store in
                 isOpen = true
                 try await verification.run(store) { done, total in bar.update(items: done, done: done, of: total) }

@@ -52,16 +52,19 @@ struct WatchCommand: ConsoleCommand {
         // An engine may block a thread while it waits for a server that does not answer.
         console.interruption.listen(limit: (seconds: 3, status: .success))
         let address = try store.checkedAddress()
+        let encryption = try store.keyset.encryption(console.environment)
         let lines = WatchLines(isJSON: json, console: console)
         try await console.interruption.run(grace: 1) { [interval] in
-            try await Self.watch(address, every: interval, lines)
+            try await Self.watch(address, encryption, every: interval, lines)
         }
     }
 
-    private static func watch(_ address: StorageAddress, every interval: Double, _ lines: WatchLines) async throws {
+    private static func watch(
+        _ address: StorageAddress, _ encryption: StoreEncryption?, every interval: Double, _ lines: WatchLines
+    ) async throws {
         let console = lines.console
         let interruption = console.interruption
-        var watch = try await StoreWatch(address)
+        var watch = try await StoreWatch(address, encryption)
         if console.isErrorTerminal {
             try console.errors.write("Watching \(TerminalText.escaped(address.description)). Ctrl-C ends it.\n")
         }

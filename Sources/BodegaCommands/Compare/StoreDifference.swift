@@ -36,13 +36,17 @@ package struct StoreComparison {
     /// Finds the differences: those of the first store's items, then the items only in the second, each in its order.
     ///
     /// - Parameter found: Called with each difference.
-    package func run(_ found: (StoreDifference) throws -> Void) async throws {
+    /// - Returns: The number of changed items that seem to be encrypted, so that what they contain may be equal.
+    @discardableResult
+    package func run(_ found: (StoreDifference) throws -> Void) async throws -> Int {
+        var encrypted = 0
         let keys = try await first.fetchKeys()
         for try await batch in ItemBatches(of: keys, in: first) {
             let others = Dictionary(try await second.fetch(keys: batch.map(\.key)).map { ($0.key, $0.data) }) { $1 }
             for (key, data) in batch {
                 let other = others[key]
                 if other == data { continue }
+                if let other, EncryptedItem.hasForm(data) || EncryptedItem.hasForm(other) { encrypted += 1 }
                 let change: StoreDifference.Change = other == nil ? .removed : .changed
                 try found(StoreDifference(change: change, key: key, before: data.count, after: other?.count))
             }
@@ -54,5 +58,6 @@ package struct StoreComparison {
                 try found(StoreDifference(change: .added, key: key, before: nil, after: data.count))
             }
         }
+        return encrypted
     }
 }

@@ -27,6 +27,8 @@ package struct Console: Sendable {
     package var clock: @Sendable () -> Double
     /// Called when a command begins to wait for events.
     package var onReady: @Sendable () -> Void = {}
+    /// The variables of the environment.
+    package var environment: [String: String] = [:]
     /// Whether the command has been interrupted.
     package var interruption = Interruption()
 
@@ -63,12 +65,13 @@ package struct Console: Sendable {
             clock: { (ContinuousClock.now - start) / .seconds(1) }
         )
         console.interruption = Interruption(hearsSignals: true)
+        console.environment = ProcessInfo.processInfo.environment
         console.isInputTerminal = isTerminal(0)
         console.isOutputTerminal = isTerminal(1)
         console.isErrorTerminal = isTerminal(2)
         console.isColored = prefersColor(
             isTerminal: console.isOutputTerminal,
-            environment: ProcessInfo.processInfo.environment
+            environment: console.environment
         )
         console.errorWidth = console.isErrorTerminal ? terminalWidth(2) : nil
         console.width = console.isOutputTerminal ? terminalWidth(1) : nil

@@ -37,22 +37,25 @@ package struct Copier {
     ) async throws {
         let keys = try await source.fetchKeys()
         report.total = keys.count
-        for try await batch in ItemBatches(withDatesOf: keys, in: source) {
+        for try await batch in ItemBatches(withDatesOf: keys, in: source, unreadable: report.unreadable) {
             try await copy(batch, report: &report)
             try onBatch(report)
         }
     }
 
     private func copy(_ batch: [StorageItem], report: inout CopyReport) async throws {
-        let found = try await destination.fetch(keys: batch.map(\.key))
-        let there = Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
+        let keys = batch.map(\.key)
+        let read = try await PartialRead(from: destination) { try await $0.fetch(keys: keys) }
+        var there = Dictionary(read.value.map { ($0.key, Data?.some($0.data)) }) { first, _ in first }
+        // An item that can't be read is a different one.
+        for key in read.unreadable.compactMap(\.key) { there.updateValue(nil, forKey: key) }
         var wanted: [StorageItem] = []
         var replaced = 0
         for item in batch {
             switch there[item.key] {
             case nil:
                 wanted.append(item)
-            case item.data?:
+            case .some(item.data):
                 report.present += 1
             default:
                 guard overwrites else {

@@ -16,6 +16,8 @@ package struct CopyReport: Sendable {
     package var bytes = 0
     /// The keys of items that the destination has with different bytes and that were not replaced.
     package var conflicts: [CacheKey] = []
+    /// The items of the source that could not be read, for example because they can't be decrypted.
+    package let unreadable = UnreadableItems()
 
     /// Whether a write was attempted. The items of a write that failed or could not be read back are not counted as
     /// processed, but the destination may have them.
@@ -42,6 +44,8 @@ package struct CopyReport: Sendable {
         object.add("present", present)
         object.add("overwritten", overwritten)
         object.add("conflicts", conflicts.map(\.rawValue))
+        let unreadable = unreadable.all.compactMap { $0.key?.rawValue }
+        if !unreadable.isEmpty { object.add("unreadable", unreadable) }
         object.add("bytes", bytes)
         object.add("milliseconds", Int(seconds * 1000))
         if let failure { object.add("error", failure) }

@@ -5,10 +5,16 @@ package import Bodega
 /// Exports keys and bytes, not dates. Items that other processes write or remove during the export may be missing.
 package struct Exporter {
     private let engine: any StorageEngine
+    private let isEncrypted: Bool
 
     /// Exports from an engine.
-    package init(engine: any StorageEngine) {
+    ///
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - isEncrypted: Whether it decrypts its items.
+    package init(engine: any StorageEngine, isEncrypted: Bool = false) {
         self.engine = engine
+        self.isEncrypted = isEncrypted
     }
 
     /// Exports all items, in insertion order.
@@ -16,19 +22,27 @@ package struct Exporter {
     /// - Parameters:
     ///   - sink: The destination of the lines.
     ///   - interruption: Ends the export between two batches.
-    /// - Returns: The number of items.
+    /// - Returns: The number of items, and of those among them that were exported in an encrypted form.
+    /// - Throws: A ``ToolError`` after the last item if some could not be read.
     @discardableResult
-    package func run(to sink: any ByteSink, interruption: Interruption = Interruption()) async throws -> Int {
+    package func run(to sink: any ByteSink, interruption: Interruption = Interruption()) async throws -> (
+        count: Int, encrypted: Int
+    ) {
         let keys = try await engine.fetchKeys()
         var output = BufferedOutput(sink)
-        var count = 0
+        var result = (count: 0, encrypted: 0)
+        let unreadable = UnreadableItems()
         try output.write(Envelope.header + "\n")
-        for try await batch in ItemBatches(of: keys, in: engine) {
-            for (key, data) in batch { try output.write(Envelope.line(key: key, data: data)) }
-            count += batch.count
+        for try await batch in ItemBatches(of: keys, in: engine, unreadable: unreadable) {
+            for (key, data) in batch {
+                try output.write(Envelope.line(key: key, data: data))
+                if !isEncrypted, EncryptedItem.hasForm(data) { result.encrypted += 1 }
+            }
+            result.count += batch.count
             try interruption.check()
         }
         try output.flush()
-        return count
+        try unreadable.check("could not be exported")
+        return result
     }
 }

@@ -15,7 +15,7 @@ enum ManualPage {
             #"bodega \- \#(escaped(lowercasedStart(tool.abstract ?? "")))"#,
             ".SH SYNOPSIS",
         ]
-        let commands = (tool.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+        let commands = commands(of: tool)
         for command in commands {
             page += [#"\fBbodega \#(escaped(command.commandName))\fR \#(synopsis(command))"#, ".br"]
         }
@@ -26,6 +26,19 @@ enum ManualPage {
         for command in commands { page += describe(command) }
         for (title, text) in rest { page += [".SH \(escaped(title))"] + verbatim(text) }
         return page.joined(separator: "\n") + "\n"
+    }
+
+    /// The commands of a tool. Of a command that only has commands itself, these, with both names.
+    private static func commands(of tool: CommandDescription) -> [CommandDescription] {
+        let shown = (tool.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+        return shown.flatMap { command in
+            let nested = commands(of: command).map { nested in
+                var nested = nested
+                nested.commandName = "\(command.commandName) \(nested.commandName)"
+                return nested
+            }
+            return nested.isEmpty ? [command] : nested
+        }
     }
 
     private static func describe(_ command: CommandDescription) -> [String] {

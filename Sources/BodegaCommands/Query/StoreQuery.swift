@@ -31,18 +31,24 @@ struct StoreQuery: Sendable {
     ///
     /// - Parameters:
     ///   - engine: The store.
+    ///   - unreadable: Receives the items that can't be read, or are encrypted, so that nothing is known of their content.
     ///   - found: Called with each item, in order.
     /// - Returns: The number of items that were left out because they are not JSON.
-    func run(on engine: any StorageEngine, _ found: (Match) throws -> Void) async throws -> Int {
+    func run(
+        on engine: any StorageEngine, unreadable: UnreadableItems, _ found: (Match) throws -> Void
+    ) async throws -> Int {
         let limit = limit ?? .max
         var rest = limit
         var others = 0
         var matches: [Match] = []
-        for try await batch in ItemBatches(of: try await engine.fetchKeys(), in: engine) {
+        for try await batch in ItemBatches(of: try await engine.fetchKeys(), in: engine, unreadable: unreadable) {
             for (key, data) in batch {
                 if rest == 0 { return others }
                 let match: Match
                 switch data.withUnsafeBytes(examine) {
+                case .notJSON where EncryptedItem.hasForm(data):
+                    unreadable.addEncrypted(key)
+                    continue
                 case .notJSON:
                     others += 1
                     continue

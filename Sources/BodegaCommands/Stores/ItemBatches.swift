@@ -46,8 +46,14 @@ extension ItemBatches where Item == (key: CacheKey, data: Data) {
     /// - Parameters:
     ///   - keys: The keys.
     ///   - engine: The engine that holds the items.
-    package init(of keys: [CacheKey], in engine: any StorageEngine) {
-        self.init(of: keys, size: \.data.count) { try await engine.fetch(keys: $0) }
+    ///   - unreadable: Receives the items that can't be read. Without it, such an item ends the iteration with its error.
+    package init(of keys: [CacheKey], in engine: any StorageEngine, unreadable: UnreadableItems? = nil) {
+        self.init(of: keys, size: \.data.count) { keys in
+            guard let unreadable else { return try await engine.fetch(keys: keys) }
+            let read = try await PartialRead(from: engine) { try await $0.fetch(keys: keys) }
+            read.unreadable.forEach(unreadable.add)
+            return read.value
+        }
     }
 }
 
@@ -57,7 +63,12 @@ extension ItemBatches where Item == StorageItem {
     /// - Parameters:
     ///   - keys: The keys.
     ///   - engine: The engine that holds the items.
-    package init(withDatesOf keys: [CacheKey], in engine: any StorageEngine) {
-        self.init(of: keys, size: \.data.count) { try await engine.itemsWithDates(of: $0) }
+    ///   - unreadable: Receives the items that can't be read.
+    package init(withDatesOf keys: [CacheKey], in engine: any StorageEngine, unreadable: UnreadableItems) {
+        self.init(of: keys, size: \.data.count) { keys in
+            let read = try await PartialRead(from: engine) { try await $0.itemsWithDates(of: keys) }
+            read.unreadable.forEach(unreadable.add)
+            return read.value
+        }
     }
 }

@@ -9,12 +9,23 @@ import BodegaPostgres
 package struct OpenStore: Sendable {
     /// Where it is.
     package let address: StorageAddress
-    /// The engine.
-    package let engine: any StorageEngine
+    /// The engine that holds the bytes.
+    package let base: any StorageEngine
+    /// The engine with the items: the same, or one that decrypts them.
+    package internal(set) var engine: any StorageEngine
+    /// How the items are encrypted, `nil` if they are not or if no keyset was given.
+    package internal(set) var encryption: StoreEncryption?
     /// The engine, if it is SQLite's.
     package let sqlite: SQLiteStorageEngine?
     /// Whether it was opened for reading only.
     package let isReadOnly: Bool
+
+    fileprivate init(
+        address: StorageAddress, engine: any StorageEngine, sqlite: SQLiteStorageEngine?, isReadOnly: Bool
+    ) {
+        (self.address, base, self.engine, self.sqlite) = (address, engine, engine, sqlite)
+        self.isReadOnly = isReadOnly
+    }
 }
 
 extension StorageAddress {
@@ -101,7 +112,7 @@ extension OpenStore {
     package func collectionNames() async throws -> [String]? {
         if let sqlite { return try await sqlite.collectionNames() }
         #if Postgres
-        if let postgres = engine as? PostgresStorageEngine {
+        if let postgres = base as? PostgresStorageEngine {
             return try await postgres.database.collectionNames().filter {
                 $0 != PostgresStorageEngine.unnamedCollection
             }
@@ -127,10 +138,15 @@ extension OpenStore {
     ///
     /// - Throws: A `StorageError` if it can't be opened.
     package func collection(named name: String) async throws -> any StorageEngine {
+        let collection = try await baseCollection(named: name)
+        return encryption?.decrypting(collection, named: name) ?? collection
+    }
+
+    private func baseCollection(named name: String) async throws -> any StorageEngine {
         #if Postgres
-        if let postgres = engine as? PostgresStorageEngine { return try await postgres.collection(named: name) }
+        if let postgres = base as? PostgresStorageEngine { return try await postgres.collection(named: name) }
         #endif
-        return try sqlite?.collection(named: name) ?? engine
+        return try sqlite?.collection(named: name) ?? base
     }
 }
 
@@ -171,7 +187,7 @@ extension OpenStore {
     private func close() async throws {
         if let sqlite { return try await sqlite.close() }
         #if Postgres
-        if let postgres = engine as? PostgresStorageEngine { return await postgres.close() }
+        if let postgres = base as? PostgresStorageEngine { return await postgres.close() }
         #endif
         // A folder is tidied up when its core is released. Another thread may still hold the engine's core when the
         // program ends. This one is released here.

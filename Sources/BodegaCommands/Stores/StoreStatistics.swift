@@ -13,6 +13,10 @@ package struct StoreStatistics: Sendable {
     package var bytes = 0
     /// The number of bytes in the largest value.
     package var largest = 0
+    /// The number of items that are encrypted and were measured without a keyset.
+    package var encrypted = 0
+    /// The items that could not be read.
+    package let unreadable = UnreadableItems()
     /// The number of bytes in the store's files; `nil` for a database, whose files belong to its server.
     package var fileBytes: Int?
     /// The number of bytes that the volume uses for these files and the store's folders; `nil` for a database.
@@ -39,9 +43,11 @@ package struct StoreStatistics: Sendable {
     /// - Throws: A `StorageError` if an item can't be read.
     package mutating func measure(_ store: OpenStore) async throws {
         collections = try await store.collectionNames()
-        for try await batch in ItemBatches(withDatesOf: try await store.engine.fetchKeys(), in: store.engine) {
+        let keys = try await store.engine.fetchKeys()
+        for try await batch in ItemBatches(withDatesOf: keys, in: store.engine, unreadable: unreadable) {
             for item in batch {
                 count += 1
+                if store.encryption == nil, EncryptedItem.hasForm(item.data) { encrypted += 1 }
                 bytes += item.data.count
                 largest = max(largest, item.data.count)
                 oldest = min(oldest ?? item.dates.createdAt, item.dates.createdAt)
@@ -66,6 +72,7 @@ package struct StoreStatistics: Sendable {
             object.add("count", count)
             object.add("bytes", bytes)
             object.add("largest", largest)
+            if encrypted > 0 { object.add("encrypted", encrypted) }
             if let fileBytes { object.add("fileBytes", fileBytes) }
             if let allocatedBytes { object.add("allocatedBytes", allocatedBytes) }
             if let oldest { object.add("oldest", ItemLine.timestamp(oldest)) }
@@ -99,6 +106,7 @@ package struct StoreStatistics: Sendable {
         var lines: [(String, String)] = []
         if let collections, !collections.isEmpty { lines.append(("collections", collections.joined(separator: ", "))) }
         lines += [("items", "\(count)"), ("bytes", "\(bytes)"), ("largest", "\(largest)")]
+        if encrypted > 0 { lines.append(("encrypted", "\(encrypted)")) }
         if let allocatedBytes { lines.append(("on disk", "\(allocatedBytes)")) }
         if let oldest { lines.append(("oldest", ItemLine.timestamp(oldest))) }
         if let newest { lines.append(("newest", ItemLine.timestamp(newest))) }

@@ -27,7 +27,7 @@ package struct Verification: Sendable {
     ///   - store: The store.
     ///   - onItems: Called with the number of items read so far, and the total number.
     package mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
-        if let engine = store.engine as? any ExaminableStorageEngine { findings += try await engine.examine() }
+        if let engine = store.base as? any ExaminableStorageEngine { findings += try await engine.examine() }
         try await read(store.engine, named: store.address.collection, onItems)
         guard store.address.collection == nil, let names = try await store.collectionNames() else { return }
         for name in names {
@@ -63,7 +63,13 @@ package struct Verification: Sendable {
                 findings.append(
                     StorageFinding(.problem, "Several items\(place) have the same key. Restore a backup."))
             }
-            for try await batch in ItemBatches(of: keys, in: engine) {
+            let unreadable = UnreadableItems()
+            defer {
+                findings += unreadable.all.map { error in
+                    StorageFinding(.problem, "The item\(place) can't be read: \(error.message)", key: error.key)
+                }
+            }
+            for try await batch in ItemBatches(of: keys, in: engine, unreadable: unreadable) {
                 for (key, data) in batch where expectsJSON && !Self.isJSON(data) {
                     findings.append(StorageFinding(.problem, "The item\(place) is not JSON.", key: key))
                 }

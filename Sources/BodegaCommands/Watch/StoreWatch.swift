@@ -17,6 +17,7 @@ struct StoreWatchEvent: Equatable, Sendable {
 /// Observes a store's changes: from its log, if it has one, else by comparing keys and dates with previous ones.
 struct StoreWatch {
     private let address: StorageAddress
+    private let encryption: StoreEncryption?
     private var known: [CacheKey: StorageDates] = [:]
     private var trace: FileTrace?
     /// The place in the store's log up to which all changes are known, `nil` if there is no log.
@@ -28,13 +29,13 @@ struct StoreWatch {
     private var database: OpenStore?
 
     /// Begins to watch. The current items are known.
-    init(_ address: StorageAddress) async throws {
-        self.address = address
+    init(_ address: StorageAddress, _ encryption: StoreEncryption? = nil) async throws {
+        (self.address, self.encryption) = (address, encryption)
         // A database has no files to check.
         if address.fileURL != nil {
             trace = try FileTrace(of: address)
         } else {
-            database = try await address.openToRead()
+            database = try await address.openToRead().decrypting(with: encryption)
         }
         try await use { watch, store in
             watch.cursor = try await store.cursor()
@@ -56,7 +57,9 @@ struct StoreWatch {
         _ body: (inout Self, OpenStore) async throws -> Result
     ) async throws -> Result {
         if let database { return try await body(&self, database) }
-        return try await address.openToRead().use { store in try await body(&self, store) }
+        return try await address.openToRead().decrypting(with: encryption).use { store in
+            try await body(&self, store)
+        }
     }
 
     /// Whether the store has a log, so that the cost of a check is proportional to the number of changes.

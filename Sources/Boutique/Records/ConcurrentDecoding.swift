@@ -118,6 +118,8 @@ struct DecodedRecords<Item: StorableItem>: Sendable {
     private(set) var irregular: [Int: DecodedRecord<Item>] = [:]
     /// The bytes of the records of an older shape, by their indices.
     private(set) var old: [Int: Data] = [:]
+    /// The errors of the records that the engine can't read. They have no index.
+    var unreadable: [StorageError] = []
 
     fileprivate init(_ parts: [DecodedPart<Item>], _ keys: [CacheKey], ranks: [CacheKey: Int]? = nil) {
         self.keys = keys
@@ -138,9 +140,9 @@ struct DecodedRecords<Item: StorableItem>: Sendable {
             }
     }
 
-    /// The errors of the records that can't be decoded, in the order of the records.
+    /// The errors of the records that the engine can't read, and of those that can't be decoded.
     var undecodable: [StorageError] {
-        irregular.sorted { $0.key < $1.key }.compactMap { $0.value.error }
+        unreadable + irregular.sorted { $0.key < $1.key }.compactMap { $0.value.error }
     }
 
     /// Calls a closure with each record in order.

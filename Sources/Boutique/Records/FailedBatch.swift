@@ -94,7 +94,7 @@ private struct UndoPlanner<Item: StorableItem> {
         keys += Set(failure.originals.keys).subtracting(keys)
         let present = Set(try await storage.engine.fetchKeys(among: keys))
         let written = keys.filter { present.contains($0) && attempted[$0]?.isEmpty == false }
-        let stored = Dictionary(try await storage.engine.fetch(keys: written).map { ($0.key, $0.data) }) { $1 }
+        let stored = Dictionary(try await storage.fetch(written).records.map { ($0.key, $0.data) }) { $1 }
 
         let overwritten = Set(
             failure.originals.compactMap { key, data in

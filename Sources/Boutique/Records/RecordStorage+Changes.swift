@@ -4,25 +4,29 @@ import Logging
 
 extension RecordStorage {
 
-    /// Reads all records, and returns the cursor of the snapshot if the engine has a log.
+    /// Reads all records.
     ///
     /// - Parameters:
     ///   - decoding: Receives the records.
     ///   - needsCursor: Whether the method throws if the engine has a log whose cursor can't be read.
-    func readAll(into decoding: ConcurrentDecoding<Item>, needsCursor: Bool) async throws -> StorageCursor? {
-        guard let observableEngine else {
-            decoding.receive(try await engine.fetchAll())
-            return nil
-        }
+    /// - Returns: The cursor of the snapshot if the engine has a log, and the errors of the records that the engine can't
+    ///   read.
+    func readAll(
+        into decoding: ConcurrentDecoding<Item>, needsCursor: Bool
+    ) async throws -> (cursor: StorageCursor?, unreadable: [StorageError]) {
+        guard let observableEngine else { return (nil, try await readAllWithoutCursor(into: decoding)) }
         do {
-            if let commitReportingEngine {
-                return try await commitReportingEngine.readSnapshot { decoding.receive($0, $1) }
+            let read = try await PartialRead(following: observableEngine) { engine in
+                if let engine = engine as? any CommitReportingStorageEngine {
+                    return try await engine.readSnapshot { decoding.receive($0, $1) }
+                }
+                let snapshot = try await engine.fetchSnapshot()
+                decoding.receive(snapshot.items)
+                return snapshot.cursor
             }
-            let snapshot = try await observableEngine.fetchSnapshot()
-            decoding.receive(snapshot.items)
-            return snapshot.cursor
+            return (read.value, read.unreadable)
         } catch  where !needsCursor {
-            decoding.receive(try await engine.fetchAll())
+            let unreadable = try await readAllWithoutCursor(into: decoding)
             boutiqueLogger.notice(
                 """
                 The store can't follow the changes of other processes, because the engine's log could not be read. \
@@ -30,8 +34,14 @@ extension RecordStorage {
                 """,
                 metadata: ["error": "\(error)"]
             )
-            return nil
+            return (nil, unreadable)
         }
+    }
+
+    private func readAllWithoutCursor(into decoding: ConcurrentDecoding<Item>) async throws -> [StorageError] {
+        let read = try await PartialRead(from: engine) { try await $0.fetchAll() }
+        decoding.receive(read.value)
+        return read.unreadable
     }
 
     /// Returns signals that other origins may have changed the engine, or `nil` if the engine does not signal changes.
@@ -43,10 +53,14 @@ extension RecordStorage {
     ///
     /// - Returns: The changes, or `nil` if the log does not reach back to the cursor.
     func changes(since cursor: StorageCursor) async throws -> RecordChanges<Item>? {
+        guard let observableEngine else { return nil }
         let origin = origin
-        guard let (delta, items) = try await observableEngine?.fetchChangedItems(since: cursor, excluding: origin)
-        else { return nil }
-        return RecordChanges(delta.changes, await decode(items), upTo: delta.cursor, ownOrigin: origin)
+        let read = try await PartialRead(following: observableEngine) {
+            try await $0.fetchChangedItems(since: cursor, excluding: origin)
+        }
+        guard let (delta, items) = read.value else { return nil }
+        let records = await decode(items, unreadable: read.unreadable)
+        return RecordChanges(delta.changes, records, upTo: delta.cursor, ownOrigin: origin)
     }
 
     /// Returns whether the store itself may have changed the engine since a cursor.

@@ -33,8 +33,9 @@ extension RecordStorage {
     /// - Throws: The engine's error. A record that can't be decoded does not cause an error.
     func load(needsCursor: Bool = false) async throws -> LoadedRecords<Item> {
         let decoding = ConcurrentDecoding(coding)
-        let cursor = try await readAll(into: decoding, needsCursor: needsCursor)
-        let decoded = await decoding.result()
+        let (cursor, unreadable) = try await readAll(into: decoding, needsCursor: needsCursor)
+        var decoded = await decoding.result()
+        decoded.unreadable = unreadable
         log(decoded.undecodable)
         if coding.migration != nil { await rewriteOld(decoded) }
         var loaded = assemble(decoded)
@@ -51,18 +52,33 @@ extension RecordStorage {
     ///
     /// - Returns: The records that exist.
     func load(_ keys: [CacheKey]) async throws -> [(key: CacheKey, record: DecodedRecord<Item>)] {
-        await decode(try await engine.fetch(keys: keys))
+        let (records, unreadable) = try await fetch(keys)
+        return await decode(records, unreadable: unreadable)
     }
 
-    /// Decodes records.
-    func decode(_ records: [(key: CacheKey, data: Data)]) async -> [(key: CacheKey, record: DecodedRecord<Item>)] {
-        await records.concurrentCompactMap { [coding] part, receive in
+    /// Reads records.
+    ///
+    /// - Returns: The records that exist, and an error with its key for each that the engine can't read, for example
+    ///   because it can't be decrypted.
+    func fetch(
+        _ keys: [CacheKey]
+    ) async throws -> (records: [(key: CacheKey, data: Data)], unreadable: [StorageError]) {
+        let read = try await PartialRead(from: engine) { try await $0.fetch(keys: keys) }
+        return (read.value, read.unreadable)
+    }
+
+    /// Decodes records, and adds those that the engine can't read.
+    func decode(
+        _ records: [(key: CacheKey, data: Data)], unreadable: [StorageError]
+    ) async -> [(key: CacheKey, record: DecodedRecord<Item>)] {
+        let decoded = await records.concurrentCompactMap { [coding] part, receive in
             coding.decode(part) { index, item, key, isOld in
                 receive((records[index].key, .item(item, belongsUnder: key, isOld: isOld)))
             } failure: { index, error in
-                receive((records[index].key, .undecodable(error)))
+                receive((records[index].key, DecodedRecord<Item>.undecodable(error)))
             }
         }
+        return decoded + unreadable.compactMap { error in error.key.map { ($0, .undecodable(error)) } }
     }
 
     /// Puts the items in order. If several records hold the same item, the one under the item's own key wins, or else
@@ -70,6 +86,7 @@ extension RecordStorage {
     /// the original, so the same record wins at each load.
     private func assemble(_ decoded: DecodedRecords<Item>) -> LoadedRecords<Item> {
         var loaded = LoadedRecords<Item>()
+        for error in decoded.unreadable { loaded.exceptions.report(error) }
         if decoded.irregular.isEmpty, let contents = OrderedItems(decoded.items, ranks: decoded.ranks) {
             loaded.contents = contents
             return loaded
@@ -126,7 +143,7 @@ extension RecordStorage {
             for encoded in coding.encode(part) { receive(encoded.data) }
         }
         // Skip records that another program has changed or removed since they were read.
-        let current = Dictionary(try await engine.fetch(keys: batch.map { $0.key }).map { ($0.key, $0.data) }) { $1 }
+        let current = Dictionary(try await fetch(batch.map { $0.key }).records.map { ($0.key, $0.data) }) { $1 }
         var operations: [StorageOperation] = []
         for (record, result) in zip(batch, encoded) where current[record.key] == record.data {
             switch result {

@@ -40,7 +40,8 @@ struct RecordStorage<Item: StorableItem>: Sendable {
                 "A record can't be decoded. It stays stored and is reported in Store.undecodable.",
                 metadata: [
                     "items": "\(Item.self)", "key": "\(error.key.map { "\($0)" } ?? "")",
-                    "error": "\(error.cause ?? error)",
+                    // The engine's own errors say more than their causes.
+                    "error": "\(error.code == .decodingFailed ? error.cause ?? error : error)",
                 ]
             )
         }

@@ -69,6 +69,9 @@ struct WritePlanner<Item: StorableItem> {
     ///
     /// The method reads the record again. If another program has written an item with this key there in the meantime,
     /// the write replaces that item, and there is no copy: it would become the item again after this one is removed.
+    ///
+    /// - Throws: The record's error if the engine can't read it, for example because it can't be decrypted. A copy would
+    ///   be another record, which could never be read.
     private mutating func preserveReportedRecord(
         replacedBy key: CacheKey,
         _ prepared: inout PreparedOperation<Item>
@@ -76,7 +79,17 @@ struct WritePlanner<Item: StorableItem> {
         guard let old = exceptions.reportedRecord(replacedBy: key) else { return }
         let wasDuplicate = exceptions.isDuplicate(old, of: key)
         exceptions.withdrawReport(of: old)
-        guard let data = try await storage.engine.fetch(key: old) else { return }
+        let (found, unreadable) = try await storage.fetch([old])
+        if let error = unreadable.first {
+            throw StorageError(
+                error.code,
+                """
+                The item was not written, because a record under its key can't be read and would be lost. Repair the \
+                record, or remove it with removeUndecodable(_:).
+                """,
+                key: old, cause: error)
+        }
+        guard let data = found.first?.data else { return }
         prepared.originals[old] = data
         let copyKey = CacheKey("\(old.rawValue) (kept aside, \(UUID().uuidString))")
         switch storage.coding.itemKey(in: data, under: old) {
@@ -137,7 +150,7 @@ struct WritePlanner<Item: StorableItem> {
             if exceptions.recordKey(of: key) == file || exceptions.isReported(file) { items[file] = key }
         }
         if items.isEmpty { return [:] }
-        let found = try await storage.engine.fetch(keys: Array(items.keys)).filter { record, data in
+        let found = try await storage.fetch(Array(items.keys)).records.filter { record, data in
             items[record].map { holds($0, data, record) } == true
         }
         return Dictionary(found.map { ($0.key, $0.data) }) { first, _ in first }
@@ -168,7 +181,12 @@ struct WritePlanner<Item: StorableItem> {
     ) async throws {
         if items.isEmpty { return }
         var records = Set(items.keys)
-        for (record, data) in try await storage.engine.fetch(keys: Array(records)) {
+        let (found, unreadable) = try await storage.fetch(Array(records))
+        for error in unreadable {
+            exceptions.report(error)
+            if let record = error.key { records.remove(record) }
+        }
+        for (record, data) in found {
             switch storage.coding.itemKey(in: data, under: record) {
             case .success(let item) where item == items[record]:
                 prepared.originals[record] = data
@@ -188,7 +206,9 @@ struct WritePlanner<Item: StorableItem> {
     /// - Returns: The key of the record that the item had; `nil` if another program wrote another record there.
     private mutating func takeDisplacedRecord(of key: CacheKey) async throws -> CacheKey? {
         guard let record = exceptions.removeDisplacement(of: key) else { return nil }
-        guard let data = try await storage.engine.fetch(key: record), holds(key, data, record) else { return nil }
+        guard let data = try await storage.fetch([record]).records.first?.data, holds(key, data, record) else {
+            return nil
+        }
         return record
     }
 

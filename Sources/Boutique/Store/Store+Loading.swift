@@ -24,13 +24,14 @@ extension Store {
 
     /// Fetches the bytes of the records that could not be decoded, to repair them or to export them for inspection.
     ///
-    /// - Returns: The records reported in ``undecodable`` that still exist, with their keys.
+    /// - Returns: The records reported in ``undecodable`` that still exist, with their keys. Records that the engine itself
+    ///   can't read, such as those that can't be decrypted, are omitted.
     /// - Throws: A `StorageError` if they could not be read.
     public func undecodableData() async throws -> [(key: CacheKey, data: Data)] {
         try await pipeline.undecodableData()
     }
 
-    /// Removes records that could not be decoded.
+    /// Removes records that could not be decoded, or that the engine could not read.
     ///
     /// - Parameter keys: The keys of the records to remove, or `nil` for all of them. Keys of other records are
     ///   ignored. A record that another program has repaired in the meantime is not removed, but becomes an item.

@@ -24,11 +24,12 @@ extension Store {
     public var state: StoreState { model.observedState }
 
     /// The errors of the stored records that are not among the items, one for each record, with its key. Either the
-    /// record could not be decoded, and the cause is the decoder's error, or it holds an item that another record
+    /// record could not be decoded, and the cause is the decoder's error, or the engine could not read it, for example
+    /// because it can't be decrypted (`StorageError.Code.decryptionFailed`), or it holds an item that another record
     /// holds, too (`StorageError.Code.duplicateRecord`).
     ///
     /// Such records stay stored until ``removeUndecodable(_:)`` removes them. Inserting an item under the key of such a
-    /// record moves the record to another key. Removing an item also removes the duplicate records of this item, but no
+    /// record moves the record to another key; if the engine can't read the record, the insertion throws its error. Removing an item also removes the duplicate records of this item, but no
     /// record that could not be decoded.
     public var undecodable: [StorageError] { model.undecodable }
 }

@@ -9,7 +9,7 @@ extension StorePipeline {
         try await perform(
             .exclusive { [self] in
                 try await resolveFailure()
-                found = try await records.engine.fetch(keys: model.exceptions.reported.compactMap { $0.key })
+                found = try await records.fetch(model.exceptions.reported.compactMap { $0.key }).records
             })
         return found
     }

@@ -78,6 +78,15 @@ struct ComposingGuideTests {
         #expect(try await engine.fetchAllData() == [Data("Buy milk".utf8)])
     }
 
+    @Test func `The guide's snippet about hidden keys works`() async throws {
+        let keyset = EncryptionKeyset()
+        let keysetForKeys = EncryptionKeyset()  // another one, which is never replaced
+        let engine = MemoryStorageEngine()
+            .encrypted(with: keyset, collection: "patients", hidingKeysWith: keysetForKeys)
+        try await engine.write(Data("…".utf8), key: CacheKey("jane@example.com"))
+        #expect(try await engine.fetchKeys() == [CacheKey("jane@example.com")])
+    }
+
     @Test func `The guide's wrapper refuses large calls and passes the suite`() async throws {
         let engine = SizeLimitedEngine(base: MemoryStorageEngine(), limit: 10)
         let error = await #expect(throws: StorageError.self) {

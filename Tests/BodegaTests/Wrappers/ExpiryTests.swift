@@ -122,6 +122,15 @@ import Testing
         }
     }
 
+    @Test func `An item of another engine does not keep expired items from being removed`() async throws {
+        let engine = expiring(after: -1)
+        try await engine.write([(CacheKey("a"), Data()), (CacheKey("c"), Data())])
+        try await base.apply([.remove(key: CacheKey("c")), .write(key: CacheKey("b"), data: Data("foreign".utf8))])
+        try await engine.write(Data(), key: CacheKey("c"))
+        #expect(await code { try await engine.removeExpired() } == .decodingFailed)
+        #expect(try await base.fetchKeys() == [CacheKey("b")])
+    }
+
     @Test func `Expired items are removed, and only those`() async throws {
         let engine = expiring(after: 10)
         try await engine.write((0..<1_200).map { (CacheKey("\($0)"), value) })

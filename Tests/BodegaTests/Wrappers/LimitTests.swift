@@ -19,6 +19,17 @@ import Testing
 
     private func data(_ count: Int) -> Data { Data(repeating: 7, count: count) }
 
+    @Test func `An item that can't be read does not keep the others from being read, and makes room like them`() async throws {
+        let encrypted = base.encrypted(with: EncryptionKeyset())
+        try await encrypted.write(keys.prefix(3).map { ($0, data(1)) })
+        try await base.write(data(50), key: keys[0])
+        let engine = encrypted.limited(count: 3)
+        #expect(try await engine.fetch(key: keys[1]) == data(1))
+        try await engine.write([(keys[3], data(1)), (keys[4], data(1))])
+        #expect(try await base.fetchCount() == 3)
+        #expect(try await names(of: base).suffix(2) == ["3", "4"])
+    }
+
     @Test func `The items that were added longest ago make room`() async throws {
         let engine = base.limited(count: 3)
         for key in keys.prefix(3) { try await engine.write(data(1), key: key) }

@@ -19,7 +19,7 @@ struct Wrapper: Sendable, CustomStringConvertible {
     var description: String { name }
 
     static let all: [Wrapper] = {
-        var all = [logged, prefixed, encrypted, retrying, cached, limited, expiring, mirrored]
+        var all = [logged, prefixed, encrypted, keyHiding, retrying, cached, limited, expiring, mirrored]
         #if Metrics
         all.append(metered)
         #endif
@@ -41,6 +41,14 @@ struct Wrapper: Sendable, CustomStringConvertible {
     static let encrypted = Wrapper("encrypted") { engine, workspace in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
             engine.encrypted(with: Keysets.keyset, collection: workspace.identifier)
+        }
+        return wrapped(engine)
+    }
+
+    static let keyHiding = Wrapper("keyHiding", keepsKeys: false) { engine, workspace in
+        func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
+            engine.encrypted(
+                with: Keysets.keyset, collection: workspace.identifier, hidingKeysWith: Keysets.keysetForKeys)
         }
         return wrapped(engine)
     }
@@ -108,7 +116,8 @@ struct Wrapper: Sendable, CustomStringConvertible {
     }
 }
 
-/// The keyset of tests.
+/// The keysets of tests.
 enum Keysets {
     static let keyset = EncryptionKeyset()
+    static let keysetForKeys = EncryptionKeyset()
 }

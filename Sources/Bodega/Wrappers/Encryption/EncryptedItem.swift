@@ -1,8 +1,8 @@
 import Crypto
-import Foundation
+package import Foundation
 
 /// The bytes of an encrypted item, see ``EncryptedStorageEngine``.
-struct EncryptedItem {
+package struct EncryptedItem {
     private static let version: UInt8 = 1
     /// The number of bytes before the nonce.
     private static let prefixSize = 5
@@ -13,9 +13,14 @@ struct EncryptedItem {
 
     private init(bytes: Data) { self.bytes = bytes }
 
+    /// Returns whether bytes have the form of an encrypted item, which JSON and other text never has.
+    package static func hasForm(_ stored: Data) -> Bool {
+        stored.count >= prefixSize + nonceSize + tagSize && stored.first == version
+    }
+
     /// Checks the form of stored bytes.
     init(_ stored: Data) throws {
-        guard stored.count >= Self.prefixSize + Self.nonceSize + Self.tagSize, stored.first == Self.version else {
+        guard Self.hasForm(stored) else {
             throw StorageError(
                 .decryptionFailed,
                 "The item was not written by an encrypted engine, or is damaged. Remove it, or write it again.")

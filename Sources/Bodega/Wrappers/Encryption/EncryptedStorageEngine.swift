@@ -15,9 +15,11 @@ public import Foundation
 ///
 /// An item that can't be decrypted throws a ``StorageError`` with ``StorageError/Code/decryptionFailed``, or with
 /// ``StorageError/Code/encryptionKeyMissing`` if its key is not in the keyset. The error names the item. Other items
-/// are not affected: they can be read by their keys.
+/// are not affected: they can be read by their keys, and ``ObjectStorage`` and stores read all of them and report the
+/// others, see ``PartiallyReadableStorageEngine``.
 ///
-/// Keys, dates, sizes and the order of items are not encrypted. For what this protects against, see <doc:Encryption>.
+/// Keys, dates, sizes and the order of items are not encrypted. ``StorageEngine/encrypted(with:collection:hidingKeysWith:)``
+/// hides the keys, too. For what this protects against, see <doc:Encryption>.
 ///
 /// Copies of an engine share one keyset.
 public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
@@ -82,6 +84,7 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
 extension EncryptedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension EncryptedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension EncryptedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension EncryptedStorageEngine: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
 
 extension StorageEngine {
 
@@ -97,16 +100,5 @@ extension StorageEngine {
     ///     need different names, so that an item can't be moved from one to the other unnoticed.
     public func encrypted(with keyset: EncryptionKeyset, collection: String = "") -> EncryptedStorageEngine<Self> {
         EncryptedStorageEngine(self, keyset: keyset, collection: collection)
-    }
-}
-
-extension CacheKey.Kind {
-    /// The number of the kind in the associated data of encrypted items.
-    fileprivate var code: UInt8 {
-        switch self {
-        case .hashed: 0
-        case .url: 1
-        case .verbatim: 2
-        }
     }
 }

@@ -8,6 +8,7 @@ public import Foundation
 ///   the limits are lowered and the engine is created again: its first call removes what is too much. Only
 ///   ``DatedStorageEngine/write(items:)`` and ``StorageEngine/write(stream:key:)`` remove items in a batch of their own before
 ///   they write.
+/// - An item that can't be read, for example because it can't be decrypted, counts as an empty one.
 /// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
 ///
 /// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
@@ -110,14 +111,17 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         if var items = state.withLock({ $0.items }), case let keys = Array(state.withLock { $0.uncertain }),
             !keys.isEmpty
         {
-            let found = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data.count) }) { $1 }
+            let read = try await PartialRead(from: base) { try await $0.fetch(keys: keys) }
+            let found = Dictionary(read.value.map { ($0.key, $0.data.count) }) { $1 }
             for key in keys { items.set(found[key], for: key) }
+            for key in read.unreadable.compactMap(\.key) { items.set(0, for: key) }
             state.withLock { $0 = State(items: items) }
         }
         if state.withLock({ $0.items }) == nil {
             var items = LimitedItems()
             for try await part in base.parts() {
-                for item in part { items.set(item.data.count, for: item.key) }
+                for item in part.value { items.set(item.data.count, for: item.key) }
+                for key in part.unreadable.compactMap(\.key) { items.set(0, for: key) }
             }
             state.withLock { [items] in $0 = State(items: items) }
         }

@@ -1,0 +1,103 @@
+public import Foundation
+
+/// An engine that keeps its items in another engine under names that reveal nothing of their keys but their length.
+/// ``StorageEngine/encrypted(with:collection:hidingKeysWith:)`` creates one.
+///
+/// A key always has the same name, so that items are found by it. The name is encrypted, so that keys are listed, and change
+/// feeds read, without reading items. All calls cost what they cost in the other engine, and the encryption of each key.
+///
+/// The name is the base64url form of a text that is encrypted with AES-GCM. Its nonce is a keyed hash of the text, so only
+/// equal keys have equal nonces:
+///
+///     text:  kind of the key (0 hashed, 1 URL, 2 verbatim) · identity of the key · 0x80 · zeros up to a multiple of 32 bytes
+///     nonce: the first 12 bytes of the HMAC-SHA-256 of the text
+///     name:  nonce · ciphertext · tag, 16 bytes
+///
+/// The keys of the hash and of the encryption are derived with HKDF-SHA-256, without salt, from the primary key of the
+/// keyset for keys. The info is `emporium.key.1.hash:` or `emporium.key.1.text:` and the name of the collection. Names are
+/// keys of the kind `hashed`.
+///
+/// An item under another name was written without this engine, or with another keyset for keys. Reading it throws
+/// ``StorageError/Code/decryptionFailed``. Its key is `emporium.unreadable:` and the name, of the kind `verbatim`. With this
+/// key it can be removed. Keys of this form can't be written.
+public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEngine {
+    public let base: Base
+    private let cipher: HiddenKeyCipher
+
+    private static var unreadablePrefix: String { "emporium.unreadable:" }
+
+    init(_ base: Base, keyset: EncryptionKeyset, collection: String) {
+        self.base = base
+        cipher = HiddenKeyCipher(keyset: keyset, collection: collection)
+    }
+
+    public func storedKey(_ key: CacheKey) -> CacheKey {
+        if let name = unreadableName(key) { return name }
+        return CacheKey(identity: cipher.name(of: key), kind: .hashed)
+    }
+
+    public func key(ofStored name: CacheKey) -> CacheKey? {
+        if name.kind == .hashed, let key = cipher.key(named: name.identity), unreadableName(key) == nil { return key }
+        return CacheKey(
+            identity: Self.unreadablePrefix + "\(name.kind.code):" + name.identity, kind: .verbatim)
+    }
+
+    /// The name in the key of an unreadable item; `nil` for other keys.
+    private func unreadableName(_ key: CacheKey) -> CacheKey? {
+        let (identity, prefix) = (key.identity.utf8, Self.unreadablePrefix.utf8)
+        guard key.kind == .verbatim, identity.starts(with: prefix), identity.count >= prefix.count + 2,
+            case let rest = identity.dropFirst(prefix.count), rest.dropFirst().first == UInt8(ascii: ":"),
+            let kind = rest.first.flatMap({ CacheKey.Kind(code: $0 &- UInt8(ascii: "0")) })
+        else { return nil }
+        return CacheKey(identity: String(decoding: rest.dropFirst(2), as: UTF8.self), kind: kind)
+    }
+
+    public func encode(_ data: Data, key: CacheKey) throws -> Data {
+        guard unreadableName(key) == nil else {
+            throw StorageError(
+                .invalidArgument, "The key denotes an item that can't be read. Remove the item, or use another key.", key: key)
+        }
+        return data
+    }
+
+    public func decode(_ stored: Data, key: CacheKey) throws -> Data? {
+        guard unreadableName(key) == nil else {
+            throw StorageError(
+                .decryptionFailed,
+                """
+                The key of the item can't be decrypted: it belongs to another keyset or collection, or was changed. Use the \
+                keyset for keys that the items were written with, or remove the item.
+                """,
+                key: key)
+        }
+        return stored
+    }
+}
+
+extension KeyHidingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
+extension KeyHidingStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
+extension KeyHidingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension KeyHidingStorageEngine: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
+
+extension StorageEngine {
+
+    /// Returns an engine that keeps its items encrypted in this engine, under names that hide their keys.
+    ///
+    /// ```swift
+    /// let engine = base.encrypted(with: keyset, collection: "notes", hidingKeysWith: keysetForKeys)
+    /// try await engine.base.reencrypt()   // engine.base encrypts the items; its keyset can be replaced
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - keyset: The keys that encrypt items.
+    ///   - collection: The name of the collection, which is authenticated with each item. Equal keys of collections with
+    ///     different names have different names.
+    ///   - keysetForKeys: A keyset of its own, of which only the primary key is used. It can't be replaced: with another
+    ///     primary key, items are not found by their keys. To replace it, copy the items into another engine.
+    public func encrypted(
+        with keyset: EncryptionKeyset, collection: String = "", hidingKeysWith keysetForKeys: EncryptionKeyset
+    ) -> KeyHidingStorageEngine<EncryptedStorageEngine<Self>> {
+        KeyHidingStorageEngine(
+            encrypted(with: keyset, collection: collection), keyset: keysetForKeys, collection: collection)
+    }
+}

@@ -1,0 +1,78 @@
+package import Bodega
+package import Foundation
+
+/// A file with a keyset, in the JSON of Tink, that only its owner can read.
+package struct KeysetFile: Sendable {
+    /// The largest file that is read.
+    private static let maximumSize = 1 << 20
+
+    /// Where the file is.
+    package let path: String
+
+    /// A file at a path.
+    package init(path: String) { self.path = path }
+
+    /// Reads the keyset. Instead of a file, it can be a pipe.
+    ///
+    /// - Throws: A ``ToolError`` if it can't be read, is no keyset, or if other users can read or write the file.
+    package func read() throws -> EncryptionKeyset {
+        let source = try DescriptorSource(path: path)
+        if let status = FileStatus(path: Array(path.utf8), followingLinks: true), status.isRegular,
+            status.permissions & 0o077 != 0
+        {
+            let mode = String(status.permissions, radix: 8)
+            throw ToolError(
+                .failure,
+                """
+                The permissions 0\(mode) of the keyset \(path) are too open: other users can read or change it, and with it \
+                all items. Run: chmod 600 \(path)
+                """)
+        }
+        var window = InputWindow(source)
+        while try window.readMore() {
+            guard window.withUnsafeBytes({ $0.count <= Self.maximumSize }) else {
+                throw ToolError(.failure, "\(path) is too large for a keyset.")
+            }
+        }
+        return try Self.keyset(window.withUnsafeBytes { Data($0) }, from: path)
+    }
+
+    /// Reads a keyset.
+    ///
+    /// - Parameters:
+    ///   - json: The keyset.
+    ///   - source: Where it comes from, for errors.
+    package static func keyset(_ json: Data, from source: String) throws -> EncryptionKeyset {
+        do {
+            return try EncryptionKeyset(json: json)
+        } catch let error as StorageError {
+            throw ToolError(.failure, "\(source): \(error.message) A keyset is made by: bodega keyset create FILE")
+        }
+    }
+
+    /// Creates the file. An existing one is not replaced.
+    ///
+    /// - Throws: A ``ToolError`` if the file exists or can't be written.
+    package func create(_ keyset: EncryptionKeyset) throws {
+        let descriptor = systemCreate(path, permissions: 0o600)
+        guard descriptor >= 0 else {
+            throw ToolError(.failure, "\(path) can't be created: \(lastErrorText). A keyset is never overwritten.")
+        }
+        defer { systemClose(descriptor) }
+        do {
+            let sink = DescriptorSink(descriptor: descriptor, name: path)
+            try (keyset.json() + Data("\n".utf8)).withUnsafeBytes(sink.write)
+            try FileSystem.synchronize(descriptor, path)
+        } catch {
+            systemRemove(path)
+            throw error
+        }
+    }
+
+    /// Replaces the file, so that it is either the old or the new keyset at any moment.
+    package func replace(with keyset: EncryptionKeyset) throws {
+        let file = try OutputFile(path: path)
+        try (keyset.json() + Data("\n".utf8)).withUnsafeBytes(file.write)
+        try file.commit()
+    }
+}

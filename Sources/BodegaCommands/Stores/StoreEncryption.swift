@@ -1,0 +1,59 @@
+package import Bodega
+import Foundation
+
+/// How the items of a store are encrypted.
+package struct StoreEncryption: Sendable {
+    /// The keys that encrypt items.
+    package var keyset: EncryptionKeyset
+    /// The keyset that hides the keys of the items, `nil` if they are not hidden.
+    package var keysetForKeys: EncryptionKeyset?
+    /// The name of the collection that is authenticated with the items, `nil` for that of the store's address.
+    package var collection: String?
+
+    /// Creates a description of encrypted items.
+    package init(keyset: EncryptionKeyset, keysetForKeys: EncryptionKeyset? = nil, collection: String? = nil) {
+        (self.keyset, self.keysetForKeys, self.collection) = (keyset, keysetForKeys, collection)
+    }
+
+    /// Returns an engine that decrypts the items of another one.
+    ///
+    /// - Parameters:
+    ///   - base: The engine with the encrypted items.
+    ///   - name: The name of its collection, `nil` for the unnamed one.
+    package func decrypting(_ base: any StorageEngine, named name: String?) -> any StorageEngine {
+        func wrapped(_ base: some StorageEngine) -> any StorageEngine {
+            let collection = collection ?? name ?? ""
+            guard let keysetForKeys else { return base.encrypted(with: keyset, collection: collection) }
+            return base.encrypted(with: keyset, collection: collection, hidingKeysWith: keysetForKeys)
+        }
+        return wrapped(base)
+    }
+}
+
+extension OpenStore {
+
+    /// Returns the store with items that are encrypted, or unchanged if there is no keyset.
+    package func decrypting(with encryption: StoreEncryption?) -> OpenStore {
+        guard let encryption else { return self }
+        var store = self
+        store.encryption = encryption
+        store.engine = encryption.decrypting(base, named: address.collection)
+        return store
+    }
+
+    /// Checks that some of the first items can be decrypted, before others are written with the same keyset.
+    ///
+    /// - Throws: A ``ToolError`` if there are items, but none of them can be decrypted.
+    package func checkKeyset() async throws {
+        guard encryption != nil else { return }
+        let keys = Array(try await engine.fetchKeys().prefix(20))
+        let read = try await PartialRead(from: engine) { try await $0.fetch(keys: keys) }
+        guard read.value.isEmpty, let error = read.unreadable.first else { return }
+        throw ToolError(
+            .failure,
+            """
+            Nothing was written: no item of \(address) can be decrypted with this keyset (\(error.code)). \
+            \(UnreadableItems.keysetAdvice)
+            """)
+    }
+}

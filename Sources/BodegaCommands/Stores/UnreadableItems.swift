@@ -1,0 +1,50 @@
+package import Bodega
+import Foundation
+
+/// The items that a command could not read, while it has read others.
+package final class UnreadableItems: Sendable {
+    private let errors = Locked<[StorageError]>([])
+
+    /// Creates an empty list.
+    package init() {}
+
+    /// An error for each item.
+    package var all: [StorageError] { errors.withLock { $0 } }
+
+    /// Adds an item.
+    package func add(_ error: StorageError) { errors.withLock { $0.append(error) } }
+
+    /// Adds an item that is encrypted, and for which the user has given no keyset.
+    package func addEncrypted(_ key: CacheKey) {
+        add(StorageError(.encryptionKeyMissing, "The item is encrypted, and no keyset was given.", key: key))
+    }
+
+    /// The advice for items that can't be decrypted.
+    package static let keysetAdvice = """
+        Give the keyset that the items were written with (--keyset FILE, or the variable BODEGA_KEYSET), and the name of \
+        the collection that was authenticated with them (--keyset-collection NAME).
+        """
+
+    /// Throws an error that lists the items, if there are any.
+    ///
+    /// - Parameter outcome: What the command did not do with the items, such as "could not be copied".
+    /// - Throws: A ``ToolError``.
+    package func check(_ outcome: String) throws {
+        if let error = error(outcome) { throw error }
+    }
+
+    /// An error that lists the items, `nil` if there are none.
+    ///
+    /// - Parameter outcome: What the command did not do with the items.
+    package func error(_ outcome: String) -> ToolError? {
+        let errors = all
+        if errors.isEmpty { return nil }
+        var lines = ["\(errors.count == 1 ? "1 item" : "\(errors.count) items") \(outcome):"]
+        lines += errors.prefix(20).map { "  \($0.key.map { "\($0)" } ?? ""): \($0.message)" }
+        if errors.count > 20 { lines.append("  and \(errors.count - 20) more") }
+        if errors.contains(where: { $0.code == .decryptionFailed || $0.code == .encryptionKeyMissing }) {
+            lines.append(Self.keysetAdvice)
+        }
+        return ToolError(.failure, lines.joined(separator: "\n"))
+    }
+}
