@@ -37,6 +37,7 @@ case ("async-value", let rest): try await followAsyncValue(rest)
 case ("increment-async-value", let rest): try await incrementAsyncValue(rest)
 case ("increment-postgres-value", let rest): try await incrementPostgresValue(rest)
 case ("reencrypt", let rest): try await reencryptItems(rest)
+case ("write-wrapped", let rest): try await writeThroughWrappers(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
 default: fatalError("unknown task \(arguments)")
 }

@@ -19,7 +19,7 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
     }
 
     typealias Raw = DatedStorageEngine & ConditionalStorageEngine
-    typealias Repair = @Sendable () async throws -> Int
+    typealias Repair = @Sendable (_ comparingAll: Bool) async throws -> Int
 
     static let limit = (count: 6, bytes: 500)
 
@@ -78,7 +78,7 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
                 case .mirrored:
                     func mirrored(_ mirror: some StorageEngine) -> any Raw {
                         let engine = base.mirrored(to: mirror, clock: pauses)
-                        repair = { try await engine.repair() }
+                        repair = { try await engine.repair(comparingAll: $0) }
                         return engine
                     }
                     return mirrored(mirror)
