@@ -98,11 +98,11 @@ struct FaultyNesting: Sendable, CustomStringConvertible {
             let keeping: [Layer] = [.cached, .limited, .expiring, .mirrored]
             let kept = keeping[number % keeping.count]
             if !layers.contains(kept) { layers.insert(kept, at: Int.random(in: 0...3, using: &generator)) }
-            // A cache around expiry returns items that have expired, as its documentation says.
-            if let expiring = layers.firstIndex(of: .expiring), let cached = layers.firstIndex(of: .cached),
-                cached > expiring
+            // Expiry comes after the wrappers that keep items of their own, as its documentation says.
+            if let expiring = layers.firstIndex(of: .expiring),
+                let last = layers.lastIndex(where: { $0 == .cached || $0 == .mirrored }), last > expiring
             {
-                layers.swapAt(expiring, cached)
+                layers.insert(layers.remove(at: expiring), at: last)
             }
             return FaultyNesting(
                 layers, over: try makeRaw(number), seed: generator.next(), mirrorFails: number % 2 == 1)

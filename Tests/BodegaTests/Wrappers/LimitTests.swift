@@ -151,6 +151,24 @@ import Testing
         }
     }
 
+    @Test func `After a write whose result is unknown, items are evicted in the order in which they were added`() async throws
+    {
+        let faults = FaultInjectingStorageEngine(base)
+        let engine = faults.limited(count: 20)
+        let error = StorageError(.timedOut, "The answer is lost.")
+        faults.inject(.failAfterwards([.apply], with: error))
+        #expect(await code { try await engine.write(keys.prefix(18).map { ($0, data(1)) }) } == .timedOut)
+        faults.clearFaults()
+        try await engine.write(data(1), key: keys[18])
+        faults.inject(.failAfterwards([.apply], with: error))
+        let again = [StorageOperation.remove(key: keys[0]), .write(key: keys[0], data: data(1))]
+        #expect(await code { try await engine.apply(again) } == .timedOut)
+        faults.clearFaults()
+        for number in 20..<34 { try await engine.write(data(1), key: CacheKey("\(number)")) }
+        let expected = keys[14...18] + [keys[0]]
+        #expect(try await base.fetchKeys().prefix(6) == expected)
+    }
+
     @Test func `A conditional batch makes room only if it is applied`() async throws {
         let engine = base.limited(count: 2)
         for key in keys.prefix(2) { try await engine.write(data(1), key: key) }

@@ -54,7 +54,7 @@ actor NestingModelTest {
     // MARK: Steps
 
     private func perform() async throws {
-        if !nesting.isLimited { nesting.clock.advance(by: Double.random(in: 0...3, using: &generator)) }
+        if !nesting.isLimited { nesting.clock.advance(by: Double(Int.random(in: 0...3, using: &generator))) }
         nesting.pauses.advance(by: .seconds(Int.random(in: 0...4, using: &generator)))
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<15:

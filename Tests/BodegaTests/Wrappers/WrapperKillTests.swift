@@ -19,7 +19,9 @@ import Testing
         try EncryptionKeyset().json().write(to: folder.file("keyset.json"))
         var (next, incomplete) = (0, 0)
         for _ in 0..<Self.kills {
-            let child = try Child("write-wrapped", kind.rawValue, folder.path, "\(next)")
+            // A single writer leaves the mirror complete after each batch.
+            let writers = Int.random(in: 1...2, using: &random)
+            let child = try Child("write-wrapped", kind.rawValue, folder.path, "\(next)", "\(writers)")
             var printed: [String] = []
             for _ in 0..<Int.random(in: 1...40, using: &random) {
                 printed.append(try #require(await child.nextLine()))

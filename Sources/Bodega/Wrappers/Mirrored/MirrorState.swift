@@ -78,7 +78,8 @@ struct MirrorState: Sendable {
     /// Remembers that the missing items were copied.
     mutating func foundMissing() {
         missing = []
-        if !needsComparison { lacksReturned = false }
+        // A removal of all items that failed, but may have been applied, is still missing.
+        lacksReturned = needsComparison
     }
 
     mutating func beginComparison() {
