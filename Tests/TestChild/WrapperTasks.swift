@@ -8,7 +8,8 @@ import TestSupport
 ///
 /// Arguments: kind of the engine, path of its folder, the first number, number of writers.
 func writeThroughWrappers(_ arguments: [String]) async throws {
-    guard let kind = WrappedEngine(rawValue: arguments[0]), let first = Int(arguments[2]), let writers = Int(arguments[3])
+    guard let kind = WrappedEngine(rawValue: arguments[0]), let first = Int(arguments[2]),
+        let writers = Int(arguments[3])
     else {
         fatalError("invalid arguments \(arguments)")
     }

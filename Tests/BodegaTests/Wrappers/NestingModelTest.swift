@@ -78,19 +78,41 @@ actor NestingModelTest {
         case 55..<65: try await applyIf()
         case 65..<80:
             let key = key()
-            try await read("fetch(key:)") { try await $0.fetch(key: key) } of: { $0[key] }
+            try await read("fetch(key:)") {
+                try await $0.fetch(key: key)
+            } of: {
+                $0[key]
+            }
         case 80..<85:
             let keys = many { $0.key() }
             try await read("fetch(keys:)") { engine in
                 try await engine.fetch(keys: keys).map { [$0.key.value: $0.data] }
-            } of: { items in keys.compactMap { key in items[key].map { [key.value: $0] } } }
-        case 85..<90: try await read("fetchAll") { Set(try await $0.fetchAll().map(Item.init)) } of: { Set($0.visible) }
+            } of: { items in
+                keys.compactMap { key in items[key].map { [key.value: $0] } }
+            }
+        case 85..<90:
+            try await read("fetchAll") {
+                Set(try await $0.fetchAll().map(Item.init))
+            } of: {
+                Set($0.visible)
+            }
         case 90..<93:
-            try await read("fetchKeys") { Set(try await $0.fetchKeys()) } of: { Set($0.visible.map(\.key)) }
-        case 93..<96: try await read("fetchCount") { try await $0.fetchCount() } of: { $0.visible.count }
+            try await read("fetchKeys") {
+                Set(try await $0.fetchKeys())
+            } of: {
+                Set($0.visible.map(\.key))
+            }
+        case 93..<96:
+            try await read("fetchCount") {
+                try await $0.fetchCount()
+            } of: {
+                $0.visible.count
+            }
         case 96..<99:
             let keys = keys
-            try await read("fetchKeys(among:)") { try await $0.fetchKeys(among: keys) } of: { items in
+            try await read("fetchKeys(among:)") {
+                try await $0.fetchKeys(among: keys)
+            } of: { items in
                 keys.filter { items[$0] != nil }
             }
         default:

@@ -19,6 +19,17 @@ import Testing
         try await NestingModelTest(nesting).run(400)
     }
 
+    /// Seeds that found defects.
+    @Test(arguments: [
+        FaultyNesting([.encrypted, .mirrored, .expiring, .limited], seed: 9_176_182_319_690_177_040),
+        FaultyNesting([.cached, .encrypted, .mirrored], seed: 10_605_406_421_881_730_805),
+        FaultyNesting([.prefixed, .mirrored, .logged, .expiring], seed: 16_696_776_296_144_038_032, mirrorFails: true),
+        FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),
+    ])
+    func `They agree with seeds that have failed`(_ nesting: FaultyNesting) async throws {
+        try await NestingModelTest(nesting).run(400)
+    }
+
     @Test func `They agree on a database, too`() async throws {
         let folder = TemporaryFolder()
         let nestings = try FaultyNesting.random(2, seed: Seed.current &+ 1) { number in

@@ -69,7 +69,9 @@ import Testing
 
     /// Compares a mirror with its base, before and after a repair. Returns whether it was complete.
     private func verifyMirror(of opened: WrappedEngine.Opened) async throws -> Bool {
-        guard let original = opened.original, let mirror = opened.mirror, let repair = opened.repair else { return true }
+        guard let original = opened.original, let mirror = opened.mirror, let repair = opened.repair else {
+            return true
+        }
         let mark = CacheKey(verbatim: "emporium.mirror")
         func differences() async throws -> Int {
             let written = Dictionary(try await original.fetchAll().map { ($0.key, $0.data) }) { $1 }

@@ -39,7 +39,9 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         } catch {
             // A mirror inside can answer, although the items can't be counted.
             let inner = InnerCall()
-            guard !(error is CancellationError), let value = try? await inner(body), inner.isFromCopy else { throw error }
+            guard !(error is CancellationError), let value = try? await inner(body), inner.isFromCopy else {
+                throw error
+            }
             return value
         }
         return try await body()
