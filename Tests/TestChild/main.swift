@@ -40,6 +40,7 @@ case ("reencrypt", let rest): try await reencryptItems(rest)
 case ("stream-large", let rest): try await streamLarge(rest)
 case ("stream-versions", let rest): try await streamVersions(rest)
 case ("stream-limited", let rest): try await streamLimited(rest)
+case ("write-wrapped", let rest): try await writeThroughWrappers(rest)
 case ("serve-postgres", let rest): try await servePostgres(rest)
 default: fatalError("unknown task \(arguments)")
 }

@@ -6,11 +6,12 @@ public import Foundation
 /// - An item holds its own expiry, so it survives reopening, and a different period can be set for single items by
 ///   ``write(_:key:expiringAfter:)``. Other parameters of a later engine apply only to what that writes.
 /// - Expired items take space until they are overwritten, removed, or until ``removeExpired()`` is called, for example
-///   when the program starts. A change feed reports the removal then, not when the item expires.
+///   when the program starts. A change feed reports the removal then, not when the item expires. An expired item that is
+///   written again keeps its place and the date of its creation, unless it was removed in between.
 /// - Calls that return keys, dates or their number read the items, too. All others cost what they cost in the other engine.
 ///
-/// Apply it after ``StorageEngine/cached(count:bytes:)``. A cache around it returns items that have expired since it read
-/// them.
+/// Apply it after ``StorageEngine/cached(count:bytes:)`` and ``StorageEngine/mirrored(to:pausing:clock:)``. A cache around
+/// it returns items that have expired since it read them, and a mirror around it keeps them.
 ///
 /// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a signed
 /// big-endian integer. An item without them, which was not written by such an engine, is reported as

@@ -20,17 +20,6 @@ extension TransformingStorageEngine {
             })
     }
 
-    /// Reads from the base. An error names the item by its key instead of the stored one.
-    func namingItems<Value>(_ read: () async throws -> Value) async throws -> Value {
-        do {
-            return try await read()
-        } catch var error as StorageError {
-            // An item of the base alone keeps its name.
-            if let key = error.key.flatMap(key(ofStored:)) { error.key = key }
-            throw error
-        }
-    }
-
     /// Decodes an item. The error names it.
     func decodeItem(_ stored: Data, key: CacheKey) throws(StorageError) -> Data? {
         do {

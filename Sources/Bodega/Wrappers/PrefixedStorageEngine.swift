@@ -38,11 +38,11 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
     public func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
 
     public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        try await namingItems { try await base.fetchStream(key: storedKey(key)) }
+        try await callBase { try await base.fetchStream(key: storedKey(key)) }
     }
 
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
-        try await base.write(stream: stream, key: storedKey(key))
+        try await callBase { try await base.write(stream: stream, key: storedKey(key)) }
     }
 }
 

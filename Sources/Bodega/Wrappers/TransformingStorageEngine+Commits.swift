@@ -5,7 +5,8 @@ package import Foundation
 extension TransformingStorageEngine where Base: CommitReportingStorageEngine {
 
     package func commit(_ operations: [StorageOperation]) async throws -> StorageCommit? {
-        try await base.commit(stored(operations))
+        let stored = try await stored(operations)
+        return try await callBase { try await base.commit(stored) }
     }
 
     /// Decodes each part on the thread that reads. Throws the error of the first item that can't be decoded, after all

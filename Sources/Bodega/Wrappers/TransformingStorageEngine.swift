@@ -73,6 +73,20 @@ extension TransformingStorageEngine {
 // What the base keeps, and back.
 extension TransformingStorageEngine {
 
+    /// Performs a call of the base. The wrappers around this one learn which items it removes on its own, and an error names
+    /// an item by its key instead of the stored one.
+    func callBase<Value>(needsOriginal: Bool = false, _ body: () async throws -> Value) async throws -> Value {
+        do {
+            if InnerCall.current == nil, !needsOriginal { return try await body() }
+            let call = InnerCall(needsOriginal: needsOriginal) { key(ofStored: $0) }
+            return try await call(body)
+        } catch var error as StorageError {
+            // An item of the base alone keeps its name.
+            if let key = error.key.flatMap(key(ofStored:)) { error.key = key }
+            throw error
+        }
+    }
+
     func item(_ stored: (key: CacheKey, data: Data)) throws -> (key: CacheKey, data: Data)? {
         guard let key = key(ofStored: stored.key) else { return nil }
         return try decodeItem(stored.data, key: key).map { (key, $0) }
@@ -91,7 +105,9 @@ extension TransformingStorageEngine {
                 stored.append(.removeAll)
             case .removeAll:
                 let written = stored.compactMap { if case .write(let key, _) = $0 { key } else { nil } }
-                let keys = Set(try await base.fetchKeys().filter { key(ofStored: $0) != nil } + written)
+                // A copy may lack an item, which would remain.
+                let existing = try await callBase(needsOriginal: true) { try await base.fetchKeys() }
+                let keys = Set(existing.filter { key(ofStored: $0) != nil } + written)
                 stored += keys.map { .remove(key: $0) }
             }
         }
@@ -103,28 +119,30 @@ extension TransformingStorageEngine {
 extension TransformingStorageEngine {
 
     public func write(_ data: Data, key: CacheKey) async throws {
-        try await base.write(encode(data, key: key), key: storedKey(key))
+        try await callBase { try await base.write(encode(data, key: key), key: storedKey(key)) }
     }
 
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
-        try await base.write(dataAndKeys.map { (storedKey($0.key), try encode($0.data, key: $0.key)) })
+        let stored = try dataAndKeys.map { (key: storedKey($0.key), data: try encode($0.data, key: $0.key)) }
+        try await callBase { try await base.write(stored) }
     }
 
     public func remove(key: CacheKey) async throws {
-        try await base.remove(key: storedKey(key))
+        try await callBase { try await base.remove(key: storedKey(key)) }
     }
 
     public func remove(keys: [CacheKey]) async throws {
-        try await base.remove(keys: keys.map(storedKey))
+        try await callBase { try await base.remove(keys: keys.map(storedKey)) }
     }
 
     public func removeAllData() async throws {
-        if ownsAllItems { return try await base.removeAllData() }
+        if ownsAllItems { return try await callBase { try await base.removeAllData() } }
         try await apply([.removeAll])
     }
 
     public func apply(_ operations: [StorageOperation]) async throws {
-        try await base.apply(stored(operations))
+        let stored = try await stored(operations)
+        try await callBase { try await base.apply(stored) }
     }
 }
 
@@ -132,15 +150,15 @@ extension TransformingStorageEngine {
 extension TransformingStorageEngine {
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        try await namingItems { try await base.fetch(key: storedKey(key)) }.flatMap { try decodeItem($0, key: key) }
+        try await callBase { try await base.fetch(key: storedKey(key)) }.flatMap { try decodeItem($0, key: key) }
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await namingItems { try await base.fetch(keys: keys.map(storedKey)) }.compactMap(item)
+        try await callBase { try await base.fetch(keys: keys.map(storedKey)) }.compactMap(item)
     }
 
     public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await namingItems { try await base.fetchAll() }.compactMap(item)
+        try await callBase { try await base.fetchAll() }.compactMap(item)
     }
 
     public func fetchAllData() async throws -> [Data] {
@@ -148,19 +166,19 @@ extension TransformingStorageEngine {
     }
 
     public func fetchKeys() async throws -> [CacheKey] {
-        try await base.fetchKeys().compactMap(key(ofStored:))
+        try await callBase { try await base.fetchKeys() }.compactMap(key(ofStored:))
     }
 
     public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await base.fetchKeys(among: candidates.map(storedKey)).compactMap(key(ofStored:))
+        try await callBase { try await base.fetchKeys(among: candidates.map(storedKey)) }.compactMap(key(ofStored:))
     }
 
     public func fetchCount() async throws -> Int {
-        ownsAllItems ? try await base.fetchCount() : try await fetchKeys().count
+        ownsAllItems ? try await callBase { try await base.fetchCount() } : try await fetchKeys().count
     }
 
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await base.fetchDates(key: storedKey(key))
+        try await callBase { try await base.fetchDates(key: storedKey(key)) }
     }
 }
 
@@ -169,22 +187,24 @@ extension TransformingStorageEngine where Base: DatedStorageEngine {
 
     /// Reads several items together with their dates. See ``DatedStorageEngine/fetchItems(keys:)``.
     public func fetchItems(keys: [CacheKey]) async throws -> [StorageItem] {
-        try await namingItems { try await base.fetchItems(keys: keys.map(storedKey)) }.compactMap { stored in
+        try await callBase { try await base.fetchItems(keys: keys.map(storedKey)) }.compactMap { stored in
             try item((stored.key, stored.data)).map { StorageItem(key: $0.key, data: $0.data, dates: stored.dates) }
         }
     }
 
     /// Reads the dates of all items, without the items. See ``DatedStorageEngine/fetchAllDates()``.
     public func fetchAllDates() async throws -> [(key: CacheKey, dates: StorageDates)] {
-        try await base.fetchAllDates().compactMap { stored in key(ofStored: stored.key).map { ($0, stored.dates) } }
+        try await callBase { try await base.fetchAllDates() }.compactMap { stored in
+            key(ofStored: stored.key).map { ($0, stored.dates) }
+        }
     }
 
     /// Writes several items with their dates. See ``DatedStorageEngine/write(items:)``.
     public func write(items: [StorageItem]) async throws {
-        try await base.write(
-            items: items.map {
-                StorageItem(key: storedKey($0.key), data: try encode($0.data, key: $0.key), dates: $0.dates)
-            })
+        let stored = try items.map {
+            StorageItem(key: storedKey($0.key), data: try encode($0.data, key: $0.key), dates: $0.dates)
+        }
+        try await callBase { try await base.write(items: stored) }
     }
 }
 
@@ -198,11 +218,12 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
             var storedConditions: [StorageCondition] = []
             for condition in conditions {
                 let storedKey = storedKey(condition.key)
-                let stored = try await base.fetch(key: storedKey)
+                let stored = try await callBase(needsOriginal: true) { try await base.fetch(key: storedKey) }
                 guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else { return false }
                 storedConditions.append(StorageCondition(key: storedKey, data: stored))
             }
-            if try await base.apply(stored(operations), if: storedConditions) { return true }
+            let stored = try await stored(operations)
+            if try await callBase({ try await base.apply(stored, if: storedConditions) }) { return true }
             try Task.checkCancellation()
         }
     }
@@ -213,12 +234,12 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
 
     /// Returns the cursor at the end of the log. See ``ObservableStorageEngine/fetchCursor()``.
     public func fetchCursor() async throws -> StorageCursor {
-        try await base.fetchCursor()
+        try await callBase { try await base.fetchCursor() }
     }
 
     /// Reads all items and the cursor at that moment. See ``ObservableStorageEngine/fetchSnapshot()``.
     public func fetchSnapshot() async throws -> StorageSnapshot {
-        let snapshot = try await namingItems { try await base.fetchSnapshot() }
+        let snapshot = try await callBase { try await base.fetchSnapshot() }
         return StorageSnapshot(items: try snapshot.items.compactMap(item), cursor: snapshot.cursor)
     }
 
@@ -226,7 +247,7 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
     public func fetchChanges(
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> StorageDelta? {
-        try await base.fetchChanges(since: cursor, excluding: origin).map(own)
+        try await callBase { try await base.fetchChanges(since: cursor, excluding: origin) }.map(own)
     }
 
     /// Reads all changes after a cursor, and the items under the changed keys. See ``ObservableStorageEngine/fetchChangedItems(since:excluding:)``.
@@ -234,7 +255,7 @@ extension TransformingStorageEngine where Self: ObservableStorageEngine, Base: O
         since cursor: StorageCursor, excluding origin: StorageOrigin?
     ) async throws -> (delta: StorageDelta, items: [(key: CacheKey, data: Data)])? {
         guard
-            let changed = try await namingItems({ try await base.fetchChangedItems(since: cursor, excluding: origin) })
+            let changed = try await callBase({ try await base.fetchChangedItems(since: cursor, excluding: origin) })
         else { return nil }
         return (own(changed.delta), try changed.items.compactMap(item))
     }

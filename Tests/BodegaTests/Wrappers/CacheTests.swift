@@ -285,6 +285,26 @@ import Testing
         }
     }
 
+    @Test func `Changes by another process reach the cache`() async throws {
+        let folder = TemporaryFolder()
+        let engine = try SQLiteStorageEngine(opening: folder.directory).cached()
+        let input = Pipe()
+        let child = try Child(["hold", "sqlite", folder.path], input: input)
+        #expect(await child.nextLine() == "opened")
+        for number in 0..<10 {
+            let key = CacheKey(verbatim: "\(number)")
+            try await engine.write(old, key: key)
+            #expect(try await engine.fetch(key: key) == old)
+            try input.fileHandleForWriting.write(contentsOf: Data("\(number)\n".utf8))
+            #expect(await child.nextLine() == "written")
+            try await waitUntil("change \(number) arrived") {
+                try await engine.fetch(key: key) == Data("\(number)".utf8)
+            }
+        }
+        try input.fileHandleForWriting.close()
+        _ = await child.lines()
+    }
+
     @Test func `Own writes stay in the cache of an observable engine`() async throws {
         let (engine, other) = (memory.cached(), CacheKey("other"))
         try await memory.write(old, key: other)

@@ -45,6 +45,25 @@ import Testing
         #expect(try await base.fetchCount() == 2)
     }
 
+    @Test func `The calls of the base do not depend on the number of items`() async throws {
+        for count in [10, 3_000] {
+            let recorder = RecordingStorageEngine(MemoryStorageEngine())
+            let engine = recorder.expiring(after: .seconds(10))
+            try await engine.write((0..<count).map { (CacheKey("\($0)"), value) })
+            recorder.clearCalls()
+            try await engine.write(value, key: key)
+            try await engine.apply([.remove(key: key), .write(key: other, data: value)])
+            try await engine.remove(key: other)
+            _ = try await engine.fetch(key: CacheKey("6"))
+            _ = try await engine.fetchKeys(among: [CacheKey("6"), CacheKey("7")])
+            try await engine.removeAllData()
+            #expect(
+                recorder.calls.map { "\($0.operation) of \($0.keys.count)" } == [
+                    "write of 1", "apply of 2", "remove of 1", "fetch of 1", "fetchMany of 2", "removeAll of 0",
+                ])
+        }
+    }
+
     @Test func `Each write begins a new period`() async throws {
         let engine = expiring(after: 10)
         try await engine.write(value, key: key)

@@ -162,6 +162,43 @@ import Testing
         }
     }
 
+    @Test func `After a write whose result is unknown, items are evicted in the order in which they were added`()
+        async throws
+    {
+        let faults = FaultInjectingStorageEngine(base)
+        let engine = faults.limited(count: 20)
+        let error = StorageError(.timedOut, "The answer is lost.")
+        faults.inject(.failAfterwards([.apply], with: error))
+        #expect(await code { try await engine.write(keys.prefix(18).map { ($0, data(1)) }) } == .timedOut)
+        faults.clearFaults()
+        try await engine.write(data(1), key: keys[18])
+        faults.inject(.failAfterwards([.apply], with: error))
+        let again = [StorageOperation.remove(key: keys[0]), .write(key: keys[0], data: data(1))]
+        #expect(await code { try await engine.apply(again) } == .timedOut)
+        faults.clearFaults()
+        for number in 20..<34 { try await engine.write(data(1), key: CacheKey("\(number)")) }
+        let expected = keys[14...18] + [keys[0]]
+        #expect(try await base.fetchKeys().prefix(6) == expected)
+    }
+
+    @Test func `The calls of the base do not depend on the number of items`() async throws {
+        var calls: [[String]] = []
+        for count in [10, 3_000] {
+            let recorder = RecordingStorageEngine(MemoryStorageEngine())
+            let engine = recorder.limited(count: count)
+            try await engine.write((0..<count).map { (CacheKey("\($0)"), data(1)) })
+            recorder.clearCalls()
+            try await engine.write(data(1), key: CacheKey("new"))
+            try await engine.write(data(2), key: CacheKey("new"))
+            try await engine.remove(key: CacheKey("5"))
+            _ = try await engine.fetch(key: CacheKey("6"))
+            _ = try await engine.fetch(keys: [CacheKey("6"), CacheKey("7")])
+            calls.append(recorder.calls.map { "\($0.operation) of \($0.keys.count)" })
+        }
+        #expect(calls[0] == ["apply of 2", "apply of 1", "apply of 1", "fetch of 1", "fetchMany of 2"])
+        #expect(calls[1] == calls[0])
+    }
+
     @Test func `A conditional batch makes room only if it is applied`() async throws {
         let engine = base.limited(count: 2)
         for key in keys.prefix(2) { try await engine.write(data(1), key: key) }

@@ -106,6 +106,45 @@ import Testing
         #expect(written["0"] == (isApplied ? new : old))
     }
 
+    @Test func `A mirror that lacks a removal of all items is not read after the next write`() async throws {
+        let engine = makeEngine()
+        try await engine.write(keys.map { ($0, old) })
+        base.inject(.failAfterwards([.removeAll], with: unreachable))
+        #expect(await code { try await engine.removeAllData() } == .unreachable)
+        base.clearFaults()
+        try await engine.write(new, key: keys[0])
+        #expect(!engine.isMirrorComplete)
+        base.inject(.fail([.fetch], .number(1), with: unreachable))
+        #expect(await code { try await engine.fetch(key: keys[1]) } == .unreachable)
+        #expect(try await engine.repair() == 9)
+        #expect(try await items(of: mirror) == ["0": new])
+    }
+
+    @Test func `A mirror becomes a base, and its mark is not copied`() async throws {
+        try await makeEngine().write(keys.map { ($0, old) })
+        // The mirror has replaced its base, and gets a mirror of its own.
+        let next = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
+        let engine = mirror.mirrored(to: next, clock: clock)
+        next.inject(.failAfterwards([.apply], .number(1), with: unreachable))
+        #expect(await code { try await engine.repair() } == .unreachable)
+        #expect(try await next.fetch(key: CacheKey(verbatim: "emporium.mirror")) == Data("incomplete".utf8))
+        next.clearFaults()
+        try await engine.repair()
+        try await engine.remove(key: CacheKey(verbatim: "emporium.mirror"))
+        #expect(engine.isMirrorComplete)
+        #expect(try await next.fetch(key: CacheKey(verbatim: "emporium.mirror")) == Data("complete".utf8))
+        mirror.inject(.fail([.fetch], with: unreachable))
+        #expect(try await engine.fetch(key: CacheKey(verbatim: "emporium.mirror")) == nil)
+    }
+
+    @Test func `A repair returns the number of items that differed`() async throws {
+        let engine = makeEngine()
+        try await engine.write(keys.map { ($0, old) })
+        base.inject(.fail([.write], .number(1), with: unreachable))
+        #expect(await code { try await engine.write(new, key: keys[0]) } == .unreachable)
+        #expect(try await engine.repair() == 0)
+    }
+
     // MARK: Reading
 
     @Test func `Each kind of read is answered by the mirror if the base fails`() async throws {

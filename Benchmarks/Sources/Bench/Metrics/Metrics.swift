@@ -5,5 +5,5 @@ enum Metrics {
     static let all: [Metric] =
         opening + sqliteBatches + sqliteSingles + sqliteDurable + disk + keys + coder + objects + store + codableStore
         + scale
-        + wrappers + caches + memory + feed
+        + wrappers + wrapperWrites + caches + memory + feed
 }

@@ -33,22 +33,30 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     public var statistics: StorageCacheStatistics { cache.statistics }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        guard let change = StorageCache.Change(call) else { return try await body() }
+        let inner = InnerCall()
+        // An engine inside may remove other items, to keep within its limits.
+        defer { cache.invalidate(inner.evictedKeys) }
+        guard let change = StorageCache.Change(call) else { return try await inner(body) }
         cache.beginWrite(change)
         var wasApplied = false
         defer { cache.endWrite(change, wasApplied: wasApplied) }
-        let value =
+        let value = try await inner {
             if let follower { try await follower.withOrigin(body) } else { try await body() }
+        }
         // A conditional batch returns whether it was applied.
         wasApplied = value as? Bool ?? true
         return value
     }
 
     public func fetch(key: CacheKey) async throws -> Data? {
+        if InnerCall.current?.needsOriginal == true { return try await base.fetch(key: key) }
         while true {
             switch cache.beginReading(key) {
-            case .hit(let data): return data
+            case .hit(let data):
+                answerFromCache()
+                return data
             case .wait(let load):
+                InnerCall.current?.answerFromCopy()
                 switch try await cache.result(of: load) {
                 case .success(let data): return data
                 case .failure(is CancellationError): continue
@@ -63,9 +71,11 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     }
 
     private func fetch(_ load: StorageCacheLoad) async throws -> Data? {
+        let inner = InnerCall()
+        defer { cache.invalidate(inner.evictedKeys) }
         do {
-            let data = try await base.fetch(key: load.key)
-            cache.endLoad(load, .success(data))
+            let data = try await inner { try await base.fetch(key: load.key) }
+            cache.endLoad(load, .success(data), isKept: !inner.isFromCopy)
             return data
         } catch {
             // The error of a cancelled task is not that of the readers that wait for it.
@@ -75,18 +85,33 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        if InnerCall.current?.needsOriginal == true { return try await base.fetch(keys: keys) }
         let (cached, loads) = cache.beginReading(keys)
-        if let cached { return cached }
+        if let cached {
+            answerFromCache()
+            return cached
+        }
         follower?.begin()
+        let inner = InnerCall()
+        defer { cache.invalidate(inner.evictedKeys) }
         do {
-            let items = try await base.fetch(keys: keys)
+            let items = try await inner { try await base.fetch(keys: keys) }
             let data = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
-            for load in loads { cache.endLoad(load, .success(data[load.key])) }
+            for load in loads { cache.endLoad(load, .success(data[load.key]), isKept: !inner.isFromCopy) }
             return items
         } catch {
             for load in loads { cache.endLoad(load, .failure(Task.isCancelled ? CancellationError() : error)) }
             throw error
         }
+    }
+}
+
+extension CachedStorageEngine {
+
+    /// Reports an answer to a cache around this one. It must not keep the item, because it may have received the change of
+    /// another writer before this cache does.
+    private func answerFromCache() {
+        if follower != nil { InnerCall.current?.answerFromCopy() }
     }
 }
 

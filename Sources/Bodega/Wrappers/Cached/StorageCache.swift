@@ -95,11 +95,16 @@ extension StorageCache {
     }
 
     /// Ends a load, and keeps its item if there is one and it has not changed since.
-    func endLoad(_ load: StorageCacheLoad, _ result: Result<Data?, any Error>) {
+    ///
+    /// - Parameters:
+    ///   - load: The load.
+    ///   - result: The item or the error.
+    ///   - isKept: Whether the item can be kept. One that comes from a copy can't.
+    func endLoad(_ load: StorageCacheLoad, _ result: Result<Data?, any Error>, isKept: Bool = true) {
         let readers = state.withLock { state in
             if state.loads[load.key] === load {
                 state.loads[load.key] = nil
-                if case .success(let data?) = result { state.contents.insert(data.copied(), key: load.key) }
+                if isKept, case .success(let data?) = result { state.contents.insert(data.copied(), key: load.key) }
             }
             return load.end(result)
         }

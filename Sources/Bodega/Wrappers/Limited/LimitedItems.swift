@@ -1,14 +1,22 @@
 /// The keys and sizes of all items of a ``LimitedStorageEngine``, in the order of their eviction.
 ///
-/// 1. An item is appended to `slots`, and keeps its slot when it is overwritten.
-/// 2. A removal leaves a gap. When there are more gaps than items, `slots` is packed.
-///
-/// All steps take amortized constant time for each item of a call, and for each evicted one.
+/// They are a list, linked by places in `entries`: an item is appended to it, and keeps its place when it is overwritten.
+/// All steps take constant time for each item of a call, and for each evicted one.
 struct LimitedItems: Sendable {
-    private var slots: [(key: CacheKey, bytes: Int)?] = []
-    private var slotOfKey: [CacheKey: Int] = [:]
-    /// There is no item before this slot.
-    private var first = 0
+    private struct Entry: Sendable {
+        let key: CacheKey
+        var bytes: Int
+        var next = Self.none
+        var previous: Int
+
+        static let none = -1
+    }
+
+    private var entries: ContiguousArray<Entry> = []
+    private var free: [Int] = []
+    private var places: [CacheKey: Int] = [:]
+    private var first = Entry.none
+    private var last = Entry.none
 
     /// The number and the bytes of all items.
     private(set) var size = StorageSize()
@@ -18,20 +26,20 @@ struct LimitedItems: Sendable {
     /// - Parameters:
     ///   - batch: What the call leaves under each key that it changes.
     ///   - limit: The limits. They allow the batch alone.
-    mutating func evictions(for batch: [CacheKey: Int?], limit: StorageLimit) -> [CacheKey] {
+    func evictions(for batch: [CacheKey: Int?], limit: StorageLimit) -> [CacheKey] {
         var size = size
         for (key, bytes) in batch {
-            if let slot = slotOfKey[key], let old = slots[slot] { size -= StorageSize(count: 1, bytes: old.bytes) }
+            if let place = places[key] { size -= StorageSize(count: 1, bytes: entries[place].bytes) }
             if let bytes { size += StorageSize(count: 1, bytes: bytes) }
         }
-        while first < slots.count, slots[first] == nil { first += 1 }
-        var (evicted, slot) = ([CacheKey](), first)
-        while !limit.allows(size), slot < slots.count {
-            if let item = slots[slot], batch[item.key] == nil {
-                size -= StorageSize(count: 1, bytes: item.bytes)
-                evicted.append(item.key)
+        var (evicted, place) = ([CacheKey](), first)
+        while !limit.allows(size), place != Entry.none {
+            let entry = entries[place]
+            if batch[entry.key] == nil {
+                size -= StorageSize(count: 1, bytes: entry.bytes)
+                evicted.append(entry.key)
             }
-            slot += 1
+            place = entry.next
         }
         return evicted
     }
@@ -39,25 +47,35 @@ struct LimitedItems: Sendable {
     /// Sets the size of an item, `nil` if there is none.
     mutating func set(_ bytes: Int?, for key: CacheKey) {
         guard let bytes else { return remove(key) }
-        if let slot = slotOfKey[key], let old = slots[slot] {
-            size.bytes += bytes - old.bytes
-            slots[slot]?.bytes = bytes
+        if let place = places[key] {
+            size.bytes += bytes - entries[place].bytes
+            entries[place].bytes = bytes
         } else {
-            slotOfKey[key] = slots.count
-            slots.append((key, bytes))
+            append(Entry(key: key, bytes: bytes, previous: last))
             size += StorageSize(count: 1, bytes: bytes)
         }
     }
 
-    private mutating func remove(_ key: CacheKey) {
-        guard let slot = slotOfKey.removeValue(forKey: key), let old = slots[slot] else { return }
-        size -= StorageSize(count: 1, bytes: old.bytes)
-        slots[slot] = nil
-        guard slots.count > 32, slots.count > slotOfKey.count * 2 else { return }
-        slots.removeAll { $0 == nil }
-        first = 0
-        for (slot, item) in slots.enumerated() {
-            if let item { slotOfKey[item.key] = slot }
+    private mutating func append(_ entry: Entry) {
+        let place: Int
+        if let reused = free.popLast() {
+            place = reused
+            entries[place] = entry
+        } else {
+            place = entries.count
+            entries.append(entry)
         }
+        places[entry.key] = place
+        if last == Entry.none { first = place } else { entries[last].next = place }
+        last = place
+    }
+
+    private mutating func remove(_ key: CacheKey) {
+        guard let place = places.removeValue(forKey: key) else { return }
+        let entry = entries[place]
+        size -= StorageSize(count: 1, bytes: entry.bytes)
+        if entry.previous == Entry.none { first = entry.next } else { entries[entry.previous].next = entry.next }
+        if entry.next == Entry.none { last = entry.previous } else { entries[entry.next].previous = entry.previous }
+        free.append(place)
     }
 }

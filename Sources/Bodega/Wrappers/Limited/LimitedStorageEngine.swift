@@ -12,14 +12,17 @@ public import Foundation
 /// - A call that alone exceeds a limit throws ``StorageError/Code/tooLarge`` and changes nothing.
 ///
 /// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
-/// depend on the number of items. The engine keeps all keys in memory. Its writes run one after the other. It counts only
+/// depend on the number of items, unless the call before it has failed to remove all items, or to remove one and add it
+/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other. It counts only
 /// what is written through it, so open one of it for each place, in one process.
 public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     private struct State {
         /// `nil` if the items have to be read.
         var items: LimitedItems?
-        /// Keys of a write that has failed, but may have been applied.
-        var uncertain: Set<CacheKey> = []
+        /// Keys of a write that has failed, but may have been applied, in the order of their changes.
+        var uncertain: [CacheKey] = []
+        /// Whether that write may have changed more than their sizes.
+        var mustCount = false
     }
 
     public let base: Base
@@ -33,7 +36,17 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
     }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        if state.withLock({ $0.items == nil }) { try await lock.withLock(prepare) }
+        guard state.withLock({ $0.items == nil }) else { return try await body() }
+        do {
+            try await lock.withLock(prepare)
+        } catch {
+            // A mirror inside can answer, although the items can't be counted.
+            let inner = InnerCall()
+            guard !(error is CancellationError), let value = try? await inner(body), inner.isFromCopy else {
+                throw error
+            }
+            return value
+        }
         return try await body()
     }
 
@@ -89,14 +102,19 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
                 batch.removesAll ? [] : state.items?.evictions(for: batch.items, limit: limit) ?? []
             }
             state.withLock { state in
-                state.uncertain.formUnion(batch.items.keys)
-                state.uncertain.formUnion(evictions)
-                // The result of a removal of all items can't be found out by reading a few keys.
-                if batch.removesAll { state.items = nil }
+                state.uncertain = evictions + batch.steps.map(\.key)
+                // Sizes don't show whether all items were removed, or whether one was added again and is the newest now.
+                state.mustCount = batch.removesAll || batch.addsAgain
             }
-            let wasApplied = try await perform(evictions)
+            let inner = InnerCall()
+            let wasApplied = try await inner {
+                InnerCall.current?.evict(evictions)
+                return try await perform(evictions)
+            }
             state.withLock { state in
-                state.uncertain = []
+                // What another limited engine inside has evicted.
+                state.uncertain = Array(inner.evictedKeys.subtracting(evictions))
+                state.mustCount = false
                 guard wasApplied else { return }
                 if batch.removesAll { state.items = LimitedItems() }
                 for key in evictions { state.items?.set(nil, for: key) }
@@ -108,26 +126,37 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
 
     /// Reads the sizes of all items, or of those that a failed call may have changed, and enforces the limits.
     private func prepare() async throws {
-        if var items = state.withLock({ $0.items }), case let keys = Array(state.withLock { $0.uncertain }),
-            !keys.isEmpty
-        {
-            let read = try await PartialRead(from: base) { try await $0.fetch(keys: keys) }
-            let found = Dictionary(read.value.map { ($0.key, $0.data.count) }) { $1 }
-            for key in keys { items.set(found[key], for: key) }
-            for key in read.unreadable.compactMap(\.key) { items.set(0, for: key) }
-            state.withLock { $0 = State(items: items) }
+        // A copy may lack the change whose result is unknown.
+        let inner = InnerCall(needsOriginal: true)
+        let uncertain = state.withLock { state in
+            if state.mustCount { state = State() }
+            return state.uncertain
+        }
+        if !uncertain.isEmpty {
+            let read = try await inner {
+                try await PartialRead(from: base) { try await $0.fetch(keys: uncertain) }
+            }
+            var found = Dictionary(read.value.map { ($0.key, $0.data.count) }) { $1 }
+            for key in read.unreadable.compactMap(\.key) { found[key] = 0 }
+            state.withLock { [found] state in
+                for key in uncertain { state.items?.set(found[key], for: key) }
+                state.uncertain = []
+            }
         }
         if state.withLock({ $0.items }) == nil {
             var items = LimitedItems()
-            for try await part in base.parts() {
-                for item in part.value { items.set(item.data.count, for: item.key) }
-                for key in part.unreadable.compactMap(\.key) { items.set(0, for: key) }
+            try await inner {
+                for try await part in base.parts() {
+                    for item in part.value { items.set(item.data.count, for: item.key) }
+                    for key in part.unreadable.compactMap(\.key) { items.set(0, for: key) }
+                }
             }
             state.withLock { [items] in $0 = State(items: items) }
         }
         let evictions = state.withLock { $0.items?.evictions(for: [:], limit: limit) ?? [] }
         guard !evictions.isEmpty else { return }
-        state.withLock { $0.uncertain = Set(evictions) }
+        state.withLock { $0.uncertain = evictions }
+        InnerCall.current?.evict(evictions)
         try await base.remove(keys: evictions)
         state.withLock { state in
             for key in evictions { state.items?.set(nil, for: key) }
@@ -168,6 +197,8 @@ private struct LimitedBatch {
     /// The keys in the order of the changes, since the last removal of all items.
     private(set) var steps: [(key: CacheKey, bytes: Int?)] = []
     private(set) var removesAll = false
+    /// Whether an item is removed and then written, which makes it the newest.
+    private(set) var addsAgain = false
 
     init(_ key: CacheKey, bytes: Int) {
         (steps, items) = ([(key, bytes)], [key: bytes])
@@ -181,7 +212,10 @@ private struct LimitedBatch {
             case .removeAll: (steps, removesAll) = ([], true)
             }
         }
-        for (key, bytes) in steps { items.updateValue(bytes, forKey: key) }
+        for (key, bytes) in steps {
+            if bytes != nil, items[key] == .some(nil) { addsAgain = true }
+            items.updateValue(bytes, forKey: key)
+        }
     }
 
     /// The size of the written items.

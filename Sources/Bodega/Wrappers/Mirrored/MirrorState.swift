@@ -13,6 +13,14 @@ enum MirrorMark: String, Sendable {
     }
 
     var data: Data { Data(rawValue.utf8) }
+
+    /// Whether an operation changes the mark of a base that was a mirror, which is not copied.
+    static func isKey(of operation: StorageOperation) -> Bool {
+        switch operation {
+        case .write(let key, _), .remove(let key): key == Self.key
+        case .removeAll: false
+        }
+    }
 }
 
 /// What is known about a mirror.
@@ -70,7 +78,8 @@ struct MirrorState: Sendable {
     /// Remembers that the missing items were copied.
     mutating func foundMissing() {
         missing = []
-        if !needsComparison { lacksReturned = false }
+        // A removal of all items that failed, but may have been applied, is still missing.
+        lacksReturned = needsComparison
     }
 
     mutating func beginComparison() {
@@ -94,5 +103,5 @@ struct MirrorContents<Base: StorageEngine>: TransformingStorageEngine {
     var ownsAllItems: Bool { false }
     func key(ofStored key: CacheKey) -> CacheKey? { key == MirrorMark.key ? nil : key }
     func encode(_ data: Data, key: CacheKey) -> Data { data }
-    func decode(_ stored: Data, key: CacheKey) -> Data? { stored }
+    func decode(_ stored: Data, key: CacheKey) -> Data? { key == MirrorMark.key ? nil : stored }
 }

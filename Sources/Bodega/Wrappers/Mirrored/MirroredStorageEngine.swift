@@ -17,7 +17,13 @@ import Logging
 /// dates. It also holds an item with the key `emporium.mirror`, which tells whether the mirror is complete: each write marks
 /// the mirror as incomplete before, and as complete in the batch that brings it the change, so it costs two commits of the
 /// mirror. If the mirror can't be marked, because it is unreachable, and the program ends before it can be written again, the
-/// mirror does not know what it lacks. Then let ``repair(comparingAll:)`` compare all.
+/// mirror does not know what it lacks. Then let ``repair(comparingAll:)`` compare all. An item that the base has under that
+/// key, because it was a mirror itself, is not copied.
+///
+/// A write waits for both engines, and other writes wait for it. There is no time limit in addition to those of the engines:
+/// a mirror whose calls never end holds up all writes. ``SQLiteStorageEngine`` ends calls that wait for a lock, and the
+/// engine for PostgreSQL those that are not answered. Calls of files end when the file system does, so a folder on a network
+/// drive is not a good mirror. Reads don't wait for writes.
 ///
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
 /// until it is repaired. Change feeds, and reads of items with their dates, are those of the base.
@@ -44,12 +50,14 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     public var isMirrorComplete: Bool { state.withLock { $0.isReadable } }
 
     public func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
-        guard call.operation.isWrite, call.count > 0 || call.operation == .removeAll else { return try await body() }
+        guard call.operation.isWrite, call.count > 0 || call.operation == .removeAll else {
+            return try await noticingEvictions(body)
+        }
         return try await lock.withLock {
             await markIncomplete()
-            let operations = call.operations
+            let operations = call.operations.filter { !MirrorMark.isKey(of: $0) }
             do {
-                let value = try await body()
+                let value = try await noticingEvictions(body)
                 basePause.end()
                 // A conditional batch returns whether it was applied.
                 await complete(with: value as? Bool == false ? [] : operations)
@@ -60,6 +68,13 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
                 throw error
             }
         }
+    }
+
+    /// Performs a call of the base. The mirror lacks the removal of what that evicts, until it is compared.
+    private func noticingEvictions<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let inner = InnerCall()
+        defer { state.withLock { $0.lose(inner.evictedKeys.map { .remove(key: $0) }) } }
+        return try await inner(body)
     }
 }
 
@@ -88,9 +103,12 @@ extension MirroredStorageEngine {
     /// Finds out what the mirror says about itself. A mirror that says nothing is complete if there are no items.
     private func prepare() async throws {
         guard state.withLock({ $0.mark == nil }) else { return }
-        var mark = try await mirror.fetch(key: MirrorMark.key).map { MirrorMark($0) }
-        if mark == nil, try await mirror.fetchCount() == 0, try await base.fetchCount() == 0 { mark = .complete }
-        state.withLock { [mark] in $0.learn(mark ?? .incomplete) }
+        let mark: MirrorMark = try await InnerCall.original {
+            if let data = try await mirror.fetch(key: MirrorMark.key) { return MirrorMark(data) }
+            if try await mirror.fetchCount() > 0 { return .incomplete }
+            return try await base.fetchCount() == 0 ? .complete : .incomplete
+        }
+        state.withLock { $0.learn(mark) }
     }
 
     /// Brings the mirror a change, and what it has missed before.
@@ -113,20 +131,26 @@ extension MirroredStorageEngine {
         }
     }
 
-    /// Copies the items that the mirror has missed.
-    private func copyMissing() async throws {
+    /// Copies the items that the mirror has missed. Returns the number of differences.
+    @discardableResult
+    private func copyMissing() async throws -> Int {
         let keys = Array(state.withLock { $0.missing })
+        var count = 0
         for start in stride(from: 0, to: keys.count, by: 500) {
-            try await copy(Array(keys[start..<min(start + 500, keys.count)]))
+            count += try await copy(Array(keys[start..<min(start + 500, keys.count)]))
         }
         state.withLock { $0.foundMissing() }
+        return count
     }
 
     /// Makes the mirror's items under some keys equal to those of the base. Returns the number of differences.
-    @discardableResult
     private func copy(_ keys: [CacheKey]) async throws -> Int {
-        let items = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
-        let copies = Dictionary(try await mirror.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
+        let keys = keys.filter { $0 != MirrorMark.key }
+        // Each of the engines may have copies of its own.
+        let (items, copies) = try await InnerCall.original {
+            let items = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
+            return (items, Dictionary(try await mirror.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 })
+        }
         let operations = keys.compactMap { key -> StorageOperation? in
             if items[key] == copies[key] { return nil }
             return items[key].map { .write(key: key, data: $0) } ?? .remove(key: key)
@@ -167,12 +191,11 @@ extension MirroredStorageEngine {
                     try await mirror.write(MirrorMark.incomplete.data, key: MirrorMark.key)
                     state.withLock { $0.beginComparison() }
                 }
-                count += try await copyInParts(base.fetchKeys())
-                count += try await copyInParts(contents.fetchKeys())
+                count += try await copyInParts(InnerCall.original(base.fetchKeys))
+                count += try await copyInParts(InnerCall.original(contents.fetchKeys))
             }
             return try await lock.withLock {
-                count += state.withLock { $0.missing.count }
-                try await copyMissing()
+                count += try await copyMissing()
                 guard state.withLock({ $0.endComparison() }) else {
                     throw StorageError(
                         .unreachable, "The mirror failed while it was repaired. Call repair() again when it is back.")
@@ -200,17 +223,22 @@ extension MirroredStorageEngine {
     private func reading<Value>(
         _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value
     ) async throws -> Value {
-        if basePause.isActive, state.withLock({ $0.isReadable }), let value = try? await readMirror() { return value }
+        let mustBeOriginal = InnerCall.current?.needsOriginal == true
+        if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }), let value = try? await readMirror() {
+            InnerCall.current?.answerFromCopy()
+            return value
+        }
         do {
-            let value = try await read()
+            let value = try await noticingEvictions(read)
             basePause.end()
             return value
         } catch {
             let isFinal = error is CancellationError || (error as? StorageError)?.code == .closed
-            guard !isFinal, await isReadable() else { throw error }
+            guard !isFinal, !mustBeOriginal, await isReadable() else { throw error }
             if StorageRetryPolicy.isTemporary(error) { basePause.begin() }
             bodegaLogger.warning("An engine could not be read. Reading its mirror…", metadata: ["error": "\(error)"])
             guard let value = try? await readMirror() else { throw error }
+            InnerCall.current?.answerFromCopy()
             return value
         }
     }

@@ -1,0 +1,111 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import Logging
+
+/// A nesting of wrappers with small limits, around an engine with random faults.
+struct FaultyNesting: Sendable, CustomStringConvertible {
+    enum Layer: String, CaseIterable {
+        case logged, prefixed, encrypted, retrying, cached, limited, expiring, mirrored
+
+        /// The bytes that the wrapper adds to each item.
+        var overhead: Int {
+            switch self {
+            case .encrypted: 33
+            case .expiring: 12
+            case .logged, .prefixed, .retrying, .cached, .limited, .mirrored: 0
+            }
+        }
+    }
+
+    typealias Raw = DatedStorageEngine & ConditionalStorageEngine
+    typealias Repair = @Sendable (_ comparingAll: Bool) async throws -> Int
+
+    static let limit = (count: 6, bytes: 500)
+
+    /// The wrappers, the innermost first. At most one of them is limited or mirrored.
+    let layers: [Layer]
+    let seed: UInt64
+    /// Whether the mirror fails, too.
+    let mirrorFails: Bool
+    let raw: any Raw
+    let mirror = MemoryStorageEngine()
+    let faults: RandomFaults
+    let mirrorFaults: RandomFaults
+    let pauses = InstantClock()
+    let clock = ManualClock()
+
+    init(_ layers: [Layer], over raw: any Raw = MemoryStorageEngine(), seed: UInt64, mirrorFails: Bool = false) {
+        (self.layers, self.raw, self.seed, self.mirrorFails) = (layers, raw, seed, mirrorFails)
+        (faults, mirrorFaults) = (RandomFaults(seed: seed), RandomFaults(seed: seed &+ 1))
+    }
+
+    var description: String {
+        layers.map(\.rawValue).joined(separator: ", ") + (mirrorFails ? ", failing mirror" : "") + ", seed \(seed)"
+    }
+
+    /// Whether items are evicted.
+    var isLimited: Bool { layers.contains(.limited) }
+
+    var isMirrored: Bool { layers.contains(.mirrored) }
+
+    /// The bytes that an item takes for the limited wrapper, and in the innermost engine, in addition to its own.
+    var overheads: (limited: Int, raw: Int) {
+        let outer = layers.firstIndex(of: .limited).map { layers[$0...] } ?? []
+        return (outer.reduce(0) { $0 + $1.overhead }, layers.reduce(0) { $0 + $1.overhead })
+    }
+
+    /// Opens the wrappers.
+    ///
+    /// - Parameter count: The number of wrappers, from the innermost one.
+    func open(withFaults: Bool = true, count: Int? = nil) -> (engine: any Raw, repair: Repair?) {
+        let mirror: any StorageEngine =
+            withFaults ? RandomlyFailingEngine(base: self.mirror, faults: mirrorFaults) : self.mirror
+        var (engine, repair): (any Raw, Repair?) = (raw, nil)
+        func fail(_ base: some Raw) -> any Raw { RandomlyFailingEngine(base: base, faults: faults) }
+        if withFaults { engine = fail(engine) }
+        for layer in layers.prefix(count ?? layers.count) {
+            func wrap(_ base: some Raw) -> any Raw {
+                switch layer {
+                case .logged:
+                    return base.logged(by: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, level: .trace)
+                case .prefixed: return base.prefixed("a/%é")
+                case .encrypted: return base.encrypted(with: Keysets.keyset)
+                case .retrying: return base.retrying(clock: pauses)
+                case .cached: return base.cached(count: 5, bytes: 400)
+                case .limited: return base.limited(count: Self.limit.count, bytes: Self.limit.bytes)
+                case .expiring: return base.expiring(after: .seconds(10), now: clock.now)
+                case .mirrored:
+                    func mirrored(_ mirror: some StorageEngine) -> any Raw {
+                        let engine = base.mirrored(to: mirror, clock: pauses)
+                        repair = { try await engine.repair(comparingAll: $0) }
+                        return engine
+                    }
+                    return mirrored(mirror)
+                }
+            }
+            engine = wrap(engine)
+        }
+        return (engine, repair)
+    }
+
+    /// Returns random nestings.
+    static func random(_ count: Int, seed: UInt64, _ makeRaw: (Int) throws -> any Raw) rethrows -> [FaultyNesting] {
+        var generator = SeededGenerator(seed: seed)
+        return try (0..<count).map { number in
+            var layers = Array(Layer.allCases.shuffled(using: &generator).prefix(3))
+            // Each run tests the wrappers that keep state most.
+            let keeping: [Layer] = [.cached, .limited, .expiring, .mirrored]
+            let kept = keeping[number % keeping.count]
+            if !layers.contains(kept) { layers.insert(kept, at: Int.random(in: 0...3, using: &generator)) }
+            // Expiry comes after the wrappers that keep items of their own, as its documentation says.
+            if let expiring = layers.firstIndex(of: .expiring),
+                let last = layers.lastIndex(where: { $0 == .cached || $0 == .mirrored }), last > expiring
+            {
+                layers.insert(layers.remove(at: expiring), at: last)
+            }
+            return FaultyNesting(
+                layers, over: try makeRaw(number), seed: generator.next(), mirrorFails: number % 2 == 1)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Model tests of nested wrappers around an engine that fails. Set `EMPORIUM_SEED` to repeat a failed run, and
+/// `EMPORIUM_NESTINGS` for more nestings than eight.
+@Suite(.timeLimit(.minutes(60))) struct NestingModelTests {
+    private static let count = ProcessInfo.processInfo.environment["EMPORIUM_NESTINGS"].flatMap { Int($0) } ?? 8
+
+    static let nestings: [FaultyNesting] = {
+        print("model test of nestings: EMPORIUM_SEED=\(Seed.current)")
+        return FaultyNesting.random(count, seed: Seed.current) { _ in MemoryStorageEngine() }
+    }()
+
+    @Test(arguments: nestings)
+    func `Nested wrappers and a model agree while the innermost engine fails`(_ nesting: FaultyNesting) async throws {
+        try await NestingModelTest(nesting).run(400)
+    }
+
+    /// Seeds that found defects.
+    @Test(arguments: [
+        FaultyNesting([.encrypted, .mirrored, .expiring, .limited], seed: 9_176_182_319_690_177_040),
+        FaultyNesting([.cached, .encrypted, .mirrored], seed: 10_605_406_421_881_730_805),
+        FaultyNesting([.prefixed, .mirrored, .logged, .expiring], seed: 16_696_776_296_144_038_032, mirrorFails: true),
+        FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),
+    ])
+    func `They agree with seeds that have failed`(_ nesting: FaultyNesting) async throws {
+        try await NestingModelTest(nesting).run(400)
+    }
+
+    @Test func `They agree on a database, too`() async throws {
+        let folder = TemporaryFolder()
+        let nestings = try FaultyNesting.random(2, seed: Seed.current &+ 1) { number in
+            try SQLiteStorageEngine(
+                openingFile: folder.file("\(number).sqlite3"), durability: .relaxed)
+        }
+        for nesting in nestings { try await NestingModelTest(nesting).run(200) }
+    }
+}
