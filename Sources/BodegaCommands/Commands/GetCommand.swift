@@ -1,6 +1,7 @@
 #if CommandLineTool
 import ArgumentParser
 import Bodega
+import Foundation
 
 /// `bodega get`.
 struct GetCommand: ConsoleCommand {
