@@ -31,7 +31,7 @@ import Testing
         "Tests/ReadmeProgram/Program.swift", "Tests/GettingStarted/Notes.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
-        "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
+        "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)
