@@ -99,7 +99,7 @@ extension HTTPStorageEngine {
         do {
             return try objects.objects(inCollection: response.body).map { object in
                 let key = CacheKey(object.id)
-                guard try collection.url(of: key) != nil else {
+                guard try HTTPCollection.segment(of: key) != nil else {
                     throw JSONFailure("An object has an empty identifier.", id: object.id)
                 }
                 return (key, object.data)

@@ -27,7 +27,7 @@ public import Foundation
 /// - **Batches** are not atomic. Items that can't be sent are refused before the first request. If a request fails, the
 ///   operations before it remain applied, and the message contains their number.
 /// - **Unknown outcomes**: If a write throws `timedOut` or `unreachable`, or is cancelled, the server may have applied it,
-///   or may do so later. Repeating it is safe as long as nobody else writes the item: `PUT` and `DELETE` are idempotent. So
+///   or may do so later. Repeating it is safe unless others write the same item: `PUT` and `DELETE` are idempotent. So
 ///   `retrying()` is suitable.
 ///
 /// ## Errors
@@ -36,7 +36,7 @@ public import Foundation
 /// | 404, 410 for an item | none: the item is absent |
 /// | 404, 410 for the collection, redirects | `cannotOpen` |
 /// | 401, 403 | `permissionDenied` |
-/// | 400, 405, 409, 412, 422, and others below 500 | ``/Bodega/StorageError/Code/refused`` |
+/// | 400, 405, 409, 412, 422, and others below 500 | `refused` |
 /// | 413, 414, 431, or a response beyond the limit | `tooLarge` |
 /// | 425, 429, 500 and above | `unreachable`, which `retrying()` retries |
 /// | 507 | `storageFull` |

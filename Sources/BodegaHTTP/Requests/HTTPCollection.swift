@@ -22,31 +22,44 @@ struct HTTPCollection: Sendable {
         self.url = url
     }
 
-    /// The address of an item: its identifier is one segment of a path, percent-encoded, below that of the collection.
+    /// The address of an item, whose last segment is that of its key.
+    ///
+    /// - Returns: `nil` if no item can have such a key.
+    /// - Throws: The error of ``segment(of:)``.
+    func url(of key: CacheKey) throws -> URL? {
+        guard let segment = try Self.segment(of: key) else { return nil }
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+            throw StorageError(.invalidArgument, "The address of the collection can't be divided into its parts.")
+        }
+        var path = components.percentEncodedPath
+        while path.hasSuffix("/") { path.removeLast() }
+        components.percentEncodedPath = path + "/" + segment
+        return components.url
+    }
+
+    /// The identifier of an item as one segment of a path, percent-encoded.
     ///
     /// - Returns: `nil` if no item can have such a key.
     /// - Throws: A `StorageError` with the code `invalidArgument` if the identifier could be mistaken for several segments,
     ///   or for none, by servers that decode a path before they divide it.
-    func url(of key: CacheKey) throws -> URL? {
+    static func segment(of key: CacheKey) throws -> String? {
         guard key.kind == .hashed, !key.rawValue.isEmpty else { return nil }
         let isHostile = key.rawValue.utf8.contains { $0 < 0x20 || $0 == 0x7F || "/\\".utf8.contains($0) }
-        var encoded = ""
-        for byte in key.rawValue.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            encoded += Self.unreserved.contains(scalar) ? String(scalar) : "%" + Self.hexadecimal(byte)
-        }
-        guard !isHostile, encoded != ".", encoded != "..",
-            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        else {
+        guard !isHostile, key.rawValue != ".", key.rawValue != ".." else {
             throw StorageError(
                 .invalidArgument,
-                "The identifier can't be sent as part of an address: it contains slashes or control characters, or is \".\" or \"..\".",
+                """
+                The identifier can't be sent as part of an address: it contains slashes or control characters, or is "." \
+                or "..".
+                """,
                 key: key)
         }
-        var path = components.percentEncodedPath
-        while path.hasSuffix("/") { path.removeLast() }
-        components.percentEncodedPath = path + "/" + encoded
-        return components.url
+        var segment = ""
+        for byte in key.rawValue.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            segment += unreserved.contains(scalar) ? String(scalar) : "%" + hexadecimal(byte)
+        }
+        return segment
     }
 
     /// The address of the next page.

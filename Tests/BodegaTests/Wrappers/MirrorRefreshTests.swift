@@ -79,8 +79,7 @@ import Testing
         let engine = makeEngine()
         try await engine.write(keys.map { ($0, old) })
         try await base.write(new, key: keys[0])
-        let fault = StorageFault.fail([.fetchAll, .apply], with: unreachable)
-        if isBase { base.inject(fault) } else { mirror.inject(.fail([.apply], with: unreachable)) }
+        (isBase ? base : mirror).inject(.fail(isBase ? [.fetchAll] : [.apply], with: unreachable))
         #expect(await code { try await engine.refresh() } == .unreachable)
         for engine in [engine, makeEngine()] { #expect(try await engine.fetch(key: keys[0]) == old) }
         base.clearFaults()
@@ -120,6 +119,18 @@ import Testing
         try await expectEqual()
     }
 
+    @Test func `After a write that was cancelled, the next program reads the mirror`() async throws {
+        let mirror = Cancellable(base: MemoryStorageEngine())
+        let base = Cancellable(base: self.base)
+        try await base.mirrored(to: mirror).write(keys.map { ($0, old) })
+        let task = Task { [keys, new] in
+            try await Cancelling(base: base).mirrored(to: mirror).write(new, key: keys[0])
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        self.base.inject(.fail(.all, with: unreachable))
+        #expect(try await base.mirrored(to: mirror).fetch(key: keys[0]) == old)
+    }
+
     @Test func `A mirror that lacks a write is not read by the next program, whatever fails after it`() async throws {
         try await makeEngine().write(keys.map { ($0, old) })
         let engine = makeEngine()
@@ -134,6 +145,23 @@ import Testing
         #expect(try await makeEngine().fetch(key: keys[0]) == new)
         #expect(try await makeEngine().refresh() == 1)
         try await expectEqual()
+    }
+
+    private static let configuration = {
+        var configuration = StorageEngineConformance.Configuration(
+            "mirrored, read first", capabilities: .all.subtracting(.persistent)
+        ) { workspace in
+            let mirror = MemoryStorageEngine(now: workspace.clock.now)
+            return MemoryStorageEngine(now: workspace.clock.now).mirrored(to: mirror, readingMirror: .first)
+        }
+        configuration.largestBatch = 5_000
+        configuration.largestValue = 1 << 20
+        return configuration
+    }()
+
+    @Test(arguments: StorageEngineConformance.checks(for: configuration))
+    func `A mirror that is read first keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
     }
 
     @Test func `Items that are written during refreshes are in both`() async throws {
@@ -158,5 +186,25 @@ import Testing
         }
         #expect(engine.isMirrorComplete)
         try await expectEqual()
+    }
+}
+
+/// An engine that does nothing for a task that was cancelled.
+private struct Cancellable<Base: StorageEngine>: ForwardingStorageEngine {
+    let base: Base
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        try Task.checkCancellation()
+        return try await body()
+    }
+}
+
+/// An engine whose caller is cancelled during a write.
+private struct Cancelling<Base: StorageEngine>: ForwardingStorageEngine {
+    let base: Base
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        if call.operation.isWrite { withUnsafeCurrentTask { $0?.cancel() } }
+        return try await body()
     }
 }

@@ -71,7 +71,8 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
             } catch {
                 // The write may have been applied.
                 state.withLock { $0.lose(operations) }
-                await markOutdated()
+                // In a task of its own, because this one may have been cancelled.
+                await Task { await markOutdated() }.value
                 throw error
             }
         }
