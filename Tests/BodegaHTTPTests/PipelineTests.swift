@@ -24,7 +24,7 @@ func openNotes(
     let notes = api.mirrored(to: database.cached(bytes: 16 << 20), readingMirror: .first)
     do {
         try await notes.refresh()
-    } catch  where StorageRetryPolicy.isTemporary(error) {
+    } catch let error where StorageRetryPolicy.isTemporary(error) {
         // Without the server, the store has the items of the last refresh.
     }
     return try await Store(storage: notes)
