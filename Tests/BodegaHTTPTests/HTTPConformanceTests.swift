@@ -44,7 +44,7 @@ private struct ObjectsOfBytes<Base: StorageEngine>: TransformingStorageEngine {
 @Suite(.timeLimit(.minutes(10))) struct HTTPConformanceTests {
     private static let plain = configuration("HTTP", query: [:], path: [])
     private static let paged = configuration(
-        "HTTP, in pages, with the array under members", query: ["size": "3", "path": "a.é"], path: ["a", "é"])
+        "HTTP, in pages, with the array under members", query: ["size": "5", "path": "a.é"], path: ["a", "é"])
 
     private static func configuration(
         _ name: String, query: [String: String], path: [String]
@@ -57,7 +57,7 @@ private struct ObjectsOfBytes<Base: StorageEngine>: TransformingStorageEngine {
             let url = try await APIServer.shared.value.url("items/\(workspace.identifier)", query)
             return ObjectsOfBytes(base: try HTTPStorageEngine(url, options: options))
         }
-        configuration.largestBatch = 50
+        configuration.largestBatch = 40
         configuration.largestValue = 1 << 20
         // Another client writes what is no object.
         configuration.breakStorage = { engine, workspace in
@@ -81,7 +81,7 @@ private struct ObjectsOfBytes<Base: StorageEngine>: TransformingStorageEngine {
     func `The engine agrees with a model`(_ configuration: StorageEngineConformance.Configuration) async throws {
         let seed = StorageEngineModelTest.seedFromEnvironment() ?? .random(in: 0 ... .max)
         print("EMPORIUM_SEED=\(seed)")
-        try await StorageEngineModelTest(configuration, seed: seed, steps: 60).run()
+        try await StorageEngineModelTest(configuration, seed: seed, steps: 40).run()
     }
 
     @Test func `The checks that are skipped are those of capabilities that an API lacks`() {

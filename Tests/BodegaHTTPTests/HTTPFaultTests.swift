@@ -161,7 +161,7 @@ import Testing
 
     @Test(arguments: ["endless", "gzip"])
     func `A body that is too large is an error before it has arrived`(_ fault: String) async throws {
-        let engine = try await engine("fault/\(fault)", ["spaces": "\(200 << 20)"]) {
+        let engine = try await engine("fault/\(fault)", ["MiB": "200"]) {
             $0.maximumResponseBytes = 1 << 20
         }
         #expect(await error { try await engine.fetchAll() }?.code == .tooLarge)

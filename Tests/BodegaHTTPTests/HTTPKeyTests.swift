@@ -21,15 +21,15 @@ import Testing
         let engine = try HTTPStorageEngine(try server.url("items/\(name)"))
         let key = CacheKey(text)
         let item = try JSONEncoder().encode(["id": text])
-        do {
-            try await engine.write(item, key: key)
-        } catch let error as StorageError {
-            #expect(error.code == .invalidArgument)
-            let isHostile = text.unicodeScalars.contains { $0.value < 32 || "/\\\u{7F}".unicodeScalars.contains($0) }
-            #expect(isHostile || ["", ".", ".."].contains(text))
+        // Servers may take these for several segments, or for none.
+        let isHostile = text.unicodeScalars.contains { $0.value < 32 || "/\\\u{7F}".unicodeScalars.contains($0) }
+        if isHostile || ["", ".", ".."].contains(text) {
+            let error = await #expect(throws: StorageError.self) { try await engine.write(item, key: key) }
+            #expect(error?.code == .invalidArgument)
             #expect(try await server.requests(containing: name).isEmpty)
             return
         }
+        try await engine.write(item, key: key)
         #expect(try await engine.fetch(key: key) == item)
         #expect(try await engine.fetchAll().map(\.key) == [key])
         #expect(try await engine.fetchDates(key: key) != nil)
@@ -53,7 +53,8 @@ import Testing
             }
             #expect(error?.code == .invalidArgument)
         }
-        await #expect(throws: StorageError.self) { try await engine.fetch(key: CacheKey("a/b")) }
+        let error = await #expect(throws: StorageError.self) { try await engine.fetch(key: CacheKey("a/b")) }
+        #expect(error?.code == .invalidArgument)
     }
 
     @Test(arguments: [

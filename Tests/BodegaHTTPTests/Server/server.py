@@ -9,11 +9,11 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /requests?containing=TEXT      the requests so far whose paths contain a text, as {method, path, headers}
 """
 
-import gzip
 import json
 import os
 import sys
 import threading
+import zlib
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote_to_bytes, urlencode, urlsplit
@@ -130,8 +130,11 @@ class Handler(BaseHTTPRequestHandler):
                 pass
             return
         if kind == "gzip":
-            body = gzip.compress(b"[" + b" " * int(query.get("spaces", "0")) + b'{"id": "1"}]')
-            return self.respond(200, body, Content_Encoding="gzip")
+            compression = zlib.compressobj(level=1, wbits=31)
+            parts = [compression.compress(b"[")]
+            parts += [compression.compress(b" " * (1 << 20)) for _ in range(int(query.get("MiB", "0")))]
+            parts += [compression.compress(b'{"id": "1"}]'), compression.flush()]
+            return self.respond(200, b"".join(parts), Content_Encoding="gzip")
         if kind == "cookie":
             return self.respond(200, b"[]", Set_Cookie="session=secret; Path=/")
         if kind == "link":
