@@ -7,7 +7,8 @@ public struct HTTPStorageOptions: Sendable {
     public var itemsPath: [String] = []
     /// The time limit of each request, in which the whole response must arrive; by default 30 seconds.
     public var timeLimit = Duration.seconds(30)
-    /// The maximum number of bytes of a response, after decompression; by default 64 MiB.
+    /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport`` on
+    /// Linux, a compressed response can exceed it in memory for a moment before its request is ended.
     public var maximumResponseBytes = 64 << 20
     /// The maximum number of pages of the collection; by default 1,000. Pages beyond it are an error.
     public var maximumPages = 1_000
