@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "Bodega", targets: ["Bodega"]),
+        .library(name: "BodegaHTTP", targets: ["BodegaHTTP"]),
         .library(name: "BodegaPostgres", targets: ["BodegaPostgres"]),
         .library(name: "BodegaTesting", targets: ["BodegaTesting"]),
         .library(name: "Boutique", targets: ["Boutique"]),
@@ -75,6 +76,10 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]
+        ),
+        .target(
+            name: "BodegaHTTP",
+            dependencies: ["Bodega", "RecordCoder"]
         ),
         // PostgreSQL's client library, needed only with the trait Postgres.
         .systemLibrary(
@@ -157,6 +162,11 @@ let package = Package(
         .testTarget(
             name: "BodegaPostgresTests",
             dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "TestChild", "TestSupport"]
+        ),
+        .testTarget(
+            name: "BodegaHTTPTests",
+            dependencies: ["Bodega", "BodegaHTTP", "BodegaTesting", "Boutique", "TestSupport"],
+            exclude: ["Server/server.py"]
         ),
         .testTarget(
             name: "BodegaCommandsTests",

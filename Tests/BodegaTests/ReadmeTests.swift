@@ -30,8 +30,9 @@ import Testing
         "Tests/TestChild/OriginalsSnippets.swift", "Tests/BodegaTestingTests/EngineGuideTests.swift",
         "Tests/ReadmeProgram/Program.swift", "Tests/GettingStarted/Notes.swift", "Tests/TestChild/ReadmeSnippets.swift",
         "Tests/TestChild/ReadmeStoreSnippets.swift",
-        "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift", "Tests/BodegaTests/StreamTests.swift",
-        "Tests/BodegaPostgresTests/PostgresReadmeTests.swift",
+        "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
+        "Tests/BodegaTests/StreamTests.swift",
+        "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

@@ -2,7 +2,11 @@ import Foundation
 
 /// What a mirror says about itself, in an item of its own.
 enum MirrorMark: String, Sendable {
+    /// The mirror is equal to the base.
     case complete
+    /// The mirror has all writes that have returned, but may lack one that has thrown.
+    case outdated
+    /// The mirror may lack a write that has returned.
     case incomplete
 
     static let key = CacheKey(verbatim: "emporium.mirror")
@@ -49,11 +53,17 @@ struct MirrorState: Sendable {
     /// Whether the mirror has all writes that have returned.
     var isReadable: Bool { mark != nil && !lacksReturned }
 
+    /// What the mirror may say after a write that it has received, or that the base has refused; `nil` if it remains
+    /// incomplete.
+    var markAfterWrite: MirrorMark? { isComplete ? .complete : isReadable ? .outdated : nil }
+
     mutating func learn(_ mark: MirrorMark) {
         self.mark = mark
-        guard mark == .incomplete else { return }
-        (needsComparison, lacksReturned) = (true, true)
+        (needsComparison, lacksReturned) = (mark != .complete, mark == .incomplete)
     }
+
+    /// Forgets what the mirror lacked, because it was replaced as a whole.
+    mutating func wasReplaced() { self = MirrorState(mark: .complete) }
 
     /// Remembers that the mirror may lack changes.
     ///

@@ -1,14 +1,24 @@
 public import Foundation
 import Logging
 
+/// When a ``MirroredStorageEngine`` reads its mirror.
+public enum MirrorReading: Sendable {
+    /// Reads go to the base, and to the mirror if the base fails. They see what others have changed in the base.
+    case whenBaseFails
+    /// Reads go to the mirror, and to the base only if the mirror can't be read or is incomplete. They see what others have
+    /// changed in the base after ``MirroredStorageEngine/refresh()``.
+    case first
+}
+
 /// An engine whose items are also in a mirror, which is read when the engine fails.
-/// ``StorageEngine/mirrored(to:pausing:clock:)`` creates one.
+/// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)`` creates one.
 ///
 /// - **Writes** go to the base, then to the mirror, one after the other. The base decides: if it fails, the call throws its
 ///   error. If only the mirror fails, the call succeeds, and the failure is logged; the next writes bring the mirror what it
 ///   lacks. A write that has thrown may be in only one of them until the next write.
 /// - **Reads** go to the base. If that fails, they go to the mirror, unless it may lack a write that has returned. After an
-///   error that may be temporary, the base is not read again for ten seconds.
+///   error that may be temporary, the base is not read again for ten seconds. With ``MirrorReading/first`` it is the other
+///   way round: reads go to the mirror, and to the base only if the mirror can't be read or may lack such a write.
 /// - **Repair**: after a program has ended during a write, or while the mirror could not be written, call
 ///   ``repair(comparingAll:)``. Until then the mirror is not read, and a read that the base can't answer throws the base's
 ///   error.
@@ -26,7 +36,8 @@ import Logging
 /// drive is not a good mirror. Reads don't wait for writes.
 ///
 /// Write only through one such engine, in one process. The mirror does not receive what other writers change in the base,
-/// until it is repaired. Change feeds, and reads of items with their dates, are those of the base.
+/// until it is repaired or refreshed: ``refresh()`` reads the base with one call, which suits an API. Change feeds, and reads
+/// of items with their dates, are those of the base.
 public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>: ForwardingStorageEngine {
     public let base: Base
     /// The engine that holds the copy.
@@ -36,11 +47,15 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     private let lock = AsyncLock()
     private let repairs = AsyncLock()
     private let state = Locked(MirrorState())
+    private let readingMirror: MirrorReading
     private let basePause: StoragePause
     private let mirrorPause: StoragePause
 
-    init(base: Base, mirror: Mirror, pause: Duration, clock: any Clock<Duration>) {
+    init(
+        base: Base, mirror: Mirror, readingMirror: MirrorReading, pause: Duration, clock: any Clock<Duration>
+    ) {
         (self.base, self.mirror, contents) = (base, mirror, MirrorContents(base: mirror))
+        self.readingMirror = readingMirror
         basePause = StoragePause(duration: pause, clock: clock)
         mirrorPause = StoragePause(duration: pause, clock: clock)
     }
@@ -65,6 +80,8 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
             } catch {
                 // The write may have been applied.
                 state.withLock { $0.lose(operations) }
+                // In a task of its own, because this one may have been cancelled.
+                await Task { await markOutdated() }.value
                 throw error
             }
         }
@@ -92,9 +109,20 @@ extension MirroredStorageEngine {
         guard !mirrorPause.isActive else { return }
         do {
             try await prepare()
-            guard state.withLock({ $0.mark == .complete }) else { return }
+            guard state.withLock({ $0.mark != .incomplete }) else { return }
             try await mirror.write(MirrorMark.incomplete.data, key: MirrorMark.key)
             state.withLock { $0.mark = .incomplete }
+        } catch {
+            mirrorFailed(error)
+        }
+    }
+
+    /// Makes the mirror readable for the next program after the base has failed, since no write has returned that it lacks.
+    private func markOutdated() async {
+        guard !mirrorPause.isActive, state.withLock({ $0.mark == .incomplete && $0.isReadable }) else { return }
+        do {
+            try await mirror.write(MirrorMark.outdated.data, key: MirrorMark.key)
+            state.withLock { $0.mark = .outdated }
         } catch {
             mirrorFailed(error)
         }
@@ -118,9 +146,9 @@ extension MirroredStorageEngine {
         }
         do {
             try await copyMissing()
-            if state.withLock({ $0.isComplete }), !lock.hasWaiting {
-                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: MirrorMark.complete.data)])
-                state.withLock { $0.mark = .complete }
+            if let mark = state.withLock({ $0.markAfterWrite }), !lock.hasWaiting {
+                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: mark.data)])
+                state.withLock { $0.mark = mark }
             } else if !operations.isEmpty {
                 try await mirror.apply(operations)
             }
@@ -147,12 +175,15 @@ extension MirroredStorageEngine {
     private func copy(_ keys: [CacheKey]) async throws -> Int {
         let keys = keys.filter { $0 != MirrorMark.key }
         // Each of the engines may have copies of its own.
-        let (items, copies) = try await InnerCall.original {
+        let (items, read) = try await InnerCall.original {
             let items = Dictionary(try await base.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
-            return (items, Dictionary(try await mirror.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 })
+            return (items, try await PartialRead(from: mirror) { try await $0.fetch(keys: keys) })
         }
+        let copies = Dictionary(read.value.map { ($0.key, $0.data) }) { $1 }
+        // A copy that can't be read is replaced like one that differs.
+        let unreadable = Set(read.unreadable.compactMap(\.key))
         let operations = keys.compactMap { key -> StorageOperation? in
-            if items[key] == copies[key] { return nil }
+            if items[key] == copies[key], !unreadable.contains(key) { return nil }
             return items[key].map { .write(key: key, data: $0) } ?? .remove(key: key)
         }
         if !operations.isEmpty { try await mirror.apply(operations) }
@@ -208,6 +239,40 @@ extension MirroredStorageEngine {
         }
     }
 
+    /// Makes the items of the mirror equal to those of the base, which is read with one call.
+    ///
+    /// Call it from time to time if others change the items of the base, as with an API. All items must fit into memory, and
+    /// writes wait until it has ended; ``repair(comparingAll:)`` reads 500 items at a time instead. The mirror changes with
+    /// one batch: if that is atomic, a refresh that fails changes nothing, and the mirror can still be read.
+    ///
+    /// - Returns: The number of items that were written to the mirror or removed from it.
+    /// - Throws: The error of the engine that failed.
+    @discardableResult
+    public func refresh() async throws -> Int {
+        try await repairs.withLock {
+            try await lock.withLock {
+                let items = try await InnerCall.original(base.fetchAll).filter { $0.key != MirrorMark.key }
+                basePause.end()
+                // A copy that can't be read is replaced like one that differs.
+                let read = try await InnerCall.original { [contents] in
+                    try await PartialRead(from: contents) { try await $0.fetchAll() }
+                }
+                var copies: [CacheKey: Data?] = [:]
+                for (key, data) in read.value { copies[key] = data }
+                for key in read.unreadable.compactMap(\.key) { copies.updateValue(nil, forKey: key) }
+                var operations: [StorageOperation] = []
+                for (key, data) in items where copies.removeValue(forKey: key) != data {
+                    operations.append(.write(key: key, data: data))
+                }
+                operations += copies.keys.map { .remove(key: $0) }
+                try await mirror.apply(operations + [.write(key: MirrorMark.key, data: MirrorMark.complete.data)])
+                state.withLock { $0.wasReplaced() }
+                mirrorPause.end()
+                return operations.count
+            }
+        }
+    }
+
     private func copyInParts(_ keys: [CacheKey]) async throws -> Int {
         var count = 0
         for start in stride(from: 0, to: keys.count, by: 500) {
@@ -224,7 +289,18 @@ extension MirroredStorageEngine {
         _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value
     ) async throws -> Value {
         let mustBeOriginal = InnerCall.current?.needsOriginal == true
-        if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }), let value = try? await readMirror() {
+        if !mustBeOriginal, readingMirror == .first, await isReadable() {
+            do {
+                let value = try await readMirror()
+                InnerCall.current?.answerFromCopy()
+                return value
+            } catch {
+                if error is CancellationError { throw error }
+                bodegaLogger.warning("A mirror could not be read. Reading its base…", metadata: ["error": "\(error)"])
+            }
+        } else if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }),
+            let value = try? await readMirror()
+        {
             InnerCall.current?.answerFromCopy()
             return value
         }
@@ -340,14 +416,24 @@ extension StorageEngine {
     /// try await notes.repair()
     /// ```
     ///
+    /// For items that others change, such as those of an API, let reads go to the mirror, and refresh it from time to time.
+    /// Reads then need no network, and return the state of the last refresh and of the writes since:
+    ///
+    /// ```swift
+    /// let notes = api.mirrored(to: local, readingMirror: .first)
+    /// try await notes.refresh()
+    /// ```
+    ///
     /// - Parameters:
     ///   - mirror: The engine for the copy, used for nothing else.
+    ///   - readingMirror: When the mirror is read.
     ///   - pause: The time for which an engine is not called after an error that may be temporary; for writes, this applies
     ///     only to the mirror.
     ///   - clock: The clock of the pause.
     public func mirrored<Mirror: StorageEngine>(
-        to mirror: Mirror, pausing pause: Duration = .seconds(10), clock: any Clock<Duration> = ContinuousClock()
+        to mirror: Mirror, readingMirror: MirrorReading = .whenBaseFails, pausing pause: Duration = .seconds(10),
+        clock: any Clock<Duration> = ContinuousClock()
     ) -> MirroredStorageEngine<Self, Mirror> {
-        MirroredStorageEngine(base: self, mirror: mirror, pause: pause, clock: clock)
+        MirroredStorageEngine(base: self, mirror: mirror, readingMirror: readingMirror, pause: pause, clock: clock)
     }
 }

@@ -1,0 +1,64 @@
+public import Bodega
+import Foundation
+
+extension HTTPStorageEngine {
+
+    /// Applies operations one after another, with a request for each item. It is not atomic.
+    ///
+    /// - Throws: A `StorageError`. If an item can't be sent, no request was made. Otherwise the message contains the number
+    ///   of operations that were applied.
+    public func apply(_ operations: [StorageOperation]) async throws {
+        let steps = try operations.map(step)
+        for (index, step) in steps.enumerated() {
+            do {
+                try await perform(step)
+            } catch var error as StorageError where steps.count > 1 {
+                error.message += " Of \(steps.count) operations, the first \(index) were applied."
+                throw error
+            }
+        }
+    }
+
+    private enum Step {
+        case put(URL, Data, CacheKey)
+        case delete(URL, CacheKey)
+        case deleteAll
+        case nothing
+    }
+
+    /// Checks an operation, so that one that can't be sent is refused before others are applied.
+    private func step(_ operation: StorageOperation) throws -> Step {
+        switch operation {
+        case .write(let key, let data):
+            guard let url = try collection.url(of: key) else {
+                throw StorageError(
+                    .invalidArgument, "The key of an item is CacheKey(id), with an identifier that is not empty.",
+                    key: key)
+            }
+            do {
+                guard CacheKey(try objects.object(in: data).id) == key else {
+                    throw JSONFailure("Its member \"\(options.idMember)\" differs from its key.")
+                }
+            } catch let failure as JSONFailure {
+                throw StorageError(.encodingFailed, "The item can't be sent. \(failure.message)", key: key)
+            }
+            return .put(url, data, key)
+        case .remove(let key):
+            return try collection.url(of: key).map { .delete($0, key) } ?? .nothing
+        case .removeAll:
+            return .deleteAll
+        }
+    }
+
+    private func perform(_ step: Step) async throws {
+        switch step {
+        case .put(let url, let data, let key): _ = try await send(.put, url, key: key, body: data)
+        case .delete(let url, let key): _ = try await send(.delete, url, key: key)
+        case .deleteAll:
+            for key in try await fetchKeys() {
+                if let url = try collection.url(of: key) { _ = try await send(.delete, url, key: key) }
+            }
+        case .nothing: break
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// The form of the API of an ``HTTPStorageEngine``, and the limits of its requests.
+public struct HTTPStorageOptions: Sendable {
+    /// The member of each object that identifies it, a string or an integer; by default `id`.
+    public var idMember = "id"
+    /// The path of members to the array of objects in the response for the collection; by default empty, which means that
+    /// the response is the array. For `{"data": {"items": […]}}` it is `["data", "items"]`.
+    public var itemsPath: [String] = []
+    /// The time limit of each request, in which the whole response must arrive; by default 30 seconds.
+    public var timeLimit = Duration.seconds(30)
+    /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport`` on
+    /// Linux, a compressed response can exceed it in memory for a moment before its request is ended.
+    public var maximumResponseBytes = 64 << 20
+    /// The maximum number of pages of the collection; by default 1,000. Pages beyond it are an error.
+    public var maximumPages = 1_000
+    /// The maximum number of concurrent requests of one call that reads several items; by default 8.
+    public var maximumConcurrentRequests = 8
+
+    /// Creates the default options.
+    public init() {}
+}

@@ -1,0 +1,160 @@
+"""A JSON API for tests, on a free port of 127.0.0.1, and responses that no client should trust.
+
+It prints its port, and ends when its standard input ends. The argument is the token that paths below /private require.
+
+    /items/NAME, /private/NAME     a collection: GET, and GET, PUT, DELETE of NAME/ID
+    /…?size=N                      pages of N objects, with the header Link
+    /…?path=a.b                    the array under members
+    /fault/KIND                    a response with a fault
+    /requests?containing=TEXT      the requests so far whose paths contain a text, as {method, path, headers}
+"""
+
+import json
+import os
+import sys
+import threading
+import zlib
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote_to_bytes, urlencode, urlsplit
+
+token = sys.argv[1]
+lock = threading.Lock()
+collections = {}
+requests = []
+over = threading.Event()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def log_message(self, *_):
+        pass
+
+    def respond(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def handle_request(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        url = urlsplit(self.path)
+        query = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
+        segments = url.path.split("/")[1:]
+        if segments[0] == "requests":
+            with lock:
+                found = [request for request in requests if query["containing"] in request["path"]]
+            return self.respond(200, json.dumps(found).encode())
+        with lock:
+            requests.append({"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
+        if segments[0] == "fault":
+            return self.fault(segments[1], query)
+        if segments[0] == "private" and self.headers.get("Authorization") != "Bearer " + token:
+            return self.respond(401, b'{"error": "unauthorized"}', WWW_Authenticate='Bearer realm="notes"')
+        if segments[0] in ("items", "private") and len(segments) == 2:
+            return self.collection(segments[1], url.path, query)
+        if segments[0] in ("items", "private") and len(segments) == 3 and segments[2]:
+            return self.item(segments[1], unquote_to_bytes(segments[2]), body)
+        self.respond(404)
+
+    do_GET = do_PUT = do_DELETE = handle_request
+
+    def collection(self, name, path, query):
+        if self.command != "GET":
+            return self.respond(405)
+        with lock:
+            items = [data for data, _ in collections.setdefault(name, {}).values()]
+        headers = {}
+        if "size" in query:
+            size, page = int(query["size"]), int(query.get("page", "0"))
+            if (page + 1) * size < len(items):
+                following = urlencode({**query, "page": page + 1})
+                headers["Link"] = f'<{path}?page=0>; rel="first", <{path}?{following}>; rel="next"'
+            items = items[page * size:(page + 1) * size]
+        body = b"[" + b",".join(items) + b"]"
+        for member in reversed(query["path"].split(".") if "path" in query else []):
+            body = b'{"total": 1, ' + json.dumps(member).encode() + b": " + body + b"}"
+        self.respond(200, body, Content_Type="application/json", **headers)
+
+    def item(self, name, id, body):
+        with lock:
+            items = collections.setdefault(name, {})
+            if self.command == "DELETE":
+                items.pop(id, None)
+                status, body, date = 204, b"", None
+            elif self.command == "PUT":
+                status = 200 if id in items else 201
+                items[id] = (body, formatdate(usegmt=True))
+                body, date = b"", None
+            elif id in items:
+                status, (body, date) = 200, items[id]
+            else:
+                status, body, date = 404, b'{"error": "absent"}', None
+        headers = {"Last-Modified": date} if date else {}
+        self.respond(status, body, **headers)
+
+    def fault(self, kind, query):
+        if kind == "status":
+            headers = {"Retry_After": query["after"]} if "after" in query else {}
+            return self.respond(int(query["status"]), b"not JSON", WWW_Authenticate="Basic", **headers)
+        if kind == "body":
+            return self.respond(200, bytes.fromhex(query["hex"]))
+        if kind == "half":
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b'[{"id": "1"},')
+            self.wfile.flush()
+            if "close" not in query:
+                over.wait()
+            self.close_connection = True
+            return
+        if kind == "silent":
+            over.wait()
+            return
+        if kind == "endless":
+            self.send_response(200)
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.close_connection = True
+            part = b" " * (1 << 20)
+            try:
+                for _ in range(1 << 10):
+                    self.wfile.write(part)
+            except OSError:
+                pass
+            return
+        if kind == "gzip":
+            compression = zlib.compressobj(level=1, wbits=31)
+            parts = [compression.compress(b"[")]
+            parts += [compression.compress(b" " * (1 << 20)) for _ in range(int(query.get("MiB", "0")))]
+            parts += [compression.compress(b'{"id": "1"}]'), compression.flush()]
+            return self.respond(200, b"".join(parts), Content_Encoding="gzip")
+        if kind == "cookie":
+            return self.respond(200, b"[]", Set_Cookie="session=secret; Path=/")
+        if kind == "link":
+            return self.respond(200, b'[{"id": "1"}]', Link=query["link"])
+        if kind == "redirect":
+            return self.respond(int(query.get("status", "302")), Location=query["to"])
+        self.respond(404)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, *_):
+        pass
+
+
+server = Server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(server.server_address[1], flush=True)
+sys.stdin.read()
+over.set()
+os._exit(0)

@@ -1,0 +1,210 @@
+import Bodega
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Mirrors of an engine whose items others change, such as an API: read first, and refreshed from time to time.
+@Suite(.timeLimit(.minutes(10))) struct MirrorRefreshTests {
+    private typealias Faulty = FaultInjectingStorageEngine<RecordingStorageEngine<MemoryStorageEngine>>
+
+    private let base = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
+    private let mirror = Faulty(RecordingStorageEngine(MemoryStorageEngine()))
+    private let clock = InstantClock()
+    private let keys = (0..<10).map { CacheKey("\($0)") }
+    private let old = Data("old".utf8)
+    private let new = Data("new".utf8)
+    private let unreachable = StorageError(.unreachable, "The engine is gone.")
+
+    /// An engine as the next program opens it.
+    private func makeEngine(_ reading: MirrorReading = .first) -> MirroredStorageEngine<Faulty, Faulty> {
+        base.mirrored(to: mirror, readingMirror: reading, clock: clock)
+    }
+
+    private func code(_ body: () async throws -> some Any) async -> StorageError.Code? {
+        (await #expect(throws: StorageError.self) { _ = try await body() })?.code
+    }
+
+    private func items(of engine: some StorageEngine) async throws -> [String: Data] {
+        var items = Dictionary(uniqueKeysWithValues: try await engine.fetchAll().map { ($0.key.rawValue, $0.data) })
+        items["emporium.mirror"] = nil
+        return items
+    }
+
+    private func expectEqual() async throws {
+        let (written, copied) = (try await items(of: base), try await items(of: mirror))
+        #expect(written == copied)
+    }
+
+    @Test func `Reads go to the base until the mirror was refreshed, and then to the mirror`() async throws {
+        try await base.write(keys.map { ($0, old) })
+        let engine = makeEngine()
+        #expect(try await engine.fetch(key: keys[0]) == old)
+        #expect(try await items(of: mirror).isEmpty)
+        base.inject(.fail(.all, with: unreachable))
+        #expect(await code { try await engine.fetchAll() } == .unreachable)
+        base.clearFaults()
+        #expect(try await engine.refresh() == 10)
+        let calls = base.base.calls.count
+        for engine in [engine, makeEngine()] {
+            #expect(try await engine.fetch(key: keys[0]) == old)
+            #expect(try await engine.fetch(keys: [keys[1]]).map(\.data) == [old])
+            #expect(try await engine.fetchAll().map(\.key) == keys)
+            #expect(try await engine.fetchAllData().count == 10)
+            #expect(try await engine.fetchKeys() == keys)
+            #expect(try await engine.fetchKeys(among: [keys[2]]) == [keys[2]])
+            #expect(try await engine.fetchCount() == 10)
+            #expect(try await engine.fetchDates(key: keys[0]) != nil)
+        }
+        #expect(base.base.calls.count == calls)
+    }
+
+    @Test func `A refresh brings what others have written, with one read and one batch`() async throws {
+        let engine = makeEngine()
+        try await engine.write(keys.map { ($0, old) })
+        try await base.write(new, key: keys[0])
+        try await base.remove(key: keys[1])
+        try await base.write(new, key: CacheKey("added"))
+        let (reads, writes) = (base.base.calls.count, mirror.base.calls.count)
+        #expect(try await engine.refresh() == 3)
+        #expect(base.base.calls.count == reads + 1)
+        #expect(mirror.base.calls.count == writes + 2)
+        try await expectEqual()
+        #expect(try await engine.fetch(key: keys[0]) == new)
+        #expect(try await engine.refresh() == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `A refresh that fails changes nothing, and the mirror is still read`(_ isBase: Bool) async throws {
+        let engine = makeEngine()
+        try await engine.write(keys.map { ($0, old) })
+        try await base.write(new, key: keys[0])
+        (isBase ? base : mirror).inject(.fail(isBase ? [.fetchAll] : [.apply], with: unreachable))
+        #expect(await code { try await engine.refresh() } == .unreachable)
+        for engine in [engine, makeEngine()] { #expect(try await engine.fetch(key: keys[0]) == old) }
+        base.clearFaults()
+        mirror.clearFaults()
+        #expect(try await engine.refresh() == 1)
+        try await expectEqual()
+    }
+
+    @Test func `A mirror that can't be read gives way to the base`() async throws {
+        let engine = makeEngine()
+        try await engine.write(old, key: keys[0])
+        mirror.inject(.fail([.fetch], with: StorageError(.damaged, "Damaged.")))
+        #expect(try await engine.fetch(key: keys[0]) == old)
+        base.inject(.fail([.fetch], with: unreachable))
+        #expect(await code { try await engine.fetch(key: keys[0]) } == .unreachable)
+    }
+
+    @Test(arguments: [false, true])
+    func `After a write that the base has failed, the next program reads the mirror`(_ isApplied: Bool) async throws {
+        try await makeEngine().write(keys.map { ($0, old) })
+        base.inject(
+            isApplied ? .failAfterwards([.write], with: unreachable) : .fail(.all, with: unreachable))
+        #expect(await code { try await makeEngine().write(new, key: keys[0]) } == .unreachable)
+        base.clearFaults()
+        base.inject(.fail(.all, with: unreachable))
+        for reading in [MirrorReading.first, .whenBaseFails] {
+            #expect(try await makeEngine(reading).fetch(key: keys[0]) == old)
+        }
+        base.clearFaults()
+        // A later write does not hide that the mirror may lack the failed one, nor makes it unreadable.
+        let engine = makeEngine()
+        try await engine.write(new, key: keys[1])
+        base.inject(.fail(.all, with: unreachable))
+        #expect(try await makeEngine().fetch(key: keys[1]) == new)
+        base.clearFaults()
+        #expect(try await makeEngine().repair() == (isApplied ? 1 : 0))
+        try await expectEqual()
+    }
+
+    @Test func `After a write that was cancelled, the next program reads the mirror`() async throws {
+        let mirror = Cancellable(base: MemoryStorageEngine())
+        let base = Cancellable(base: self.base)
+        try await base.mirrored(to: mirror).write(keys.map { ($0, old) })
+        let task = Task { [keys, new] in
+            try await Cancelling(base: base).mirrored(to: mirror).write(new, key: keys[0])
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        self.base.inject(.fail(.all, with: unreachable))
+        #expect(try await base.mirrored(to: mirror).fetch(key: keys[0]) == old)
+    }
+
+    @Test func `A mirror that lacks a write is not read by the next program, whatever fails after it`() async throws {
+        try await makeEngine().write(keys.map { ($0, old) })
+        let engine = makeEngine()
+        mirror.inject(.fail([.apply], with: unreachable))
+        try await engine.write(new, key: keys[0])
+        mirror.clearFaults()
+        clock.advance(by: .seconds(10))
+        base.inject(.fail(.all, with: unreachable))
+        #expect(await code { try await engine.write(new, key: keys[1]) } == .unreachable)
+        #expect(await code { try await makeEngine().fetch(key: keys[0]) } == .unreachable)
+        base.clearFaults()
+        #expect(try await makeEngine().fetch(key: keys[0]) == new)
+        #expect(try await makeEngine().refresh() == 1)
+        try await expectEqual()
+    }
+
+    private static let configuration = {
+        var configuration = StorageEngineConformance.Configuration(
+            "mirrored, read first", capabilities: .all.subtracting(.persistent)
+        ) { workspace in
+            let mirror = MemoryStorageEngine(now: workspace.clock.now)
+            return MemoryStorageEngine(now: workspace.clock.now).mirrored(to: mirror, readingMirror: .first)
+        }
+        configuration.largestBatch = 5_000
+        configuration.largestValue = 1 << 20
+        return configuration
+    }()
+
+    @Test(arguments: StorageEngineConformance.checks(for: configuration))
+    func `A mirror that is read first keeps the contract`(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
+    @Test func `Items that are written during refreshes are in both`() async throws {
+        let engine = makeEngine()
+        try await base.write((0..<500).map { (CacheKey("\($0)"), old) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: UInt64(writer))
+                    for number in 0..<100 {
+                        let key = CacheKey("\(Int.random(in: 0..<600, using: &generator))")
+                        if number.isMultiple(of: 3) {
+                            try await engine.remove(key: key)
+                        } else {
+                            try await engine.write(Data("\(writer) \(number)".utf8), key: key)
+                        }
+                    }
+                }
+            }
+            group.addTask { for _ in 0..<10 { try await engine.refresh() } }
+            try await group.waitForAll()
+        }
+        #expect(engine.isMirrorComplete)
+        try await expectEqual()
+    }
+}
+
+/// An engine that does nothing for a task that was cancelled.
+private struct Cancellable<Base: StorageEngine>: ForwardingStorageEngine {
+    let base: Base
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        try Task.checkCancellation()
+        return try await body()
+    }
+}
+
+/// An engine whose caller is cancelled during a write.
+private struct Cancelling<Base: StorageEngine>: ForwardingStorageEngine {
+    let base: Base
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        if call.operation.isWrite { withUnsafeCurrentTask { $0?.cancel() } }
+        return try await body()
+    }
+}
