@@ -97,7 +97,8 @@ struct EncryptedCommandTests {
             #expect(await bodega("stat", place.store, "--json").text.contains(#""encrypted":2"#))
             let copy = folder.appendingPathComponent("copy.db").path
             #expect(
-                await bodega("copy", place.store, copy, "--from-keyset", place.keyset, "--to-keyset", place.keyset).status
+                await bodega("copy", place.store, copy, "--from-keyset", place.keyset, "--to-keyset", place.keyset)
+                    .status
                     == 0)
             let diff = await bodega("diff", place.store, copy)
             #expect(diff.status == 1 && diff.errors.contains("note: 2 different items seem to be encrypted"))
@@ -180,8 +181,9 @@ struct EncryptedCommandTests {
                 #expect(result.errors.contains("0\(String(mode, radix: 8))") && result.errors.contains("chmod 600"))
             }
             let invalid = folder.appendingPathComponent("invalid").path
-            #expect(FileManager.default.createFile(
-                atPath: invalid, contents: Data(#"{"key":"SECRET"}"#.utf8), attributes: [.posixPermissions: 0o600]))
+            #expect(
+                FileManager.default.createFile(
+                    atPath: invalid, contents: Data(#"{"key":"SECRET"}"#.utf8), attributes: [.posixPermissions: 0o600]))
             for result in [
                 await bodega("get", place.store, "a", "--keyset", invalid),
                 await bodega("get", place.store, "a", "--keyset", invalid + ".missing"),
@@ -265,7 +267,9 @@ struct EncryptedCommandTests {
     func copies() async throws {
         try await withFolder { folder in
             let place = try await Place(folder)
-            let (plain, other) = (folder.appendingPathComponent("plain.db").path, folder.appendingPathComponent("k2").path)
+            let (plain, other) = (
+                folder.appendingPathComponent("plain.db").path, folder.appendingPathComponent("k2").path
+            )
             _ = await bodega("keyset", "create", other)
             #expect(await bodega("copy", place.store, plain, "--from-keyset", place.keyset).text == "copied 2\n")
             #expect(await bodega("get", plain, "a").text == #"{"name":"dolly"}"#)
@@ -284,7 +288,8 @@ struct EncryptedCommandTests {
             #expect(await bodega("get", raw, "b", "--keyset", place.keyset).text == #"{"name":"molly"}"#)
             // An item of the destination that can't be decrypted is a different one.
             try await place.damage("a")
-            let back = await bodega("copy", raw, place.store, "--from-keyset", place.keyset, "--to-keyset", place.keyset)
+            let back = await bodega(
+                "copy", raw, place.store, "--from-keyset", place.keyset, "--to-keyset", place.keyset)
             #expect(back.status == 1 && back.text == "copied 0, already there 1, different 1\n")
             let overwritten = await bodega(
                 "copy", raw, place.store, "--from-keyset", place.keyset, "--to-keyset", place.keyset, "--overwrite")

@@ -29,7 +29,8 @@ extension TransformingStorageEngine {
             throw error
         } catch {
             throw StorageError(
-                .decodingFailed, "The engine can't decode the item. Restore it from a backup, remove it, or write it again.",
+                .decodingFailed,
+                "The engine can't decode the item. Restore it from a backup, remove it, or write it again.",
                 key: key, cause: error)
         }
     }

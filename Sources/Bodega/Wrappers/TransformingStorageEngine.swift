@@ -222,8 +222,8 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
                 guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else { return false }
                 storedConditions.append(StorageCondition(key: storedKey, data: stored))
             }
-            let stored = try await stored(operations)
-            if try await callBase({ try await base.apply(stored, if: storedConditions) }) { return true }
+            let changes = try await stored(operations)
+            if try await callBase({ try await base.apply(changes, if: storedConditions) }) { return true }
             try Task.checkCancellation()
         }
     }

@@ -6,6 +6,8 @@ extension Console {
     ///   - verb: The participle for what the command did, such as "printed".
     func noteEncrypted(_ count: Int, _ verb: String) {
         if count == 0 { return }
-        complain("note: \(count) items that seem to be encrypted were \(verb) as they are stored. Give --keyset to decrypt them.")
+        complain(
+            "note: \(count) items that seem to be encrypted were \(verb) as they are stored. Give --keyset to decrypt them."
+        )
     }
 }

@@ -22,7 +22,8 @@ struct KeyHidingTests {
     }
 
     @Test func `Nothing of a key is stored, and a key has one name in each collection`() async throws {
-        let keys = HostileTexts.all.flatMap { text in CacheKey.Kind.allCases.map { CacheKey(identity: text, kind: $0) } }
+        let keys = HostileTexts.all.flatMap { text in CacheKey.Kind.allCases.map { CacheKey(identity: text, kind: $0) }
+        }
         try await engine().write(keys.map { ($0, Data()) })
         let names = try await base.fetchKeys()
         #expect(Set(names).count == keys.count)
@@ -33,7 +34,9 @@ struct KeyHidingTests {
         try await engine("letters").write(keys.map { ($0, Data()) })
         #expect(try await base.fetchCount() == 2 * keys.count)
         // Short keys can't be told apart by the lengths of their names.
-        #expect(engine().storedKey(CacheKey("")).identity.count == engine().storedKey(CacheKey("thirty characters long, surely")).identity.count)
+        #expect(
+            engine().storedKey(CacheKey("")).identity.count
+                == engine().storedKey(CacheKey("thirty characters long, surely")).identity.count)
     }
 
     @Test func `Names written by an earlier version are found`() async throws {
@@ -54,14 +57,16 @@ struct KeyHidingTests {
             var items: [Item] = []
             for (text, kind) in [
                 ("dolly", CacheKey.Kind.hashed), ("dolly", .verbatim), ("example.com/é?a=b", .url), ("", .hashed),
-                (String(repeating: "x", count: 30), .hashed), (String(repeating: "x", count: 31), .hashed), ("a\0b\u{80}", .hashed),
+                (String(repeating: "x", count: 30), .hashed), (String(repeating: "x", count: 31), .hashed),
+                ("a\0b\u{80}", .hashed),
             ] {
                 let key = CacheKey(identity: text, kind: kind)
                 let base = MemoryStorageEngine()
                 let data = Data(text.utf8.reversed())
                 try await base.encrypted(with: keyset, collection: "notes", hidingKeysWith: keys).write(data, key: key)
                 let stored = try #require(try await base.fetchAll().first)
-                items.append(Item(kind: kind, identity: text, name: stored.key.identity, data: data, stored: stored.data))
+                items.append(
+                    Item(kind: kind, identity: text, name: stored.key.identity, data: data, stored: stored.data))
             }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -90,7 +95,8 @@ struct KeyHidingTests {
         }
     }
 
-    @Test func `Every changed bit of a name is an error of that item alone, with which it can be removed`() async throws {
+    @Test func `Every changed bit of a name is an error of that item alone, with which it can be removed`() async throws
+    {
         let engine = engine()
         try await engine.write([(CacheKey("a"), Data("1".utf8)), (CacheKey("b"), Data("2".utf8))])
         let first = try await base.fetchAll()[0]

@@ -19,7 +19,9 @@ import Testing
 
     private func data(_ count: Int) -> Data { Data(repeating: 7, count: count) }
 
-    @Test func `An item that can't be read does not keep the others from being read, and makes room like them`() async throws {
+    @Test func `An item that can't be read does not keep the others from being read, and makes room like them`()
+        async throws
+    {
         let encrypted = base.encrypted(with: EncryptionKeyset())
         try await encrypted.write(keys.prefix(3).map { ($0, data(1)) })
         try await base.write(data(50), key: keys[0])

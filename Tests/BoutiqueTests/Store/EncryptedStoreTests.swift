@@ -78,7 +78,8 @@ import Testing
         #expect(store.undecodable.compactMap(\.key?.rawValue) == ["0", "511", "512", "1700", "2999"])
     }
 
-    @Test("Wrappers around an encrypted engine pass on which items can't be decrypted", arguments: ["memory", "sqlite"])
+    @Test(
+        "Wrappers around an encrypted engine pass on which items can't be decrypted", arguments: ["memory", "sqlite"])
     func wrappers(kind: String) async throws {
         for wrapping in Wrapping.allCases {
             let folder = TemporaryFolder()
@@ -197,7 +198,8 @@ import Testing
         await #expect(throws: StorageError.self) { try await engine.fetchAll() }
     }
 
-    @Test("A store on an encrypted engine reads the log after its own write only if another origin has written before it")
+    @Test(
+        "A store on an encrypted engine reads the log after its own write only if another origin has written before it")
     func ownCommits() async throws {
         let counting = CountingEngine(try SQLiteStorageEngine(opening: folder.directory))
         let engine = counting.encrypted(with: keyset)

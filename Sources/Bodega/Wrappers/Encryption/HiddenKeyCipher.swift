@@ -35,13 +35,15 @@ struct HiddenKeyCipher: Sendable {
             }
             return Self.text(of: name)
         } catch {
-            preconditionFailure("A text in memory can be encrypted with a key of 256 bits and a nonce of 12 bytes: \(error)")
+            preconditionFailure(
+                "A text in memory can be encrypted with a key of 256 bits and a nonce of 12 bytes: \(error)")
         }
     }
 
     /// Returns the key with a name, or `nil` if it has another keyset or collection, or is no such name.
     func key(named name: String) -> CacheKey? {
-        guard let bytes = Self.bytes(of: name), let text = open(bytes), hash(text).elementsEqual(bytes.prefix(Self.nonceSize)),
+        guard let bytes = Self.bytes(of: name), let text = open(bytes),
+            hash(text).elementsEqual(bytes.prefix(Self.nonceSize)),
             let end = text.lastIndex(where: { $0 != 0 }), end > text.startIndex, text[end] == 0x80,
             let kind = text.first.flatMap(CacheKey.Kind.init(code:)),
             let identity = String(validating: text[(text.startIndex + 1)..<end], as: UTF8.self)

@@ -55,7 +55,8 @@ public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEn
     public func encode(_ data: Data, key: CacheKey) throws -> Data {
         guard unreadableName(key) == nil else {
             throw StorageError(
-                .invalidArgument, "The key denotes an item that can't be read. Remove the item, or use another key.", key: key)
+                .invalidArgument, "The key denotes an item that can't be read. Remove the item, or use another key.",
+                key: key)
         }
         return data
     }
