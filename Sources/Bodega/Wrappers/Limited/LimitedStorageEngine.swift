@@ -13,8 +13,8 @@ public import Foundation
 ///
 /// The first call reads all items once to learn their sizes, a part at a time. After that, the cost of a call does not
 /// depend on the number of items, unless the call before it has failed to remove all items, or to remove one and add it
-/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other. It counts only
-/// what is written through it, so open one of it for each place, in one process.
+/// again: the next write then reads all items. The engine keeps all keys in memory. Its writes run one after the other. It
+/// counts only what is written through it, so open one of it for each place, in one process.
 public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     private struct State {
         /// `nil` if the items have to be read.
