@@ -27,7 +27,8 @@ func openNotes(
     } catch let error where StorageRetryPolicy.isTemporary(error) {
         // Without the server, the store has the items of the last refresh.
     }
-    return try await Store(storage: notes)
+    let store = try await Store<Note>(storage: notes)
+    return store
 }
 
 /// From a token in a secret store and a server to an encrypted database, a cache and a store.

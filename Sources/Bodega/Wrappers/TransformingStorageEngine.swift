@@ -219,7 +219,9 @@ extension TransformingStorageEngine where Base: ConditionalStorageEngine {
             for condition in conditions {
                 let storedKey = storedKey(condition.key)
                 let stored = try await callBase(needsOriginal: true) { try await base.fetch(key: storedKey) }
-                guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else { return false }
+                guard try stored.flatMap({ try decodeItem($0, key: condition.key) }) == condition.data else {
+                    return false
+                }
                 storedConditions.append(StorageCondition(key: storedKey, data: stored))
             }
             let changes = try await stored(operations)

@@ -1,0 +1,10 @@
+// Declarations that the page mentions but does not show.
+
+import Bodega
+import Boutique
+import Foundation
+
+let url: URL = { fatalError() }()
+let directory: FileManager.Directory = { fatalError() }()
+let secrets: any SecretStorage = MemorySecretStorage()
+let keyset = EncryptionKeyset()
