@@ -44,15 +44,10 @@ package struct PartialRead<Value> {
         try await self.init(from: engine, read) { $0 }
     }
 
-    /// Performs a read of an engine with a log, like ``init(from:isolation:_:)``.
-    package init(
-        following engine: any ObservableStorageEngine, isolation: isolated (any Actor)? = #isolation,
-        _ read: (any ObservableStorageEngine) async throws -> Value
-    ) async throws {
-        try await self.init(from: engine, read) { $0 as? any ObservableStorageEngine }
-    }
-
-    private init<Engine: Sendable>(
+    /// Performs a read of an engine with another capability.
+    ///
+    /// - Parameter cast: Returns an engine with the capability, `nil` if it lacks it.
+    init<Engine: Sendable>(
         from engine: Engine, isolation: isolated (any Actor)? = #isolation, _ read: (Engine) async throws -> Value,
         cast: (any StorageEngine) -> Engine?
     ) async throws {

@@ -13,7 +13,7 @@ import Musl
 ///
 /// Its methods that are not asynchronous block their callers. The asynchronous ones use a queue, of which four threads at
 /// most wait for the disk at the same time.
-package final class StreamFile: Sendable {
+package final class StreamFile: StoredBytes {
 
     /// The maximum number of bytes of a part.
     package static let partSize = 1 << 20
@@ -74,14 +74,6 @@ package final class StreamFile: Sendable {
         return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : NSTemporaryDirectory()
     }
 
-    /// A file with the bytes of a stream: that of the stream if it has one, otherwise a temporary one.
-    package static func holding(_ stream: StorageByteStream) async throws -> StreamFile {
-        if case .file(let file) = stream.source { return file }
-        let file = try temporary()
-        for try await part in stream { try await file.append(part) }
-        return file
-    }
-
     /// The number of bytes.
     package var count: Int { size.withLock { $0 } }
 
@@ -122,7 +114,7 @@ package final class StreamFile: Sendable {
         }
     }
 
-    func read(at offset: Int) async throws -> Data {
+    package func read(at offset: Int) async throws -> Data {
         try await onQueue { try self.readHere(at: offset) }
     }
 

@@ -40,7 +40,7 @@ struct PutCommand: ConsoleCommand {
         let input = try await Self.contents(of: file, standardInput: console.input)
         try await store.use(on: console) { store in
             store.finishBatch(beforeEndingBy: console.interruption)
-            try await store.engine.write(stream: StorageByteStream(input), key: key)
+            try await store.engine.write(stream: input.stream, key: key)
         }
         guard json else { return }
         var object = JSONObjectWriter()
@@ -50,11 +50,11 @@ struct PutCommand: ConsoleCommand {
         try object.line().withUnsafeBytes(console.output.write)
     }
 
-    /// A temporary file with the input, as the input may be a pipe, or may change.
-    private static func contents(of file: String?, standardInput: any ByteSource) async throws -> StreamFile {
+    /// The input, if it is long in a temporary file, as it may be a pipe, or may change.
+    private static func contents(of file: String?, standardInput: any ByteSource) async throws -> StreamedBytes {
         var source = standardInput
         if let file, file != "-" { source = try DescriptorSource(path: file) }
-        return try await StreamFile.holding(source.stream)
+        return try await StreamedBytes(of: source.stream)
     }
 }
 #endif

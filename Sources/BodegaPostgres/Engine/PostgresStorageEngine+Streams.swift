@@ -54,11 +54,14 @@ extension PostgresStorageEngine {
     /// for other writes; a larger one throws ``/Bodega/StorageError/Code/tooLarge``.
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
         // Before a connection is taken, as the stream may be slow.
-        let file = try await StreamFile.holding(stream)
-        if file.count <= Self.partSize { return try await write(StorageByteStream(file).data(), key: key) }
-        let date = ItemDate.number(of: now())
-        let row = WritePlan.Row(ItemKey(key, in: shards), Data(), created: date, updated: date)
-        try await apply(.stream(file, row), key: key)
+        switch try await StreamedBytes(of: stream) {
+        case .data(let data):
+            try await write(data, key: key)
+        case .file(let file):
+            let date = ItemDate.number(of: now())
+            let row = WritePlan.Row(ItemKey(key, in: shards), Data(), created: date, updated: date)
+            try await apply(.stream(file, row), key: key)
+        }
     }
 
     /// Writes an item from a file, in a transaction.

@@ -36,6 +36,23 @@ import Testing
         #expect(written == copied)
     }
 
+    @Test func `A copy that can't be decrypted is replaced by a refresh and by a repair`() async throws {
+        let (base, stored) = (MemoryStorageEngine(), MemoryStorageEngine())
+        let engine = base.mirrored(to: stored.encrypted(with: EncryptionKeyset()), readingMirror: .first, clock: clock)
+        try await base.write(keys.map { ($0, old) })
+        try await engine.refresh()
+        let mend: [@Sendable () async throws -> Int] = [
+            { try await engine.refresh() }, { try await engine.repair(comparingAll: true) },
+        ]
+        for mend in mend {
+            // A damaged copy of an item, and one of no item.
+            for key in [keys[0], CacheKey("gone")] { try await stored.write(Data("damaged".utf8), key: key) }
+            #expect(try await mend() == 2)
+            #expect(try await engine.fetchAll().map(\.data) == keys.map { _ in old })
+            #expect(try await stored.fetchKeys(among: [CacheKey("gone")]).isEmpty)
+        }
+    }
+
     @Test func `Reads go to the base until the mirror was refreshed, and then to the mirror`() async throws {
         try await base.write(keys.map { ($0, old) })
         let engine = makeEngine()

@@ -147,9 +147,13 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
         // Before the folder is locked, as the stream may be slow.
-        let file = try await StreamFile.holding(stream)
-        let date = now()
-        try await writing { try $0.write(file, key: key, at: date) }
+        switch try await StreamedBytes(of: stream) {
+        case .data(let data):
+            try await write(data, key: key)
+        case .file(let file):
+            let date = now()
+            try await writing { try $0.write(file, key: key, at: date) }
+        }
     }
 
     func writing(_ body: @escaping @Sendable (DiskFolder) throws -> Void) async throws {

@@ -132,11 +132,14 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     /// created by Bodega 2, or by a version of this package before 1.0, the item is in memory while it is written.
     public func write(stream: StorageByteStream, key: CacheKey) async throws {
         // Before the transaction, as the stream may be slow.
-        let file = try await StreamFile.holding(stream)
-        if file.count <= StreamFile.partSize { return try await write(StorageByteStream(file).data(), key: key) }
-        let change = change { [.write(key: key, data: try file.readAllHere())] }
-        try await core.write(change) { [table, date = now()] db in
-            try table.write(file, key: key, at: date, in: db)
+        switch try await StreamedBytes(of: stream) {
+        case .data(let data):
+            try await write(data, key: key)
+        case .file(let file):
+            let change = change { [.write(key: key, data: try file.readAllHere())] }
+            try await core.write(change) { [table, date = now()] db in
+                try table.write(file, key: key, at: date, in: db)
+            }
         }
     }
 

@@ -17,7 +17,7 @@ public struct StorageByteStream: AsyncSequence, Sendable {
 
     enum Source: Sendable {
         case data(Data)
-        case file(StreamFile)
+        case stored(any StoredBytes)
         case parts(@Sendable () -> any AsyncIteratorProtocol)
     }
 
@@ -42,18 +42,9 @@ public struct StorageByteStream: AsyncSequence, Sendable {
         count = data.count
     }
 
-    /// Creates a stream of the bytes of a file, which is opened now, so that it can be removed or replaced later.
-    ///
-    /// - Parameter file: A regular file. If it is overwritten while the stream is read, the stream can contain both old
-    ///   and new bytes. If it is shortened, reading the stream throws.
-    /// - Throws: A ``StorageError`` if the file can't be opened.
-    public init(contentsOf file: URL) throws {
-        self.init(try StreamFile(opening: file))
-    }
-
-    package init(_ file: StreamFile) {
-        source = .file(file)
-        count = file.count
+    package init(_ bytes: some StoredBytes) {
+        source = .stored(bytes)
+        count = bytes.count
     }
 
     /// Whether the stream can be iterated over again with the same bytes.
@@ -75,7 +66,7 @@ public struct StorageByteStream: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator {
         switch source {
         case .data(let data): AsyncIterator(rest: .data(data))
-        case .file(let file): AsyncIterator(rest: .file(file, offset: 0))
+        case .stored(let bytes): AsyncIterator(rest: .stored(bytes, offset: 0))
         case .parts(let make): AsyncIterator(rest: .parts(make()))
         }
     }
@@ -84,7 +75,7 @@ public struct StorageByteStream: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         enum Rest {
             case data(Data)
-            case file(StreamFile, offset: Int)
+            case stored(any StoredBytes, offset: Int)
             case parts(any AsyncIteratorProtocol)
         }
 
@@ -96,9 +87,9 @@ public struct StorageByteStream: AsyncSequence, Sendable {
             case .data(let data):
                 rest = .data(Data())
                 return data.isEmpty ? nil : data
-            case .file(let file, let offset):
-                let part = try await file.read(at: offset)
-                rest = .file(file, offset: offset + part.count)
+            case .stored(let bytes, let offset):
+                let part = try await bytes.read(at: offset)
+                rest = .stored(bytes, offset: offset + part.count)
                 return part.isEmpty ? nil : part
             case .parts(var iterator):
                 defer { rest = .parts(iterator) }
@@ -109,4 +100,13 @@ public struct StorageByteStream: AsyncSequence, Sendable {
             }
         }
     }
+}
+
+/// Bytes that can be read again, in parts.
+package protocol StoredBytes: AnyObject, Sendable {
+    /// The number of bytes.
+    var count: Int { get }
+
+    /// Reads a part, empty at the end.
+    func read(at offset: Int) async throws -> Data
 }
