@@ -18,13 +18,13 @@ extension Metrics {
         Metric("wrapper.prefixed.read", baseline: "the engine in memory alone", maximum: 4) { plan in
             try await readSingle(plan) { $0.prefixed("items") }
         },
-        Metric("wrapper.expiring.read", baseline: "the engine in memory alone", maximum: nil) { plan in
+        Metric("wrapper.expiring.read", baseline: "the engine in memory alone", maximum: 4) { plan in
             try await readSingle(plan) { $0.expiring(after: .seconds(86_400)) }
         },
-        Metric("wrapper.limited.read", baseline: "the engine in memory alone", maximum: nil) { plan in
+        Metric("wrapper.limited.read", baseline: "the engine in memory alone", maximum: 3) { plan in
             try await readSingle(plan) { $0.limited(count: 10_000_000) }
         },
-        Metric("wrapper.mirrored.read", baseline: "the engine in memory alone", maximum: nil) { plan in
+        Metric("wrapper.mirrored.read", baseline: "the engine in memory alone", maximum: 4) { plan in
             try await readSingle(plan) { $0.mirrored(to: MemoryStorageEngine()) }
         },
         Metric("wrapper.encrypted.write.batch", baseline: "AES-GCM alone, then SQLite alone", maximum: 1.15) { plan in

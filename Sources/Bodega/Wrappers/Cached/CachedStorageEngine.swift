@@ -49,14 +49,15 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     }
 
     public func fetch(key: CacheKey) async throws -> Data? {
-        if InnerCall.current?.needsOriginal == true { return try await base.fetch(key: key) }
+        let outer = InnerCall.current
+        if outer?.needsOriginal == true { return try await base.fetch(key: key) }
         while true {
             switch cache.beginReading(key) {
             case .hit(let data):
-                answerFromCache()
+                answerFromCache(to: outer)
                 return data
             case .wait(let load):
-                InnerCall.current?.answerFromCopy()
+                outer?.answerFromCopy()
                 switch try await cache.result(of: load) {
                 case .success(let data): return data
                 case .failure(is CancellationError): continue
@@ -85,10 +86,11 @@ public struct CachedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
     }
 
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        if InnerCall.current?.needsOriginal == true { return try await base.fetch(keys: keys) }
+        let outer = InnerCall.current
+        if outer?.needsOriginal == true { return try await base.fetch(keys: keys) }
         let (cached, loads) = cache.beginReading(keys)
         if let cached {
-            answerFromCache()
+            answerFromCache(to: outer)
             return cached
         }
         follower?.begin()
@@ -110,8 +112,8 @@ extension CachedStorageEngine {
 
     /// Reports an answer to a cache around this one. It must not keep the item, because it may have received the change of
     /// another writer before this cache does.
-    private func answerFromCache() {
-        if follower != nil { InnerCall.current?.answerFromCopy() }
+    private func answerFromCache(to outer: InnerCall?) {
+        if follower != nil { outer?.answerFromCopy() }
     }
 }
 
