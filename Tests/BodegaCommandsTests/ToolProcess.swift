@@ -23,12 +23,16 @@ final class ToolProcess: @unchecked Sendable {
     ///   - arguments: Its arguments.
     ///   - input: Its standard input.
     ///   - folder: The folder for its output.
-    init(_ arguments: [String], input: Pipe? = nil, in folder: URL) throws {
+    ///   - environment: Variables that are added to the environment.
+    init(
+        _ arguments: [String], input: Pipe? = nil, in folder: URL, environment: [String: String] = [:]
+    ) throws {
         output = folder.appendingPathComponent("output-\(UUID().uuidString)")
         errors = folder.appendingPathComponent("errors-\(UUID().uuidString)")
         for file in [output, errors] { try Data().write(to: file) }
         process.executableURL = BinaryTests.program
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         if let input { process.standardInput = input } else { process.standardInput = FileHandle.nullDevice }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)

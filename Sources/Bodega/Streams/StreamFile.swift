@@ -67,7 +67,11 @@ package final class StreamFile: StoredBytes {
         return StreamFile(descriptor: descriptor, count: 0, path: folder)
     }
 
-    private static let temporaryUse = "used for a temporary file"
+    /// Names the variable that the user has to correct.
+    private static var temporaryUse: String {
+        let isNamed = getenv("TMPDIR").map { $0.pointee != 0 } ?? false
+        return "used for a temporary file" + (isNamed ? "; the variable TMPDIR names it" : "")
+    }
 
     private static var temporaryFolder: String {
         if let folder = getenv("TMPDIR"), folder.pointee != 0 { return String(cString: folder) }

@@ -22,7 +22,8 @@ struct BodegaCommand: ParsableCommand {
             file of Bodega 2 WAL mode and one more column; Bodega 2 can still use the file.
 
             The items of an encrypted store are decrypted with the keyset in the file of --keyset, which other users must \
-            not be able to read, or in the variable BODEGA_KEYSET, in JSON. See bodega help keyset create.
+            not be able to read, or in the variable BODEGA_KEYSET, in JSON. See bodega help keyset create. An encrypted item \
+            must fit into memory.
 
             EXAMPLES:
               bodega import languages.db iso_639-3.json --array 639-3 --key alpha_3
@@ -31,6 +32,12 @@ struct BodegaCommand: ParsableCommand {
               bodega export languages.db | bodega import disk:languages
               bodega query languages.db --where '@.type == "A"' --sort name --limit 5
               bodega help import
+
+            ENVIRONMENT:
+              BODEGA_KEYSET  the keyset of an encrypted store, in JSON, if --keyset is not given;
+                             copy, diff and keyset rotate don't use it
+              TMPDIR         the folder for temporary files of put, by default /var/tmp
+              NO_COLOR       no colours if it is set and not empty
 
             COMPLETION:
               bodega --generate-completion-script bash > ~/.local/share/bash-completion/completions/bodega

@@ -18,9 +18,11 @@ struct CopyCommand: ConsoleCommand {
             only read; an item that changes during the copy is copied as it is when its batch is read. Other programs \
             should not write to the destination during the copy: an item written just before its batch is replaced.
 
-            Without keysets, encrypted items are copied as they are stored. With --from-keyset they are decrypted, with \
-            --to-keyset encrypted: give both to copy into a store with another keyset or collection, and --to-keyset \
-            alone to encrypt a store. The variable BODEGA_KEYSET is not used, so that no secret is copied in clear text \
+            Without keysets, encrypted items are copied as they are stored; in a collection with another name, they need \
+            --keyset-collection with the old name. With --from-keyset items are decrypted, with --to-keyset they are \
+            encrypted: give both to copy into a store with another keyset or collection, and --to-keyset alone to encrypt a \
+            store. Nothing is copied if items would be encrypted twice, or clear text would be written among items that \
+            seem to be encrypted. The variable BODEGA_KEYSET is not used, so that no secret is copied in clear text \
             by accident. Items that can't be decrypted are listed at the end, with exit status 1.
 
             One collection is copied. For a file with all its collections use backup, for a database pg_dump.
@@ -47,6 +49,9 @@ struct CopyCommand: ConsoleCommand {
 
     @Flag(help: "Replace items of the destination that are different.")
     var overwrite = false
+
+    @Flag(help: "Copy, even if items seem to be encrypted in another way than the keysets say.")
+    var unchecked = false
 
     @Flag(help: "Print the result as a JSON object, also if the copy fails.")
     var json = false
@@ -96,7 +101,7 @@ struct CopyCommand: ConsoleCommand {
         try await from.openToRead().decrypting(with: encryptions.0).use { source in
             if !quiet { try await source.noteOtherCollections("copied", on: console) }
             try await to.openOrCreate().decrypting(with: encryptions.1).use { destination in
-                try await destination.checkKeyset()
+                try await check(source, destination, on: console)
                 let copier = Copier(from: source.engine, to: destination.engine, overwrites: overwrite)
                 try await copier.run(report: &report) { report in
                     bar.update(items: report.done, done: report.done, of: report.total)
@@ -108,12 +113,44 @@ struct CopyCommand: ConsoleCommand {
         }
     }
 
+    /// Checks that no item will be encrypted twice, and that no clear text will be written among encrypted items.
+    private func check(_ source: OpenStore, _ destination: OpenStore, on console: Console) async throws {
+        let isSourceEncrypted = source.encryption == nil ? try await source.seemsEncrypted() : false
+        if destination.encryption != nil {
+            if isSourceEncrypted, !unchecked {
+                throw ToolError(
+                    .failure,
+                    """
+                    Items of \(source.address) seem to be encrypted already. Give their keyset with --from-keyset FILE, or \
+                    encrypt them again with --unchecked.
+                    """)
+            }
+            return try await destination.checkEncryption()
+        }
+        if !isSourceEncrypted {
+            if !unchecked { try await destination.checkEncryption() }
+        } else if !quiet, source.address.collection != destination.address.collection {
+            console.complain(
+                """
+                note: items that seem to be encrypted are copied as stored. To read the copies, give --keyset-collection \
+                "\(source.address.collection ?? "")", the name of their collection until now.
+                """)
+        }
+    }
+
     /// The error for items that were not copied, `nil` if all were.
     private static func remainder(_ report: CopyReport) -> ToolError? {
         var messages: [String] = report.conflicts.isEmpty ? [] : [conflict(report.conflicts).message]
-        if let error = report.unreadable.error("could not be copied") { messages.append(error.message) }
+        if let error = report.unreadable.error("could not be copied", advice: keysetAdvice) {
+            messages.append(error.message)
+        }
         return messages.isEmpty ? nil : ToolError(.failure, messages.joined(separator: "\n"))
     }
+
+    private static let keysetAdvice = """
+        Give the keyset that the items were written with (--from-keyset FILE), and the name of the collection that was \
+        authenticated with them (--from-keyset-collection NAME).
+        """
 
     private static func conflict(_ keys: [CacheKey]) -> ToolError {
         let shown = keys.prefix(20).map { "  \($0)" }.joined(separator: "\n")

@@ -24,15 +24,20 @@ struct CountCommand: ConsoleCommand {
     var json = false
 
     func run(on console: Console) async throws {
-        let count = try await store.read(on: console) { store in
+        let (count, failure) = try await store.read(on: console) { store in
             // With a named collection, a note about others is not needed.
             if store.address.collection == nil { try await store.noteOtherCollections("counted", on: console) }
-            return try await store.engine.fetchCount()
+            let count = try await store.engine.fetchCount()
+            return (count, try await store.hiddenKeys("Their items were counted."))
         }
-        guard json else { return try console.output.write("\(count)\n") }
-        var object = JSONObjectWriter()
-        object.add("count", count)
-        try object.line().withUnsafeBytes(console.output.write)
+        if json {
+            var object = JSONObjectWriter()
+            object.add("count", count)
+            try object.line().withUnsafeBytes(console.output.write)
+        } else {
+            try console.output.write("\(count)\n")
+        }
+        if let failure { throw failure }
     }
 }
 #endif

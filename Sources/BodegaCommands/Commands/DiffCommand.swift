@@ -14,6 +14,8 @@ struct DiffCommand: ConsoleCommand {
             Encrypted items are decrypted if the keyset of their store is given, otherwise compared as they are stored: \
             equal items are stored as different bytes. The variable BODEGA_KEYSET is not used.
 
+            Items that can't be decrypted are listed at the end, and the others are compared.
+
             The exit status is 0 if there is no difference, 1 if there is one, 2 if the stores could not be compared.
 
             With --json each line is an object: {"change": "added", "removed" or "changed", "key", "kind", "before", \
@@ -68,7 +70,9 @@ struct DiffCommand: ConsoleCommand {
             try await addresses.1.openToRead().decrypting(with: encryptions.1).use { second in
                 var output = BufferedOutput(console.output)
                 var isDifferent = false
-                let encrypted = try await StoreComparison(first.engine, with: second.engine).run { difference in
+                let unreadable = UnreadableItems()
+                let comparison = StoreComparison(first.engine, with: second.engine)
+                let encrypted = try await comparison.run(unreadable: unreadable) { difference in
                     isDifferent = true
                     if !quiet { try output.write(line(for: difference, on: console)) }
                 }
@@ -76,14 +80,21 @@ struct DiffCommand: ConsoleCommand {
                 if encrypted > 0 {
                     console.complain(
                         """
-                        note: \(encrypted) different items seem to be encrypted and were compared as they are stored. Give \
-                        --first-keyset and --second-keyset to compare what they contain.
+                        note: \(encrypted == 1 ? "1 different item seems" : "\(encrypted) different items seem") to be \
+                        encrypted and \(encrypted == 1 ? "was" : "were") compared as stored. Give --first-keyset and \
+                        --second-keyset to compare the contents.
                         """)
                 }
+                try unreadable.check("could not be compared", advice: Self.advice)
                 return isDifferent
             }
         }
     }
+
+    private static let advice = """
+        Give the keysets that the items were written with (--first-keyset FILE, --second-keyset FILE), and the names of the \
+        collections that were authenticated with them (--first-keyset-collection NAME, --second-keyset-collection NAME).
+        """
 
     private func line(for difference: StoreDifference, on console: Console) -> [UInt8] {
         if json {

@@ -73,9 +73,16 @@ struct GetCommand: ConsoleCommand {
         }
         try output.flush()
         console.noteEncrypted(encrypted, "printed")
-        try unreadable.check("could not be read")
+        found.formUnion(unreadable.all.compactMap(\.key))
         let missing = wanted.filter { !found.contains($0) }
-        if !missing.isEmpty { throw try await store.missing(missing) }
+        let failure = unreadable.error("could not be read")
+        if missing.isEmpty {
+            if let failure { throw failure }
+            return
+        }
+        let absence = try await store.missing(missing)
+        guard let failure else { throw absence }
+        throw ToolError(.failure, "\(failure.message)\nbodega: \(absence.message)")
     }
 }
 #endif

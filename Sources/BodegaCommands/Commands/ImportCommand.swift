@@ -21,6 +21,8 @@ struct ImportCommand: ConsoleCommand {
             and the first items again. Text that is not JSON always ends the import of an array, because the elements \
             after it can't be found.
 
+            Nothing is imported if the store's items seem to be encrypted and no keyset, or the wrong one, is given.
+
             With --json one object is printed, also if the import fails: {"imported", "replaced", "skipped", "bytes", \
             "milliseconds"} \
             and then "error".
@@ -53,6 +55,9 @@ struct ImportCommand: ConsoleCommand {
 
     @Flag(help: "Report bad records and leave them out.")
     var skipBad = false
+
+    @Flag(help: "Write in clear text, even if items of the store seem to be encrypted.")
+    var unchecked = false
 
     @Flag(help: "Print the result as a JSON object, also if the import fails.")
     var json = false
@@ -106,7 +111,7 @@ struct ImportCommand: ConsoleCommand {
         var records = try input.records(standardInput: console.input, interruption: console.interruption)
         // From here on, a signal ends the command only after the current batch.
         console.interruption.listen()
-        try await store.use(on: console) { store in
+        try await store.use(on: console, isUnchecked: unchecked) { store in
             let importer = Importer(engine: store.engine, batchSize: batchSize, skipsBadRecords: skipBad)
             try await importer.run(&records, report: &report, interruption: console.interruption) { bad in
                 bar.clear()

@@ -45,6 +45,7 @@ struct KeyOptions: ParsableArguments {
 extension OpenStore {
     /// The error for missing items, with a hint if there are items of another kind.
     func missing(_ keys: [CacheKey]) async throws -> ToolError {
+        if let error = try await hiddenKeys("The keys of the missing items may be among them.") { return error }
         let others = Set(try await engine.fetchKeys(among: keys.flatMap(\.ofOtherKinds)))
         let lines = keys.map { key in
             let line = "There is no item under the key \(key)."

@@ -48,11 +48,13 @@ struct ListCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        try await store.read(on: console) { try await list($0.engine, on: output.applied(to: console)) }
+        try await store.read(on: console) { try await list($0, on: output.applied(to: console)) }
     }
 
-    private func list(_ engine: any StorageEngine, on console: Console) async throws {
+    private func list(_ store: OpenStore, on console: Console) async throws {
+        let engine = store.engine
         var keys = try await engine.fetchKeys()
+        let failure = store.hiddenKeys(among: keys, "They are listed as they are stored.")
         // Compared byte by byte, as keys are.
         if let prefix { keys = keys.filter { $0.rawValue.utf8.starts(with: prefix.utf8) } }
         if let limit { keys = Array(keys.prefix(limit)) }
@@ -70,7 +72,8 @@ struct ListCommand: ConsoleCommand {
             for key in keys { try output.write(format.line(key: key)) }
         }
         try output.flush()
-        try unreadable.check("could not be measured")
+        let messages = [unreadable.error("could not be measured"), failure].compactMap { $0?.message }
+        if !messages.isEmpty { throw ToolError(.failure, messages.joined(separator: "\nbodega: ")) }
     }
 }
 #endif

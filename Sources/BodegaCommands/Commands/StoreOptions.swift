@@ -30,12 +30,16 @@ struct StoreOptions: ParsableArguments {
         return try await address.openExisting().decrypting(with: encryption).use(body)
     }
 
-    /// Opens or creates a store, uses it and closes it. If it is encrypted, but with another keyset, nothing is written.
-    func use<Result>(on console: Console, _ body: (OpenStore) async throws -> Result) async throws -> Result {
+    /// Opens or creates a store, uses it and closes it. If it is encrypted in another way, nothing is written.
+    ///
+    /// - Parameter isUnchecked: Whether items are written in clear text even if others seem to be encrypted.
+    func use<Result>(
+        on console: Console, isUnchecked: Bool, _ body: (OpenStore) async throws -> Result
+    ) async throws -> Result {
         let address = try checkedAddress()
         let encryption = try keyset.encryption(console.environment)
         return try await address.openOrCreate().decrypting(with: encryption).use { store in
-            try await store.checkKeyset()
+            if encryption != nil || !isUnchecked { try await store.checkEncryption() }
             return try await body(store)
         }
     }

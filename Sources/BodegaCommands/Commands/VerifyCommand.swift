@@ -67,6 +67,8 @@ struct VerifyCommand: ConsoleCommand {
         }
         bar.clear()
         try report(verification, on: console)
+        if !quiet { console.noteEncrypted(verification.encrypted, "examined") }
+        if verification.needsOtherKeyset { advice = "\(UnreadableItems.keysetAdvice) If both are right: \(advice)" }
         guard verification.hasProblems else { return }
         throw ToolError(.failure, isOpen ? advice : "The store could not be examined.")
     }

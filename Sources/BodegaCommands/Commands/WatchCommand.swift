@@ -65,6 +65,7 @@ struct WatchCommand: ConsoleCommand {
         let console = lines.console
         let interruption = console.interruption
         var watch = try await StoreWatch(address, encryption)
+        if let error = watch.hiddenKeys { console.complain("note: \(error.message)") }
         if console.isErrorTerminal {
             try console.errors.write("Watching \(TerminalText.escaped(address.description)). Ctrl-C ends it.\n")
         }

@@ -35,15 +35,23 @@ package struct StoreComparison {
 
     /// Finds the differences: those of the first store's items, then the items only in the second, each in its order.
     ///
-    /// - Parameter found: Called with each difference.
+    /// - Parameters:
+    ///   - unreadable: Receives the items that one of the stores can't read. They are not compared.
+    ///   - found: Called with each difference.
     /// - Returns: The number of changed items that seem to be encrypted, so that what they contain may be equal.
     @discardableResult
-    package func run(_ found: (StoreDifference) throws -> Void) async throws -> Int {
+    package func run(
+        unreadable: UnreadableItems = UnreadableItems(), _ found: (StoreDifference) throws -> Void
+    ) async throws -> Int {
         var encrypted = 0
         let keys = try await first.fetchKeys()
-        for try await batch in ItemBatches(of: keys, in: first) {
-            let others = Dictionary(try await second.fetch(keys: batch.map(\.key)).map { ($0.key, $0.data) }) { $1 }
-            for (key, data) in batch {
+        for try await batch in ItemBatches(of: keys, in: first, unreadable: unreadable) {
+            let wanted = batch.map(\.key)
+            let read = try await PartialRead(from: second) { try await $0.fetch(keys: wanted) }
+            read.unreadable.forEach(unreadable.add)
+            let skipped = Set(read.unreadable.compactMap(\.key))
+            let others = Dictionary(read.value.map { ($0.key, $0.data) }) { $1 }
+            for (key, data) in batch where !skipped.contains(key) {
                 let other = others[key]
                 if other == data { continue }
                 if let other, EncryptedItem.hasForm(data) || EncryptedItem.hasForm(other) { encrypted += 1 }
@@ -53,7 +61,7 @@ package struct StoreComparison {
         }
         let known = Set(keys)
         let added = try await second.fetchKeys().filter { !known.contains($0) }
-        for try await batch in ItemBatches(of: added, in: second) {
+        for try await batch in ItemBatches(of: added, in: second, unreadable: unreadable) {
             for (key, data) in batch {
                 try found(StoreDifference(change: .added, key: key, before: nil, after: data.count))
             }

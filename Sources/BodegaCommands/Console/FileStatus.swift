@@ -17,6 +17,22 @@ struct FileStatus {
     /// Its permissions: the lowest nine bits of its mode.
     let permissions: mode_t
 
+    /// Its owner.
+    let owner: uid_t
+    /// Its group.
+    let group: gid_t
+    /// Its volume and its number there, which no other existing file has.
+    let identity: [UInt64]
+
+    /// Reads the status of an open file.
+    ///
+    /// - Returns: `nil`, with `errno` set, if the status can't be read.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
     /// Reads the status of a file.
     ///
     /// - Parameters:
@@ -32,10 +48,16 @@ struct FileStatus {
             }
         }
         guard result == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
         // In units of 512 bytes, also on volumes with other blocks.
         allocatedBytes = Int(status.st_blocks) * 512
         permissions = status.st_mode & 0o777
+        (owner, group) = (status.st_uid, status.st_gid)
+        identity = [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
     }
 }

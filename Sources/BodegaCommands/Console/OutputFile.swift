@@ -19,14 +19,18 @@ package final class OutputFile: ByteSink {
     private let draft: String?
     /// The permissions of the file to replace, `nil` if there is none.
     private let permissions: mode_t?
-    private let descriptor: Int32
+    /// The owner and the group of the file to replace, if the new file needs them.
+    private let owner: (uid_t, gid_t)?
+    package let descriptor: Int32
     private let sink: DescriptorSink
 
     /// Begins a file.
     ///
-    /// - Parameter path: The path of the file. If it is a symbolic link, the file that it names is replaced.
+    /// - Parameters:
+    ///   - path: The path of the file. If it is a symbolic link, the file that it names is replaced.
+    ///   - keepsOwner: Whether the file must have the owner of the file that it replaces.
     /// - Throws: A ``ToolError`` if it can't be written there.
-    package init(path: String) throws {
+    package init(path: String, keepsOwner: Bool = false) throws {
         let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let status = FileStatus(path: Array(url.path.utf8), followingLinks: true)
         if status == nil, !lastErrorIsAbsence {
@@ -34,6 +38,7 @@ package final class OutputFile: ByteSink {
         }
         if let status, status.isFolder { throw ToolError(.failure, "\(path) is a folder. Name a file.") }
         self.permissions = status?.permissions
+        self.owner = keepsOwner ? status.map { ($0.owner, $0.group) } : nil
         if let status, !status.isRegular {
             self.draft = nil
             self.descriptor = try Self.opened(systemOpenExisting(url.path), path)
@@ -62,6 +67,14 @@ package final class OutputFile: ByteSink {
     /// - Throws: A ``ToolError`` or a `StorageError` if that fails; the previous file then stays.
     package func commit() throws {
         guard let draft else { return }
+        // Every owner may keep the file; its group may be one to which only the administrator can give a file.
+        if let (user, group) = owner, !systemSetOwner(descriptor, user, group), user != effectiveUser {
+            throw ToolError(
+                .failure,
+                """
+                \(path) can't be replaced by a file with the same owner: \(lastErrorText). Run the command as the owner.
+                """)
+        }
         if let permissions, !systemSetPermissions(descriptor, permissions) {
             throw ToolError(
                 .failure, "\(path) can't get the permissions of the file that it replaces: \(lastErrorText).")

@@ -70,6 +70,29 @@ func systemSetPermissions(_ descriptor: Int32, _ permissions: mode_t) -> Bool {
     fchmod(descriptor, permissions) == 0
 }
 
+/// Gives an open file another owner and group.
+func systemSetOwner(_ descriptor: Int32, _ owner: uid_t, _ group: gid_t) -> Bool {
+    fchown(descriptor, owner, group) == 0
+}
+
+/// Opens a file for reading without waiting for the writer of a pipe.
+func systemOpenImmediately(_ path: String) -> Int32 {
+    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+}
+
+/// Takes the exclusive `flock` of an open file, unless another descriptor has it.
+func systemLock(_ descriptor: Int32) -> Bool {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        if errno != EINTR { return false }
+    }
+    return true
+}
+
+/// Returns another descriptor of an open file, which shares its lock.
+func systemCopy(_ descriptor: Int32) -> Int32 {
+    fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+}
+
 /// Closes a descriptor.
 func systemClose(_ descriptor: Int32) {
     _ = close(descriptor)
@@ -152,6 +175,15 @@ func ignoreBrokenPipeSignal() {
 
 /// Whether the last call failed because the pipe has no reader.
 var lastErrorIsBrokenPipe: Bool { errno == EPIPE }
+
+/// Whether the last call failed because another descriptor has the lock.
+var lastErrorIsLock: Bool { errno == EWOULDBLOCK }
+
+/// Whether the last call failed because the file exists already.
+var lastErrorIsPresence: Bool { errno == EEXIST }
+
+/// The user that the process acts for.
+var effectiveUser: uid_t { geteuid() }
 
 /// Whether the last call failed because the file does not exist.
 var lastErrorIsAbsence: Bool { errno == ENOENT }

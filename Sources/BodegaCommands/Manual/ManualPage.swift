@@ -23,14 +23,17 @@ enum ManualPage {
         let (description, rest) = sections(of: tool.discussion ?? "")
         page += paragraphs(description)
         page.append(".SH COMMANDS")
-        for command in commands { page += describe(command) }
+        for command in (tool.subcommands ?? []) where isShown(command) {
+            page += describe(command)
+            for nested in self.commands(of: command) { page += describe(nested, in: command.commandName) }
+        }
         for (title, text) in rest { page += [".SH \(escaped(title))"] + verbatim(text) }
         return page.joined(separator: "\n") + "\n"
     }
 
     /// The commands of a tool. Of a command that only has commands itself, these, with both names.
     private static func commands(of tool: CommandDescription) -> [CommandDescription] {
-        let shown = (tool.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+        let shown = (tool.subcommands ?? []).filter(isShown)
         return shown.flatMap { command in
             let nested = commands(of: command).map { nested in
                 var nested = nested
@@ -41,9 +44,14 @@ enum ManualPage {
         }
     }
 
-    private static func describe(_ command: CommandDescription) -> [String] {
+    private static func isShown(_ command: CommandDescription) -> Bool {
+        command.shouldDisplay != false && command.commandName != "help"
+    }
+
+    private static func describe(_ command: CommandDescription, in group: String? = nil) -> [String] {
+        let name = (group.map { "\($0) " } ?? "") + command.commandName
         let (description, rest) = sections(of: command.discussion ?? "")
-        var lines = [".SS bodega \(escaped(command.commandName))", escaped(command.abstract ?? "")]
+        var lines = [".SS bodega \(escaped(name))", escaped(command.abstract ?? "")]
         lines += description.isEmpty ? [] : [".PP"] + paragraphs(description)
         for argument in command.arguments ?? [] where argument.shouldDisplay && argument.preferredName?.name != "help" {
             if argument.preferredName?.name == "version" { continue }

@@ -7,7 +7,10 @@ extension Console {
     func noteEncrypted(_ count: Int, _ verb: String) {
         if count == 0 { return }
         complain(
-            "note: \(count) items that seem to be encrypted were \(verb) as they are stored. Give --keyset to decrypt them."
+            """
+            note: \(count == 1 ? "1 item that seems" : "\(count) items that seem") to be encrypted \
+            \(count == 1 ? "was" : "were") \(verb) as stored. Give --keyset to decrypt \(count == 1 ? "it" : "them").
+            """
         )
     }
 }

@@ -46,7 +46,7 @@ package struct KeysetFile: Sendable {
         do {
             return try EncryptionKeyset(json: json)
         } catch let error as StorageError {
-            throw ToolError(.failure, "\(source): \(error.message) A keyset is made by: bodega keyset create FILE")
+            throw ToolError(.failure, "\(source): \(error.message) Create a keyset with: bodega keyset create FILE")
         }
     }
 
@@ -56,23 +56,36 @@ package struct KeysetFile: Sendable {
     package func create(_ keyset: EncryptionKeyset) throws {
         let descriptor = systemCreate(path, permissions: 0o600)
         guard descriptor >= 0 else {
-            throw ToolError(.failure, "\(path) can't be created: \(lastErrorText). A keyset is never overwritten.")
+            let advice =
+                lastErrorIsPresence
+                ? " A keyset is never overwritten. Name another file."
+                : lastErrorIsAbsence ? " Create its folder first." : ""
+            throw ToolError(.failure, "\(path) can't be created: \(lastErrorText).\(advice)")
         }
         defer { systemClose(descriptor) }
         do {
             let sink = DescriptorSink(descriptor: descriptor, name: path)
             try (keyset.json() + Data("\n".utf8)).withUnsafeBytes(sink.write)
             try FileSystem.synchronize(descriptor, path)
+            try FileSystem.synchronizeDirectory(Self.folder(of: path))
         } catch {
             systemRemove(path)
             throw error
         }
     }
 
-    /// Replaces the file, so that it is either the old or the new keyset at any moment.
-    package func replace(with keyset: EncryptionKeyset) throws {
-        let file = try OutputFile(path: path)
+    /// Replaces the file, so that it is either the old or the new keyset at any moment, also after a power failure.
+    ///
+    /// - Parameter prepare: Called with the descriptor of the new file before it gets its name.
+    package func replace(with keyset: EncryptionKeyset, prepare: (Int32) throws -> Void = { _ in }) throws {
+        let file = try OutputFile(path: path, keepsOwner: true)
+        try prepare(file.descriptor)
         try (keyset.json() + Data("\n".utf8)).withUnsafeBytes(file.write)
         try file.commit()
+        try FileSystem.synchronizeDirectory(Self.folder(of: path))
+    }
+
+    private static func folder(of path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().deletingLastPathComponent().path
     }
 }

@@ -142,7 +142,15 @@ extension OpenStore {
         return encryption?.decrypting(collection, named: name) ?? collection
     }
 
-    private func baseCollection(named name: String) async throws -> any StorageEngine {
+    /// Reads the unnamed collection of the same file or database.
+    func unnamedCollection<Result>(_ body: (any StorageEngine) async throws -> Result) async throws -> Result {
+        if address.collection == nil { return try await body(base) }
+        let unnamed = address.connectionURL.map { StorageAddress.postgres($0) } ?? .sqlite(address.path)
+        return try await unnamed.openToRead().use { try await body($0.base) }
+    }
+
+    /// Another collection of the same file or database, as it is stored.
+    func baseCollection(named name: String) async throws -> any StorageEngine {
         #if Postgres
         if let postgres = base as? PostgresStorageEngine { return try await postgres.collection(named: name) }
         #endif

@@ -40,20 +40,4 @@ extension OpenStore {
         store.engine = encryption.decrypting(base, named: address.collection)
         return store
     }
-
-    /// Checks that some of the first items can be decrypted, before others are written with the same keyset.
-    ///
-    /// - Throws: A ``ToolError`` if there are items, but none of them can be decrypted.
-    package func checkKeyset() async throws {
-        guard encryption != nil else { return }
-        let keys = Array(try await engine.fetchKeys().prefix(20))
-        let read = try await PartialRead(from: engine) { try await $0.fetch(keys: keys) }
-        guard read.value.isEmpty, let error = read.unreadable.first else { return }
-        throw ToolError(
-            .failure,
-            """
-            Nothing was written: no item of \(address) can be decrypted with this keyset (\(error.code)). \
-            \(UnreadableItems.keysetAdvice)
-            """)
-    }
 }

@@ -16,7 +16,7 @@ package final class UnreadableItems: Sendable {
 
     /// Adds an item that is encrypted, and for which the user has given no keyset.
     package func addEncrypted(_ key: CacheKey) {
-        add(StorageError(.encryptionKeyMissing, "The item is encrypted, and no keyset was given.", key: key))
+        add(StorageError(.encryptionKeyMissing, "The item seems to be encrypted, and no keyset was given.", key: key))
     }
 
     /// The advice for items that can't be decrypted.
@@ -27,23 +27,27 @@ package final class UnreadableItems: Sendable {
 
     /// Throws an error that lists the items, if there are any.
     ///
-    /// - Parameter outcome: What the command did not do with the items, such as "could not be copied".
+    /// - Parameters:
+    ///   - outcome: What the command did not do with the items, such as "could not be copied".
+    ///   - advice: What to do about items that can't be decrypted.
     /// - Throws: A ``ToolError``.
-    package func check(_ outcome: String) throws {
-        if let error = error(outcome) { throw error }
+    package func check(_ outcome: String, advice: String = keysetAdvice) throws {
+        if let error = error(outcome, advice: advice) { throw error }
     }
 
     /// An error that lists the items, `nil` if there are none.
     ///
-    /// - Parameter outcome: What the command did not do with the items.
-    package func error(_ outcome: String) -> ToolError? {
+    /// - Parameters:
+    ///   - outcome: What the command did not do with the items.
+    ///   - advice: What to do about items that can't be decrypted.
+    package func error(_ outcome: String, advice: String = keysetAdvice) -> ToolError? {
         let errors = all
         if errors.isEmpty { return nil }
         var lines = ["\(errors.count == 1 ? "1 item" : "\(errors.count) items") \(outcome):"]
         lines += errors.prefix(20).map { "  \($0.key.map { "\($0)" } ?? ""): \($0.message)" }
         if errors.count > 20 { lines.append("  and \(errors.count - 20) more") }
-        if errors.contains(where: { $0.code == .decryptionFailed || $0.code == .encryptionKeyMissing }) {
-            lines.append(Self.keysetAdvice)
+        if errors.contains(where: \.isOfKeyset) {
+            lines.append(advice)
         }
         return ToolError(.failure, lines.joined(separator: "\n"))
     }

@@ -8,6 +8,10 @@ package struct Verification: Sendable {
     package private(set) var findings: [StorageFinding] = []
     /// The number of items read.
     package private(set) var count = 0
+    /// The number of items that seem to be encrypted and were read without a keyset.
+    package private(set) var encrypted = 0
+    /// Whether there are items that the keyset can't decrypt.
+    package private(set) var needsOtherKeyset = false
     /// Whether an item that is not JSON is a problem.
     private let expectsJSON: Bool
 
@@ -28,11 +32,12 @@ package struct Verification: Sendable {
     ///   - onItems: Called with the number of items read so far, and the total number.
     package mutating func run(_ store: OpenStore, onItems: (Int, Int) throws -> Void) async throws {
         if let engine = store.base as? any ExaminableStorageEngine { findings += try await engine.examine() }
-        try await read(store.engine, named: store.address.collection, onItems)
+        let isEncrypted = store.encryption != nil
+        try await read(store.engine, named: store.address.collection, isDecrypting: isEncrypted, onItems)
         guard store.address.collection == nil, let names = try await store.collectionNames() else { return }
         for name in names {
             do {
-                try await read(try await store.collection(named: name), named: name, onItems)
+                try await read(try await store.collection(named: name), named: name, isDecrypting: isEncrypted, onItems)
             } catch let error as StorageError where error.code == .cannotOpen {
                 // The missing table is already among the findings.
                 continue
@@ -53,6 +58,7 @@ package struct Verification: Sendable {
     private mutating func read(
         _ engine: any StorageEngine,
         named name: String?,
+        isDecrypting: Bool,
         _ onItems: (Int, Int) throws -> Void
     ) async throws {
         let place = name.map { " of the collection \"\($0)\"" } ?? ""
@@ -65,11 +71,13 @@ package struct Verification: Sendable {
             }
             let unreadable = UnreadableItems()
             defer {
+                if unreadable.all.contains(where: \.isOfKeyset) { needsOtherKeyset = true }
                 findings += unreadable.all.map { error in
                     StorageFinding(.problem, "The item\(place) can't be read: \(error.message)", key: error.key)
                 }
             }
             for try await batch in ItemBatches(of: keys, in: engine, unreadable: unreadable) {
+                if !isDecrypting { encrypted += batch.count { EncryptedItem.hasForm($0.data) } }
                 for (key, data) in batch where expectsJSON && !Self.isJSON(data) {
                     findings.append(StorageFinding(.problem, "The item\(place) is not JSON.", key: key))
                 }

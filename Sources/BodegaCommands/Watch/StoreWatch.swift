@@ -20,6 +20,8 @@ struct StoreWatch {
     private let encryption: StoreEncryption?
     private var known: [CacheKey: StorageDates] = [:]
     private var trace: FileTrace?
+    /// The error if keys could not be decrypted at the beginning.
+    private(set) var hiddenKeys: ToolError?
     /// The place in the store's log up to which all changes are known, `nil` if there is no log.
     private var cursor: StorageCursor?
     /// Whether the next changes in the log may be known already, because the items were read after the cursor.
@@ -40,6 +42,7 @@ struct StoreWatch {
         try await use { watch, store in
             watch.cursor = try await store.cursor()
             watch.known = Dictionary(try await store.dates()) { $1 }
+            watch.hiddenKeys = store.hiddenKeys(among: Array(watch.known.keys), "Their changes are shown.")
         }
     }
 

@@ -18,6 +18,12 @@ package struct EncryptedItem {
         stored.count >= prefixSize + nonceSize + tagSize && stored.first == version
     }
 
+    /// Returns the identifier of the key in the beginning of stored bytes; `nil` if they don't have the form.
+    package static func keyID(of stored: Data) -> UInt32? {
+        guard hasForm(stored) else { return nil }
+        return stored.dropFirst().prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
     /// Checks the form of stored bytes.
     init(_ stored: Data) throws {
         guard Self.hasForm(stored) else {

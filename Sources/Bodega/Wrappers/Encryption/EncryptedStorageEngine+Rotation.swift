@@ -2,7 +2,7 @@ import Foundation
 
 extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
 
-    /// Encrypts all items again that are not encrypted with the primary key of the keyset.
+    /// Re-encrypts all items that are not encrypted with the primary key of the keyset.
     ///
     /// ```swift
     /// var keyset = engine.keyset
@@ -20,7 +20,7 @@ extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
     /// The items get new dates of their last write, and a change feed reports them as written.
     ///
     /// - Parameter progress: Receives the number of items that were examined so far, and the number of all.
-    /// - Returns: The number of items that were encrypted again, and an error for each item that can't be decrypted. Those
+    /// - Returns: The number of items that were re-encrypted, and an error for each item that can't be decrypted. Those
     ///   remain as they are.
     /// - Throws: A ``StorageError`` if the base could not be read or written.
     public func reencrypt(
@@ -40,7 +40,7 @@ extension EncryptedStorageEngine where Base: ConditionalStorageEngine {
         return result
     }
 
-    /// - Returns: `false` if another writer has changed one of the items; none is encrypted again then.
+    /// - Returns: `false` if another writer has changed one of the items; none is re-encrypted then.
     private func reencrypt(
         _ keys: [CacheKey], _ result: inout (count: Int, errors: [StorageError])
     ) async throws -> Bool {

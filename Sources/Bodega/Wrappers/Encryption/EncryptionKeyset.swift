@@ -74,6 +74,11 @@ public struct EncryptionKeyset: Sendable {
     /// The identifiers of the keys that are enabled, the primary key's included, in the order in which they were added.
     public var keyIDs: [UInt32] { entries.map(\.keyId).filter { keys[$0] != nil } }
 
+    /// Returns whether an enabled key of this keyset is, under any identifier, an enabled key of another one.
+    package func sharesKey(with other: EncryptionKeyset) -> Bool {
+        keys.values.contains { key in other.keys.values.contains { $0.secret == key.secret } }
+    }
+
     /// Adds a new random key of 256 bits, which decrypts. ``makePrimary(_:)`` makes it encrypt.
     ///
     /// - Returns: The identifier of the key.

@@ -6,6 +6,7 @@ struct HiddenKeyCipher: Sendable {
     /// Texts shorter than this have names of one length.
     private static let blockSize = 32
     private static let nonceSize = 12
+    private static let tagSize = 16
 
     /// The key of the keyed hash.
     private let hashSecret: SymmetricKey
@@ -68,6 +69,13 @@ struct HiddenKeyCipher: Sendable {
 
     private static func text(of bytes: Data) -> String {
         bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Returns whether a text has the form of a name.
+    static func hasForm(_ name: String) -> Bool {
+        guard let bytes = bytes(of: name) else { return false }
+        let size = bytes.count - nonceSize - tagSize
+        return size > 0 && size.isMultiple(of: blockSize)
     }
 
     private static func bytes(of text: String) -> Data? {

@@ -24,8 +24,6 @@ public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEn
     public let base: Base
     private let cipher: HiddenKeyCipher
 
-    private static var unreadablePrefix: String { "emporium.unreadable:" }
-
     init(_ base: Base, keyset: EncryptionKeyset, collection: String) {
         self.base = base
         cipher = HiddenKeyCipher(keyset: keyset, collection: collection)
@@ -39,12 +37,12 @@ public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEn
     public func key(ofStored name: CacheKey) -> CacheKey? {
         if name.kind == .hashed, let key = cipher.key(named: name.identity), unreadableName(key) == nil { return key }
         return CacheKey(
-            identity: Self.unreadablePrefix + "\(name.kind.code):" + name.identity, kind: .verbatim)
+            identity: CacheKey.unreadablePrefix + "\(name.kind.code):" + name.identity, kind: .verbatim)
     }
 
     /// The name in the key of an unreadable item; `nil` for other keys.
     private func unreadableName(_ key: CacheKey) -> CacheKey? {
-        let (identity, prefix) = (key.identity.utf8, Self.unreadablePrefix.utf8)
+        let (identity, prefix) = (key.identity.utf8, CacheKey.unreadablePrefix.utf8)
         guard key.kind == .verbatim, identity.starts(with: prefix), identity.count >= prefix.count + 2,
             case let rest = identity.dropFirst(prefix.count), rest.dropFirst().first == UInt8(ascii: ":"),
             let kind = rest.first.flatMap({ CacheKey.Kind(code: $0 &- UInt8(ascii: "0")) })
@@ -93,7 +91,8 @@ extension StorageEngine {
     ///   - keyset: The keys that encrypt items.
     ///   - collection: The name of the collection, which is authenticated with each item. Equal keys of collections with
     ///     different names have different names.
-    ///   - keysetForKeys: A keyset of its own, of which only the primary key is used. It can't be replaced: with another
+    ///   - keysetForKeys: A keyset of its own, without a key of the other one, which the method does not check. Only its
+    ///     primary key is used. It can't be replaced: with another
     ///     primary key, items are not found by their keys. To replace it, copy the items into another engine.
     public func encrypted(
         with keyset: EncryptionKeyset, collection: String = "", hidingKeysWith keysetForKeys: EncryptionKeyset
