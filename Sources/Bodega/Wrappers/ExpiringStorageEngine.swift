@@ -10,8 +10,9 @@ public import Foundation
 ///   written again keeps its place and the date of its creation, unless it was removed in between.
 /// - Calls that return keys, dates or their number read the items, too. All others cost what they cost in the other engine.
 ///
-/// Apply it after ``StorageEngine/cached(count:bytes:)`` and ``StorageEngine/mirrored(to:pausing:clock:)``. A cache around
-/// it returns items that have expired since it read them, and a mirror around it keeps them.
+/// Apply it after ``StorageEngine/cached(count:bytes:)`` and
+/// ``StorageEngine/mirrored(to:readingMirror:pausing:clock:)``. A cache around it returns items that have expired since
+/// it read them, and a mirror around it keeps them.
 ///
 /// The other engine holds 12 bytes before each item: `EXP1` in ASCII and the expiry in milliseconds since 1970, a signed
 /// big-endian integer. An item without them, which was not written by such an engine, is reported as
