@@ -10,6 +10,7 @@ enum Defect: String, CaseIterable, Sendable {
     case losesKinds, takesRawValuesForKeys, takesValuesForKeys, ignoresCase, truncatesKeysAtNul, truncatesNamesAtNul,
         composesNames
     case truncatesLargeValues, keepsWholeBufferOfSlices
+    case losesTheLastPart, streamingMovesToTheEnd, keepsFailedStreams, streamsWhatIsThereLater
     case hasDatesOfItsOwn, resetsCreatedAt, batchesResetCreatedAt, remembersCreatedAt
     case losesConcurrentWrites, writesInHalves, showsHalfBatches
     case forgetsAtReopening, losesKindsAtReopening, roundsDatesAtReopening, sortsAtReopening
@@ -43,6 +44,10 @@ enum Defect: String, CaseIterable, Sendable {
         case .truncatesNamesAtNul, .composesNames: .collectionsDiffer
         case .truncatesLargeValues: .valuesOfAllSizesComeBack
         case .keepsWholeBufferOfSlices: .allBytesComeBack
+        case .losesTheLastPart: .streamsComeBack
+        case .streamingMovesToTheEnd: .streamedItemsAreItems
+        case .keepsFailedStreams: .failedStreamsChangeNothing
+        case .streamsWhatIsThereLater: .streamsAreSnapshots
         case .hasDatesOfItsOwn: .datesAreTheItemsOwn
         case .resetsCreatedAt: .createdAtSurvivesOverwriting
         case .batchesResetCreatedAt: .batchesKeepCreatedAt
