@@ -56,6 +56,10 @@ struct ClearTextTests {
             #expect(mixed.status == 1 && mixed.errors.contains("The keys are not hidden, or"))
             #expect(await bodega("count", place.store).text == "2\n")
 
+            let copy = ["copy", hidden, folder.appendingPathComponent("copy.db").path, "--from-keyset", place.keyset]
+            #expect(await bodega(arguments: copy).errors.contains("Give --from-keyset-for-keys FILE"))
+            #expect(await bodega(arguments: copy + ["--from-keyset-for-keys", keys]).text == "copied 1\n")
+
             // A key that can't be found is not absent.
             for (store, arguments) in [(hidden, options), (place.store, both)] {
                 let got = await bodega(arguments: ["get", store, "x"] + arguments)

@@ -43,6 +43,23 @@ struct PostgresCommandTests {
         #expect(await bodega("count", store).text == "0\n")
     }
 
+    @Test("a keyset keeps its old keys while another collection needs them")
+    func rotation() async throws {
+        let store = try await PostgresServer.shared().makeDatabase().url
+        try await withFolder { folder in
+            let place = try await EncryptedPlace(folder) { _ in store + "#notes" }
+            let rotate = ["keyset", "rotate", place.store, "--keyset", place.keyset, "--remove-old-keys"]
+            #expect(await bodega(arguments: rotate).status == 0)
+            #expect(try KeysetFile(path: place.keyset).read().keyIDs.count == 1)
+            for (other, name) in [(store + "#drafts", "\"drafts\""), (store, "the unnamed one, \"drafts\"")] {
+                #expect(await bodega("put", other, "a", "--keyset", place.keyset, input: [1]).status == 0)
+                let rotated = await bodega(arguments: rotate)
+                #expect(rotated.status == 1 && rotated.errors.contains(": \(name). Run the command"))
+            }
+            #expect(try KeysetFile(path: place.keyset).read().keyIDs.count == 3)
+        }
+    }
+
     @Test("watch shows what is inserted, updated or removed")
     func watch() async throws {
         try await WatchRun.expectChanges(of: try await PostgresServer.shared().makeDatabase().url)

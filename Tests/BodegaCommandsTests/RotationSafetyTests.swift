@@ -74,7 +74,21 @@ struct RotationSafetyTests {
         }
     }
 
-    @Test("can't give a keyset of another owner to the user of the command", .enabled(if: geteuid() == 0))
+    @Test("removes the old keys of a file without items in its unnamed collection")
+    func onlyNamed() async throws {
+        try await withFolder { folder in
+            let place = try await EncryptedPlace(folder) {
+                "sqlite:\($0.appendingPathComponent("store.db").path)#notes"
+            }
+            let rotate = ["keyset", "rotate", place.store, "--keyset", place.keyset, "--remove-old-keys"]
+            let rotated = await bodega(arguments: rotate)
+            #expect(rotated.status == 0 && rotated.text.hasPrefix("2 items re-encrypted with key "))
+            #expect(try KeysetFile(path: place.keyset).read().keyIDs.count == 1)
+            #expect(await bodega("get", place.store, "b", "--keyset", place.keyset).status == 0)
+        }
+    }
+
+    @Test("keeps the owner, the group and the permissions of the keyset", .enabled(if: geteuid() == 0))
     func owner() async throws {
         try await withFolder { folder in
             let place = try await EncryptedPlace(folder)

@@ -41,8 +41,9 @@ public struct StorageRetryPolicy: Sendable {
 /// When all attempts have failed, the call throws the error of the last one. A call whose task is cancelled is not retried.
 ///
 /// A write that throws ``StorageError/Code/timedOut`` may have been applied, and is then applied twice. That makes no
-/// difference unless another writer has changed the same items in between. A batch with conditions is retried only after
-/// ``StorageError/Code/locked``: if it had been applied, its conditions would not be met the second time.
+/// difference unless another writer has changed the same items in between. Two kinds of batches are retried only after
+/// ``StorageError/Code/locked``: one with conditions, because they would not be met the second time, and one that removes an
+/// item and writes it again, because the second time would move it behind the new items of the batch.
 public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngine {
     public let base: Base
     let policy: StorageRetryPolicy
@@ -89,7 +90,7 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
 
     private func mayRetry(_ call: StorageCall, after error: any Error) -> Bool {
         let mayBeApplied = (error as? StorageError)?.code != .locked
-        return policy.shouldRetry(error) && !(call.operation == .applyIf && mayBeApplied)
+        return policy.shouldRetry(error) && !(mayBeApplied && (call.operation == .applyIf || call.addsAgain))
     }
 }
 

@@ -127,6 +127,20 @@ public struct StorageCall: Sendable {
         return items
     }
 
+    /// Whether the call removes an item and writes it again. If it removes all items, it is like one that does not.
+    var addsAgain: Bool {
+        guard case .operations(let operations) = argument, !operations.contains(.removeAll) else { return false }
+        var removed: Set<CacheKey> = []
+        return operations.contains { operation in
+            switch operation {
+            case .write(let key, _): return removed.contains(key)
+            case .remove(let key): removed.insert(key)
+            case .removeAll: break
+            }
+            return false
+        }
+    }
+
     /// The changes of a write, none if it is that of a stream.
     var operations: [StorageOperation] {
         switch argument {

@@ -115,6 +115,13 @@ struct CopyCommand: ConsoleCommand {
 
     /// Checks that no item will be encrypted twice, and that no clear text will be written among encrypted items.
     private func check(_ source: OpenStore, _ destination: OpenStore, on console: Console) async throws {
+        if let encryption = source.encryption, encryption.keysetForKeys == nil, !unchecked,
+            try await source.base.fetchKeys().contains(where: \.hasFormOfHiddenKey)
+        {
+            throw ToolError(
+                .failure,
+                "The keys of \(source.address) seem to be hidden. Give --from-keyset-for-keys FILE, or --unchecked.")
+        }
         let isSourceEncrypted = source.encryption == nil ? try await source.seemsEncrypted() : false
         if destination.encryption != nil {
             if isSourceEncrypted, !unchecked {

@@ -13,14 +13,19 @@ package struct OldKeys {
     ///
     /// - Returns: An error that names the collections with items that are encrypted with one of the keys, `nil` if there are
     ///   none.
-    /// - Throws: A `StorageError` if an item can't be read.
+    /// - Throws: A ``ToolError`` if a collection can't be examined.
     package func stillNeeded(in store: OpenStore) async throws -> ToolError? {
         if ids.isEmpty { return nil }
         var places: [String] = []
         for name in try await store.collectionNames() ?? [] {
-            if try await isNeeded(in: try await store.baseCollection(named: name)) { places.append("\"\(name)\"") }
+            let needsThem = try await examining("\"\(name)\"") {
+                try await isNeeded(in: try await store.baseCollection(named: name))
+            }
+            if needsThem { places.append("\"\(name)\"") }
         }
-        let unnamed = try await store.unnamedCollection { try await isNeeded(in: $0) }
+        let unnamed = try await examining("the unnamed one") {
+            try await store.unnamedCollection { try await isNeeded(in: $0) }
+        }
         if unnamed { places.insert("the unnamed one", at: 0) }
         if places.isEmpty { return nil }
         return ToolError(
@@ -29,6 +34,16 @@ package struct OldKeys {
             The old keys were kept, because items of these collections are encrypted with them: \
             \(places.joined(separator: ", ")). Run the command with --resume for each of these first.
             """)
+    }
+
+    private func examining(_ collection: String, _ body: () async throws -> Bool) async throws -> Bool {
+        do {
+            return try await body()
+        } catch let error as StorageError {
+            throw ToolError(
+                .failure,
+                "The old keys were kept, because a collection, \(collection), can't be examined: \(error.summary)")
+        }
     }
 
     private func isNeeded(in engine: any StorageEngine) async throws -> Bool {

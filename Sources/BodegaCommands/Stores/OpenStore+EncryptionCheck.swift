@@ -1,6 +1,10 @@
 package import Bodega
 import Foundation
 
+#if Postgres
+import BodegaPostgres
+#endif
+
 extension OpenStore {
 
     /// The number of items that are examined at most.
@@ -14,7 +18,7 @@ extension OpenStore {
     /// - Throws: A ``ToolError`` if there are items, but the keysets can decrypt none of them, or if no keyset was given and
     ///   items seem to be encrypted.
     package func checkEncryption(hasHiddenKeys: Bool = false) async throws {
-        let names = try await base.fetchKeys()
+        let names = try await someNames()
         guard let encryption else {
             guard try await seemsEncrypted(names) else { return }
             throw refusal(
@@ -44,7 +48,19 @@ extension OpenStore {
     }
 
     /// Whether some of the items have the form of encrypted ones.
-    package func seemsEncrypted() async throws -> Bool { try await seemsEncrypted(base.fetchKeys()) }
+    package func seemsEncrypted() async throws -> Bool { try await seemsEncrypted(someNames()) }
+
+    /// Some of the stored keys, enough to examine items, without reading all.
+    private func someNames() async throws -> [CacheKey] {
+        #if Postgres
+        if let engine = base as? PostgresStorageEngine { return try await engine.fetchSomeKeys(Self.maximumCount) }
+        #endif
+        return switch base {
+        case let engine as SQLiteStorageEngine: try await engine.fetchSomeKeys(Self.maximumCount)
+        case let engine as DiskStorageEngine: try await engine.fetchSomeKeys(Self.maximumCount)
+        default: try await base.fetchKeys()
+        }
+    }
 
     private func seemsEncrypted(_ names: [CacheKey]) async throws -> Bool {
         for name in Self.sample(of: names) {

@@ -127,6 +127,9 @@ enum ItemStatements {
     /// The maximum number of rows that `removeAll` adds to the log.
     static let partsOfRemovingAll: Int32 = 100
 
+    static let someKeys = Statement(
+        "SELECT coalesce(long_key, key) FROM emporium_items WHERE collection = $1 LIMIT $2")
+
     static let count = Statement("SELECT count(*) FROM emporium_items WHERE collection = $1")
 
     /// Assigns the number of a batch, which later statements on the same connection use.

@@ -117,6 +117,21 @@ struct WrapperTests {
         }
     }
 
+    @Test func `A batch that removes an item and writes it again is not applied twice`() async throws {
+        let faulty = FaultInjectingStorageEngine(MemoryStorageEngine())
+        let engine = faulty.retrying(clock: InstantClock())
+        try await engine.write(Data("old".utf8), key: CacheKey("a"))
+        faulty.inject(.failAfterwards(.all, .number(1), with: StorageError(.timedOut, "No answer.")))
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.apply([
+                .remove(key: CacheKey("a")), .write(key: CacheKey("a"), data: Data()),
+                .write(key: CacheKey("new"), data: Data()),
+            ])
+        }
+        #expect(error?.code == .timedOut)
+        #expect(try await engine.fetchKeys() == [CacheKey("a"), CacheKey("new")])
+    }
+
     @Test func `A conditional batch that may have been applied is not repeated`() async throws {
         let clock = InstantClock()
         let write = StorageOperation.write(key: key, data: Data("1".utf8))

@@ -53,6 +53,29 @@ extension BrowserTests {
         }
     }
 
+    @Test func `A form whose text changes while it is being sent is sent again afterwards`() async throws {
+        try await run { program, browser in
+            let tab = try await home(program, browser)
+            try await tab.wait(for: "!document.querySelector('[data-busy]')")
+            try await tab.click("[popovertarget=settings]")
+            try await holdRequests(tab)
+            for (count, password) in ["wrong", "easel"].enumerated() {
+                _ = try await tab.evaluate(
+                    "document.querySelectorAll('#name, #password').forEach((field) => field.value = ''), ''")
+                try await tab.click("#name")
+                try await tab.type("Ada")
+                try await tab.click("#password")
+                try await tab.type(password)
+                try await tab.press(.enter)
+                if count == 0 { try await tab.wait(for: "posts === 1") }
+            }
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(for: "posts === 2")
+            _ = try await tab.evaluate("letGo(), ''")
+            try await tab.wait(for: "document.querySelector('#sign-out')")
+        }
+    }
+
     @Test func `A form that leaves the page is sent once`() async throws {
         try await run { program, browser in
             let tab = try await home(program, browser)

@@ -70,6 +70,13 @@ extension DiskFolder {
         }
     }
 
+    /// The keys of some files. Only these files are opened.
+    func someKeys(_ count: Int) throws -> [CacheKey] {
+        try readingMany { folder in
+            try names(in: folder).prefix(count).compactMap { try DiskFile.open($0, in: folder, self)?.key }
+        }
+    }
+
     /// The location of an item's file, `nil` if there is none.
     package func file(of key: CacheKey) throws -> URL? {
         try readingOne { folder in

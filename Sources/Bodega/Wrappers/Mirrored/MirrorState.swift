@@ -41,6 +41,9 @@ struct MirrorState: Sendable {
     /// Whether items under other keys may differ, too.
     var needsComparison = false
 
+    /// Whether the mirror may lack changes of this program that were too many to remember, or a removal of all items.
+    private var hasForgotten = false
+
     /// Whether all items are being compared, and none has been lost since.
     private var isComparing = false
 
@@ -82,14 +85,15 @@ struct MirrorState: Sendable {
         }
         guard !isTracked || missing.count > Self.maximumMissing else { return }
         missing = []
-        (needsComparison, isComparing) = (true, false)
+        (needsComparison, hasForgotten, isComparing) = (true, true, false)
     }
 
     /// Remembers that the missing items were copied.
     mutating func foundMissing() {
         missing = []
-        // A removal of all items that failed, but may have been applied, is still missing.
-        lacksReturned = needsComparison
+        if !needsComparison { lacksReturned = false }
+        // A removal of all items that failed, but may have been applied, is missing before a write that has returned.
+        if hasForgotten { lacksReturned = true }
     }
 
     mutating func beginComparison() {
@@ -99,7 +103,7 @@ struct MirrorState: Sendable {
 
     /// Ends a comparison. Returns whether the mirror is complete.
     mutating func endComparison() -> Bool {
-        if isComparing { (isComparing, needsComparison) = (false, false) }
+        if isComparing { (isComparing, needsComparison, hasForgotten) = (false, false, false) }
         guard isComplete else { return false }
         lacksReturned = false
         return true

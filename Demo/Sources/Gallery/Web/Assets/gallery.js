@@ -152,7 +152,7 @@ addEventListener("pageshow", () => {
 
 // MARK: Sending forms
 
-// The forms that are being sent, each with the pressed button and the one to press next. A page that is fetched in the
+// The forms that are being sent, each with its data and the button to press next. A page that is fetched in the
 // meantime does not have their state.
 const sending = new Map();
 
@@ -170,13 +170,14 @@ function showRefusal(response) {
 document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
-    // A second click on the same button has no effect. Another choice is sent after the first one.
+    const data = new URLSearchParams(new FormData(form, button));
+    // A second click on the same button has no effect. Another choice, or a changed text, is sent after the first one.
     const current = sending.get(form);
     if (current) {
-        current.next = button === current.button ? null : button;
+        current.next = data.toString() === current.data ? null : button;
         return event.preventDefault();
     }
-    const submission = { button, next: null };
+    const submission = { data: data.toString(), next: null };
     sending.set(form, submission);
     // The browser sends this form and leaves the page.
     if ("leaves" in form.dataset) return;
@@ -187,7 +188,7 @@ document.addEventListener("submit", async (event) => {
     try {
         const response = await fetch(form.action, {
             method: "POST",
-            body: new URLSearchParams(new FormData(form, button)),
+            body: data,
             headers: { Prefer: "return=minimal" },
         });
         showRefusal(response);

@@ -71,6 +71,20 @@ extension SQLiteTable {
         try allRows(selecting: "key, kind", in: db) { SQLiteKey.key(text: $0.text(at: 0), kind: $0.integer(at: 1)) }
     }
 
+    /// Some of the first and of the last keys, in insertion order, each at most once.
+    func someKeys(_ count: Int, in db: Database) throws -> [CacheKey] {
+        let end = { (order: String) in
+            "SELECT * FROM (SELECT rowid AS place, key, kind FROM \(name) ORDER BY rowid \(order) LIMIT \(count))"
+        }
+        let statement = try SQLiteStatement("\(end("ASC")) UNION \(end("DESC")) ORDER BY place", in: db)
+        defer { statement.reset() }
+        var keys: [CacheKey] = []
+        while try statement.step() {
+            keys.append(SQLiteKey.key(text: statement.text(at: 1), kind: statement.integer(at: 2)))
+        }
+        return keys
+    }
+
     /// All items in insertion order.
     func allItems(in db: Database) throws -> [(key: CacheKey, data: Data)] {
         try allRows(selecting: itemColumns, in: db, Self.item)
