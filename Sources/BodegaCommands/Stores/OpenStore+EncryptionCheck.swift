@@ -1,10 +1,6 @@
 package import Bodega
 import Foundation
 
-#if Postgres
-import BodegaPostgres
-#endif
-
 extension OpenStore {
 
     /// The number of items that are examined at most.
@@ -52,14 +48,7 @@ extension OpenStore {
 
     /// Some of the stored keys, enough to examine items, without reading all.
     private func someNames() async throws -> [CacheKey] {
-        #if Postgres
-        if let engine = base as? PostgresStorageEngine { return try await engine.fetchSomeKeys(Self.maximumCount) }
-        #endif
-        return switch base {
-        case let engine as SQLiteStorageEngine: try await engine.fetchSomeKeys(Self.maximumCount)
-        case let engine as DiskStorageEngine: try await engine.fetchSomeKeys(Self.maximumCount)
-        default: try await base.fetchKeys()
-        }
+        try await base.someKeys(Self.maximumCount)
     }
 
     private func seemsEncrypted(_ names: [CacheKey]) async throws -> Bool {

@@ -114,15 +114,6 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
         }
     }
 
-    /// Some keys, without reading all.
-    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
-        var parameters = Parameters()
-        parameters.append(number)
-        parameters.append(Int64(count))
-        let rows = try await database.read(Command(ItemStatements.someKeys, parameters))
-        return try (0..<rows.count).compactMap { try rows.bytes($0, 0).map(ItemKey.key) }
-    }
-
     // MARK: Writing
 
     public func write(_ data: Data, key: CacheKey) async throws {
@@ -179,6 +170,17 @@ public final class PostgresStorageEngine: ThrowingStorageEngine, ConditionalStor
         } catch {
             throw StorageError.postgres(error, key: key)
         }
+    }
+}
+
+extension PostgresStorageEngine: SampledStorageEngine {
+    /// Some keys, without reading all.
+    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
+        var parameters = Parameters()
+        parameters.append(number)
+        parameters.append(Int64(count))
+        let rows = try await database.read(Command(ItemStatements.someKeys, parameters))
+        return try (0..<rows.count).compactMap { try rows.bytes($0, 0).map(ItemKey.key) }
     }
 }
 #endif

@@ -121,11 +121,6 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         try await reading { try $0.dates(of: key) }
     }
 
-    /// Some keys, without opening the files of all.
-    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
-        try await reading { try $0.someKeys(count) }
-    }
-
     /// Returns when an item was last read or written, as far as the volume records it.
     ///
     /// - Parameter key: The item's key.
@@ -184,5 +179,12 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
                 return { continuation.resume(with: result) }
             }
         }
+    }
+}
+
+extension DiskStorageEngine: SampledStorageEngine {
+    /// Some keys, without opening the files of all.
+    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
+        try await reading { try $0.someKeys(count) }
     }
 }

@@ -79,11 +79,6 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
         try await core.readOne { [table] db in try table.dates(of: key, in: db) }
     }
 
-    /// Some of the first and of the last keys, in a time that does not depend on the number of items.
-    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
-        try await core.readMany { [table] db in try table.someKeys(count, in: db) }
-    }
-
     // MARK: Writing
 
     public func write(_ data: Data, key: CacheKey) async throws {
@@ -165,5 +160,12 @@ public final class SQLiteStorageEngine: ThrowingStorageEngine {
     /// - Throws: A ``StorageError`` if they could not be read.
     public func collectionNames() async throws -> [String] {
         try await core.readMany { db in try SQLiteCollections.names(in: db) }
+    }
+}
+
+extension SQLiteStorageEngine: SampledStorageEngine {
+    /// Some of the first and of the last keys, in a time that does not depend on the number of items.
+    package func fetchSomeKeys(_ count: Int) async throws -> [CacheKey] {
+        try await core.readMany { [table] db in try table.someKeys(count, in: db) }
     }
 }
