@@ -24,7 +24,7 @@ package struct OldKeys {
             if needsThem { places.append("\"\(name)\"") }
         }
         let unnamed = try await examining("the unnamed one") {
-            try await store.unnamedCollection { try await isNeeded(in: $0) }
+            try await store.unnamedCollection { try await isNeeded(in: $0) } ?? false
         }
         if unnamed { places.insert("the unnamed one", at: 0) }
         if places.isEmpty { return nil }

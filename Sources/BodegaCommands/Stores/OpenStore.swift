@@ -143,10 +143,18 @@ extension OpenStore {
     }
 
     /// Reads the unnamed collection of the same file or database.
-    func unnamedCollection<Result>(_ body: (any StorageEngine) async throws -> Result) async throws -> Result {
+    ///
+    /// - Returns: The result of the closure, `nil` if a database has no such collection.
+    func unnamedCollection<Result>(_ body: (any StorageEngine) async throws -> Result) async throws -> Result? {
         if address.collection == nil { return try await body(base) }
-        let unnamed = address.connectionURL.map { StorageAddress.postgres($0) } ?? .sqlite(address.path)
-        return try await unnamed.openToRead().use { try await body($0.base) }
+        #if Postgres
+        if let postgres = base as? PostgresStorageEngine {
+            let name = PostgresStorageEngine.unnamedCollection
+            guard try await postgres.database.collectionNames().contains(name) else { return nil }
+            return try await body(postgres.collection(named: name))
+        }
+        #endif
+        return try await StorageAddress.sqlite(address.path).openToRead().use { try await body($0.base) }
     }
 
     /// Another collection of the same file or database, as it is stored.
