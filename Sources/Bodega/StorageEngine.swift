@@ -172,7 +172,7 @@ public protocol StorageEngine: Sendable {
 
     /// Reads an item in parts, so that it need not fit into memory.
     ///
-    /// The stream contains the item of one moment, whatever happens to it later, and holds no lock while it is read.
+    /// The stream contains the item of one moment, even if it is changed later, and holds no lock while it is read.
     ///
     /// ``SQLiteStorageEngine``, ``DiskStorageEngine`` and the engine for PostgreSQL need memory for some parts only. SQLite
     /// and PostgreSQL copy a large item into a temporary file first, in the folder of the variable `TMPDIR`, by default

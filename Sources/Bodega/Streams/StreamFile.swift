@@ -28,7 +28,7 @@ package final class StreamFile: StoredBytes {
     /// Takes ownership of an open file.
     ///
     /// - Parameters:
-    ///   - descriptor: The file. It is read from its beginning, whatever its position.
+    ///   - descriptor: The file. It is read from its beginning; its position is ignored.
     ///   - count: The number of bytes to read.
     ///   - path: The file's path, for errors.
     init(descriptor: Int32, count: Int, path: String) {

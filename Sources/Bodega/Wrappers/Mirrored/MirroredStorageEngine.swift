@@ -43,12 +43,12 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     /// The engine that holds the copy.
     public let mirror: Mirror
 
-    private let contents: MirrorContents<Mirror>
-    private let lock = AsyncLock()
+    let contents: MirrorContents<Mirror>
+    let lock = AsyncLock()
     private let repairs = AsyncLock()
-    private let state = Locked(MirrorState())
-    private let readingMirror: MirrorReading
-    private let basePause: StoragePause
+    let state = Locked(MirrorState())
+    let readingMirror: MirrorReading
+    let basePause: StoragePause
     private let mirrorPause: StoragePause
 
     init(
@@ -88,7 +88,7 @@ public struct MirroredStorageEngine<Base: StorageEngine, Mirror: StorageEngine>:
     }
 
     /// Performs a call of the base. The mirror lacks the removal of what that evicts, until it is compared.
-    private func noticingEvictions<Value>(_ body: () async throws -> Value) async throws -> Value {
+    func noticingEvictions<Value>(_ body: () async throws -> Value) async throws -> Value {
         let inner = InnerCall()
         defer { state.withLock { $0.lose(inner.evictedKeys.map { .remove(key: $0) }) } }
         return try await inner(body)
@@ -129,7 +129,7 @@ extension MirroredStorageEngine {
     }
 
     /// Finds out what the mirror says about itself. A mirror that says nothing is complete if there are no items.
-    private func prepare() async throws {
+    func prepare() async throws {
         guard state.withLock({ $0.mark == nil }) else { return }
         let mark: MirrorMark = try await InnerCall.original {
             if let data = try await mirror.fetch(key: MirrorMark.key) { return MirrorMark(data) }
@@ -279,127 +279,6 @@ extension MirroredStorageEngine {
             count += try await lock.withLock { try await copy(Array(keys[start..<min(start + 500, keys.count)])) }
         }
         return count
-    }
-}
-
-// Reading.
-extension MirroredStorageEngine {
-
-    private func reading<Value>(
-        _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value
-    ) async throws -> Value {
-        let mustBeOriginal = InnerCall.current?.needsOriginal == true
-        if !mustBeOriginal, readingMirror == .first, await isReadable() {
-            do {
-                let value = try await readMirror()
-                InnerCall.current?.answerFromCopy()
-                return value
-            } catch {
-                if error is CancellationError { throw error }
-                bodegaLogger.warning("A mirror could not be read. Reading its base…", metadata: ["error": "\(error)"])
-            }
-        } else if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }),
-            let value = try? await readMirror()
-        {
-            InnerCall.current?.answerFromCopy()
-            return value
-        }
-        do {
-            let value = try await noticingEvictions(read)
-            basePause.end()
-            return value
-        } catch {
-            let isFinal = error is CancellationError || (error as? StorageError)?.code == .closed
-            guard !isFinal, !mustBeOriginal, await isReadable() else { throw error }
-            if StorageRetryPolicy.isTemporary(error) { basePause.begin() }
-            bodegaLogger.warning("An engine could not be read. Reading its mirror…", metadata: ["error": "\(error)"])
-            guard let value = try? await readMirror() else { throw error }
-            InnerCall.current?.answerFromCopy()
-            return value
-        }
-    }
-
-    private func isReadable() async -> Bool {
-        if state.withLock({ $0.mark == nil }) {
-            do {
-                try await lock.withLock(prepare)
-            } catch {
-                bodegaLogger.warning("A mirror could not be read.", metadata: ["error": "\(error)"])
-            }
-        }
-        return state.withLock { $0.isReadable }
-    }
-
-    public func fetch(key: CacheKey) async throws -> Data? {
-        try await reading {
-            try await base.fetch(key: key)
-        } orMirror: {
-            try await contents.fetch(key: key)
-        }
-    }
-
-    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
-        try await reading {
-            try await base.fetchStream(key: key)
-        } orMirror: {
-            try await contents.fetchStream(key: key)
-        }
-    }
-
-    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
-        try await reading {
-            try await base.fetch(keys: keys)
-        } orMirror: {
-            try await contents.fetch(keys: keys)
-        }
-    }
-
-    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
-        try await reading {
-            try await base.fetchAll()
-        } orMirror: {
-            try await contents.fetchAll()
-        }
-    }
-
-    public func fetchAllData() async throws -> [Data] {
-        try await reading {
-            try await base.fetchAllData()
-        } orMirror: {
-            try await contents.fetchAllData()
-        }
-    }
-
-    public func fetchKeys() async throws -> [CacheKey] {
-        try await reading {
-            try await base.fetchKeys()
-        } orMirror: {
-            try await contents.fetchKeys()
-        }
-    }
-
-    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
-        try await reading {
-            try await base.fetchKeys(among: candidates)
-        } orMirror: {
-            try await contents.fetchKeys(among: candidates)
-        }
-    }
-
-    public func fetchCount() async throws -> Int {
-        try await reading {
-            try await base.fetchCount()
-        } orMirror: {
-            try await contents.fetchCount()
-        }
-    }
-
-    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
-        try await reading {
-            try await base.fetchDates(key: key)
-        } orMirror: {
-            try await contents.fetchDates(key: key)
-        }
     }
 }
 

@@ -1,0 +1,125 @@
+public import Foundation
+import Logging
+
+extension MirroredStorageEngine {
+
+    private func reading<Value>(
+        _ read: () async throws -> Value, orMirror readMirror: () async throws -> Value
+    ) async throws -> Value {
+        let mustBeOriginal = InnerCall.current?.needsOriginal == true
+        if !mustBeOriginal, readingMirror == .first, await isReadable() {
+            if let value = try await copied(readMirror) { return value }
+        } else if !mustBeOriginal, basePause.isActive, state.withLock({ $0.isReadable }) {
+            if let value = try await copied(readMirror) { return value }
+        }
+        do {
+            let value = try await noticingEvictions(read)
+            basePause.end()
+            return value
+        } catch {
+            let isFinal = error is CancellationError || (error as? StorageError)?.code == .closed
+            guard !isFinal, !mustBeOriginal, await isReadable() else { throw error }
+            if StorageRetryPolicy.isTemporary(error) { basePause.begin() }
+            bodegaLogger.warning("An engine could not be read. Reading its mirror…", metadata: ["error": "\(error)"])
+            guard let value = try await copied(readMirror) else { throw error }
+            return value
+        }
+    }
+
+    /// Reads from the mirror. Returns `nil` and logs the error if that fails, so that the base is read, or its error thrown.
+    private func copied<Value>(_ readMirror: () async throws -> Value) async throws -> Value? {
+        do {
+            let value = try await readMirror()
+            InnerCall.current?.answerFromCopy()
+            return value
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            bodegaLogger.warning("A mirror could not be read.", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func isReadable() async -> Bool {
+        if state.withLock({ $0.mark == nil }) {
+            do {
+                try await lock.withLock(prepare)
+            } catch {
+                bodegaLogger.warning("A mirror could not be read.", metadata: ["error": "\(error)"])
+            }
+        }
+        return state.withLock { $0.isReadable }
+    }
+
+    public func fetch(key: CacheKey) async throws -> Data? {
+        try await reading {
+            try await base.fetch(key: key)
+        } orMirror: {
+            try await contents.fetch(key: key)
+        }
+    }
+
+    public func fetchStream(key: CacheKey) async throws -> StorageByteStream? {
+        try await reading {
+            try await base.fetchStream(key: key)
+        } orMirror: {
+            try await contents.fetchStream(key: key)
+        }
+    }
+
+    public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
+        try await reading {
+            try await base.fetch(keys: keys)
+        } orMirror: {
+            try await contents.fetch(keys: keys)
+        }
+    }
+
+    public func fetchAll() async throws -> [(key: CacheKey, data: Data)] {
+        try await reading {
+            try await base.fetchAll()
+        } orMirror: {
+            try await contents.fetchAll()
+        }
+    }
+
+    public func fetchAllData() async throws -> [Data] {
+        try await reading {
+            try await base.fetchAllData()
+        } orMirror: {
+            try await contents.fetchAllData()
+        }
+    }
+
+    public func fetchKeys() async throws -> [CacheKey] {
+        try await reading {
+            try await base.fetchKeys()
+        } orMirror: {
+            try await contents.fetchKeys()
+        }
+    }
+
+    public func fetchKeys(among candidates: [CacheKey]) async throws -> [CacheKey] {
+        try await reading {
+            try await base.fetchKeys(among: candidates)
+        } orMirror: {
+            try await contents.fetchKeys(among: candidates)
+        }
+    }
+
+    public func fetchCount() async throws -> Int {
+        try await reading {
+            try await base.fetchCount()
+        } orMirror: {
+            try await contents.fetchCount()
+        }
+    }
+
+    public func fetchDates(key: CacheKey) async throws -> StorageDates? {
+        try await reading {
+            try await base.fetchDates(key: key)
+        } orMirror: {
+            try await contents.fetchDates(key: key)
+        }
+    }
+}
