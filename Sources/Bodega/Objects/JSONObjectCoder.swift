@@ -27,6 +27,26 @@ public struct JSONObjectCoder: ObjectCoder {
         coders = .foundation(encoder, decoder)
     }
 
+    /// How dates are stored; `nil` if that is unknown.
+    var dateForm: DateForm? {
+        guard case .foundation(let encoder, let decoder) = coders else { return .secondsSinceReferenceDate }
+        switch (encoder.dateEncodingStrategy, decoder.dateDecodingStrategy) {
+        case (.deferredToDate, .deferredToDate): return .secondsSinceReferenceDate
+        case (.secondsSince1970, .secondsSince1970): return .seconds(1)
+        case (.millisecondsSince1970, .millisecondsSince1970): return .seconds(1000)
+        default: return nil
+        }
+    }
+
+    /// Whether infinity and NaN can be stored, as texts.
+    var storesNonFiniteNumbers: Bool {
+        guard case .foundation(let encoder, let decoder) = coders else { return false }
+        if case .throw = encoder.nonConformingFloatEncodingStrategy, case .throw = decoder.nonConformingFloatDecodingStrategy {
+            return false
+        }
+        return true
+    }
+
     public func encode<Object: Encodable>(_ object: Object) throws -> Data {
         switch coders {
         case .record(let encoder, _): try encoder.encode(object)

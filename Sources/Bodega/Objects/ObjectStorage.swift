@@ -15,6 +15,8 @@ public final class ObjectStorage<Object: Codable>: Sendable {
 
     let storage: any StorageEngine
     let coder: any ObjectCoder
+    /// Whether the indexes of the objects' type are being created, or exist.
+    let isIndexing = Locked(false)
 
     /// Creates a storage on an engine.
     ///

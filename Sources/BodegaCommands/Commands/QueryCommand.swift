@@ -71,7 +71,7 @@ struct QueryCommand: ConsoleCommand {
         let console = output.applied(to: console)
         let paths = try select.map(JSONPath.init(parsing:))
         let query = StoreQuery(
-            filter: try condition.map(JSONFilterParser.parse),
+            filter: try condition.map(Self.filter),
             sort: try sort.map(Self.sort),
             limit: limit
         )
@@ -84,6 +84,14 @@ struct QueryCommand: ConsoleCommand {
         }
         if others > 0 { console.complain("note: items that are not JSON were left out: \(others)") }
         try unreadable.check("could not be examined, so the result may be incomplete")
+    }
+
+    private static func filter(_ text: String) throws -> JSONFilter {
+        do throws(StorageError) {
+            return try JSONFilterParser.parse(text)
+        } catch {
+            throw ToolError(.usage, error.message)
+        }
     }
 
     private static func sort(_ text: String) throws -> StoreQuery.Sort {

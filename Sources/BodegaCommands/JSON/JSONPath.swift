@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// The path to a value in nested JSON objects: member names, outermost first.
 package struct JSONPath: Equatable, Sendable, CustomStringConvertible {
     /// The names.
@@ -31,5 +33,12 @@ package struct JSONPath: Equatable, Sendable, CustomStringConvertible {
         }
         self.names = names
         self.description = text
+    }
+}
+
+extension JSONQuery {
+    /// Creates a query from a path of names.
+    init(_ path: JSONPath) {
+        self.init(selectors: path.names.map(Selector.name))
     }
 }

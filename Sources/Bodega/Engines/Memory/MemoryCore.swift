@@ -12,12 +12,15 @@ package struct MemoryCore: Sendable {
     /// An item and its dates.
     package struct Entry: Sendable {
         package let key: CacheKey
+        /// The place in insertion order.
+        package let position: Int
         package fileprivate(set) var data: Data
         package fileprivate(set) var dates: StorageDates
     }
 
     private var slots: [Entry?] = []
     private var slotOfKey: [CacheKey: Int] = [:]
+    private var nextPosition = 0
 
     /// Creates an empty core.
     package init() {}
@@ -33,6 +36,25 @@ package struct MemoryCore: Sendable {
         slotOfKey[key].flatMap { slots[$0] }
     }
 
+    /// The items after a position, in insertion order.
+    package func entries(after position: Int) -> some Sequence<Entry> {
+        // Gaps have no position, so the search takes the next item's.
+        var (low, high) = (0, slots.count)
+        while low < high {
+            let middle = (low + high) / 2
+            var next = middle
+            while next < high, slots[next] == nil { next += 1 }
+            if next == high {
+                high = middle
+            } else if slots[next].map({ $0.position <= position }) ?? false {
+                low = next + 1
+            } else {
+                high = middle
+            }
+        }
+        return slots[low...].lazy.compactMap { $0 }
+    }
+
     /// Whether there is an item under a key.
     package func contains(_ key: CacheKey) -> Bool {
         slotOfKey[key] != nil
@@ -45,7 +67,9 @@ package struct MemoryCore: Sendable {
             slots[slot]?.dates.updatedAt = date
         } else {
             slotOfKey[key] = slots.count
-            slots.append(Entry(key: key, data: data, dates: StorageDates(createdAt: date, updatedAt: date)))
+            let dates = StorageDates(createdAt: date, updatedAt: date)
+            slots.append(Entry(key: key, position: nextPosition, data: data, dates: dates))
+            nextPosition += 1
         }
     }
 

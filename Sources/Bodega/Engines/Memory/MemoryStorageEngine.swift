@@ -5,7 +5,7 @@ public import Foundation
 /// It is thread-safe, its batches are atomic, its reads never fail, and its items are discarded with it.
 public final class MemoryStorageEngine: StorageEngine {
 
-    private let items = Locked(MemoryItems())
+    let items = Locked(MemoryItems())
     private let signals = ChangeSignals()
     private let origin = StorageOrigin()
     private let now: @Sendable () -> Date

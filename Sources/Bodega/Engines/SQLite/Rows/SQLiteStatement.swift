@@ -49,6 +49,11 @@ struct SQLiteStatement {
         try check(sqlite3_bind_int64(raw, index, Int64(value)))
     }
 
+    /// Binds a real number.
+    func bind(_ value: Double, at index: Int32) throws {
+        try check(sqlite3_bind_double(raw, index, value))
+    }
+
     /// Binds NULL.
     func bindNull(at index: Int32) throws {
         try check(sqlite3_bind_null(raw, index))
@@ -123,6 +128,25 @@ struct SQLiteStatement {
     /// The integer in a column of the current row, `nil` for NULL.
     func integer(at column: Int32) -> Int? {
         isNull(at: column) ? nil : Int(sqlite3_column_int64(raw, column))
+    }
+
+    /// The real number in a column of the current row.
+    func real(at column: Int32) -> Double {
+        sqlite3_column_double(raw, column)
+    }
+
+    /// A type of SQLite's values.
+    enum ValueType { case integer, real, text, blob, null }
+
+    /// The type of the value in a column of the current row.
+    func type(at column: Int32) -> ValueType {
+        switch sqlite3_column_type(raw, column) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_FLOAT: .real
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
     }
 
     /// Whether a column of the current row is NULL.

@@ -25,8 +25,12 @@ extension SQLiteTable {
 
     /// Writes an item with the bytes of a file, inside of a transaction: a row with as many zeros, then the bytes.
     ///
-    /// In a table whose last column is not the value, as in those of Bodega 2, SQLite makes the row in memory.
+    /// In a table whose last column is not the value, as in those of Bodega 2, SQLite makes the row in memory. A value that
+    /// an index covers can't be written in parts.
     func write(_ file: StreamFile, key: CacheKey, at date: Date, in db: Database) throws {
+        if try SQLiteIndex.coversValues(of: self, in: db) {
+            return try write(try file.readAllHere(), key: key, at: date, in: db)
+        }
         try db.withSmallCache { try writeParts(of: file, key: key, at: date, in: db) }
     }
 

@@ -1,10 +1,9 @@
-#if CommandLineTool
 import BodegaTesting
 import Foundation
 import TestSupport
 import Testing
 
-@testable import BodegaCommands
+@testable import Bodega
 
 @Suite("Regular expressions of RFC 9485", .timeLimit(.minutes(10)))
 struct PatternTests {
@@ -197,4 +196,3 @@ struct NumberTests {
         }
     }
 }
-#endif

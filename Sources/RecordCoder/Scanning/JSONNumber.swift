@@ -1,5 +1,5 @@
 /// A number of a JSON text with all its digits, so that comparisons are exact at any length.
-struct JSONNumber: Sendable, Equatable {
+package struct JSONNumber: Sendable, Equatable {
     /// The value is 0.DIGITS times ten to the power of the exponent.
     private let exponent: Int
     /// The digits without leading and trailing zeros; empty for zero.
@@ -7,7 +7,7 @@ struct JSONNumber: Sendable, Equatable {
     private let isNegative: Bool
 
     /// Reads a number that ``JSONScanner`` has accepted.
-    init(_ text: some Sequence<UInt8>) {
+    package init(_ text: some Sequence<UInt8>) {
         var digits: [UInt8] = []
         // The number of digits after the decimal point, and the exponent in the text.
         var (fraction, power) = (0, 0)
@@ -38,13 +38,26 @@ struct JSONNumber: Sendable, Equatable {
     }
 
     /// A count.
-    init(_ count: Int) {
+    package init(_ count: Int) {
         self.init(String(count).utf8)
     }
 }
 
+extension JSONNumber {
+    /// The number as a text: an integer if it is one of at most 19 digits.
+    package var text: String {
+        let digits = String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
+        let sign = isNegative ? "-" : ""
+        if digits.isEmpty { return "0" }
+        if exponent >= self.digits.count, exponent <= 19 {
+            return sign + digits + String(repeating: "0", count: exponent - self.digits.count)
+        }
+        return "\(sign)0.\(digits)e\(exponent)"
+    }
+}
+
 extension JSONNumber: Comparable {
-    static func < (left: JSONNumber, right: JSONNumber) -> Bool {
+    package static func < (left: JSONNumber, right: JSONNumber) -> Bool {
         if left.sign != right.sign { return left.sign < right.sign }
         return left.isNegative ? right.isCloserToZero(than: left) : left.isCloserToZero(than: right)
     }

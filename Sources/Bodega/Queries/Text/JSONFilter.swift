@@ -1,5 +1,7 @@
+package import RecordCoder
+
 /// A condition on a JSON value: the part of RFC 9535's filter expressions that ``JSONFilterParser`` supports.
-indirect enum JSONFilter: Sendable {
+package indirect enum JSONFilter: Sendable {
     case or(JSONFilter, JSONFilter)
     case and(JSONFilter, JSONFilter)
     case not(JSONFilter)
@@ -10,7 +12,7 @@ indirect enum JSONFilter: Sendable {
     case match(Operand, JSONPattern)
 
     /// An operand of a comparison.
-    indirect enum Operand: Sendable {
+    package indirect enum Operand: Sendable {
         case literal(JSONValue)
         case query(JSONQuery)
         /// The number of characters, elements or members.
@@ -18,7 +20,7 @@ indirect enum JSONFilter: Sendable {
     }
 
     /// A comparison operator.
-    enum Comparison: String, CaseIterable, Sendable {
+    package enum Comparison: String, CaseIterable, Sendable {
         // The longer ones first, so that a parser finds them before their prefixes.
         case equal = "==", notEqual = "!=", atMost = "<=", atLeast = ">=", less = "<", greater = ">"
     }
@@ -28,7 +30,7 @@ indirect enum JSONFilter: Sendable {
     /// - Parameters:
     ///   - bytes: A text.
     ///   - range: A value in it that ``JSONScanner`` has accepted.
-    func accepts(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+    package func accepts(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         switch self {
         case .or(let left, let right): left.accepts(bytes, range) || right.accepts(bytes, range)
         case .and(let left, let right): left.accepts(bytes, range) && right.accepts(bytes, range)

@@ -6,7 +6,7 @@ import RecordCoder
 /// as `@.authors[0]['last name']`; literals; and the functions `length`, `match` and `search`, the last two with a
 /// literal regular expression. Not supported are queries with several results (`*`, `..`, slices, nested filters), `$`,
 /// `count` and `value`.
-struct JSONFilterParser {
+package struct JSONFilterParser {
     private let text: [Unicode.Scalar]
     private var position = 0
     private var depth = 0
@@ -17,8 +17,8 @@ struct JSONFilterParser {
 
     /// Reads an expression.
     ///
-    /// - Throws: A ``ToolError`` that shows where the expression is invalid.
-    static func parse(_ text: String) throws -> JSONFilter {
+    /// - Throws: ``StorageError/Code/invalidArgument`` that shows where the expression is invalid.
+    package static func parse(_ text: String) throws(StorageError) -> JSONFilter {
         var parser = JSONFilterParser(text)
         let filter = try parser.or()
         parser.skipSpace()
@@ -28,7 +28,7 @@ struct JSONFilterParser {
         return filter
     }
 
-    private mutating func or() throws -> JSONFilter {
+    private mutating func or() throws(StorageError) -> JSONFilter {
         depth += 1
         defer { depth -= 1 }
         // Deeper than any useful expression, and far from exhausting the stack.
@@ -38,13 +38,13 @@ struct JSONFilterParser {
         return filter
     }
 
-    private mutating func and() throws -> JSONFilter {
+    private mutating func and() throws(StorageError) -> JSONFilter {
         var filter = try basic()
         while take("&&") { filter = .and(filter, try basic()) }
         return filter
     }
 
-    private mutating func basic() throws -> JSONFilter {
+    private mutating func basic() throws(StorageError) -> JSONFilter {
         skipSpace()
         if !startsWith("!="), take("!") {
             if take("(") { return .not(try closed(or())) }
@@ -54,13 +54,13 @@ struct JSONFilterParser {
         return try comparisonOrTest()
     }
 
-    private mutating func closed(_ filter: JSONFilter) throws -> JSONFilter {
+    private mutating func closed(_ filter: JSONFilter) throws(StorageError) -> JSONFilter {
         guard take(")") else { throw error("A closing parenthesis is missing") }
         return filter
     }
 
     /// Reads the operand of an exclamation mark.
-    private mutating func test() throws -> JSONFilter {
+    private mutating func test() throws(StorageError) -> JSONFilter {
         let start = position
         let filter = try comparisonOrTest()
         if case .compare = filter {
@@ -70,7 +70,7 @@ struct JSONFilterParser {
         return filter
     }
 
-    private mutating func comparisonOrTest() throws -> JSONFilter {
+    private mutating func comparisonOrTest() throws(StorageError) -> JSONFilter {
         skipSpace()
         for (name, isWhole) in [("match", true), ("search", false)] where startsWith(name + "(") {
             return try match(name, isWhole: isWhole)
@@ -87,7 +87,7 @@ struct JSONFilterParser {
         return .exists(query)
     }
 
-    private mutating func match(_ name: String, isWhole: Bool) throws -> JSONFilter {
+    private mutating func match(_ name: String, isWhole: Bool) throws(StorageError) -> JSONFilter {
         position += name.unicodeScalars.count + 1
         let subject = try operand()
         guard take(",") else { throw error("\(name) takes two arguments") }
@@ -109,7 +109,7 @@ struct JSONFilterParser {
         return .match(subject, compiled)
     }
 
-    private mutating func operand() throws -> JSONFilter.Operand {
+    private mutating func operand() throws(StorageError) -> JSONFilter.Operand {
         skipSpace()
         if startsWith("length(") {
             position += "length(".count
@@ -136,7 +136,7 @@ struct JSONFilterParser {
 
     // MARK: Queries
 
-    private mutating func query() throws -> JSONQuery {
+    private mutating func query() throws(StorageError) -> JSONQuery {
         var query = JSONQuery(selectors: [])
         while position < text.count {
             if startsWith("..") { throw error("Queries with several results are not supported") }
@@ -154,7 +154,7 @@ struct JSONFilterParser {
         return query
     }
 
-    private mutating func name() throws -> String {
+    private mutating func name() throws(StorageError) -> String {
         let start = position
         while position < text.count, Self.isNameCharacter(text[position], isFirst: position == start) { position += 1 }
         if position == start {
@@ -164,7 +164,7 @@ struct JSONFilterParser {
         return String(String.UnicodeScalarView(text[start..<position]))
     }
 
-    private mutating func selector() throws -> JSONQuery.Selector {
+    private mutating func selector() throws(StorageError) -> JSONQuery.Selector {
         skipSpace()
         if startsWith("'") || startsWith("\"") { return .name(try string()) }
         let start = position
@@ -191,7 +191,7 @@ struct JSONFilterParser {
 
 extension JSONFilterParser {
 
-    private mutating func number() throws -> JSONValue {
+    private mutating func number() throws(StorageError) -> JSONValue {
         let start = position
         while position < text.count, "0"..."9" ~= text[position] || "+-.eE".unicodeScalars.contains(text[position]) {
             position += 1
@@ -204,7 +204,7 @@ extension JSONFilterParser {
         return value
     }
 
-    private mutating func string() throws -> String {
+    private mutating func string() throws(StorageError) -> String {
         let start = position
         let quote = text[position]
         position += 1
@@ -265,9 +265,9 @@ extension JSONFilterParser {
         return true
     }
 
-    private func error(_ message: String) -> ToolError {
+    private func error(_ message: String) -> StorageError {
         let before = String(String.UnicodeScalarView(text[..<min(position, text.count)]))
         let after = String(String.UnicodeScalarView(text[min(position, text.count)...]))
-        return ToolError(.usage, "The condition is wrong: \(message).\n  \(before) >>> \(after)")
+        return StorageError(.invalidArgument, "The condition is wrong: \(message).\n  \(before) >>> \(after)")
     }
 }

@@ -1,9 +1,7 @@
-import RecordCoder
-
 /// The path to one value in JSON: member names and element indexes, outermost first. A "singular query" of RFC 9535.
-struct JSONQuery: Equatable, Sendable {
+package struct JSONQuery: Equatable, Sendable {
     /// A step of the path.
-    enum Selector: Equatable, Sendable {
+    package enum Selector: Equatable, Sendable {
         /// The member of an object.
         case name(String)
         /// The element of an array, counted from 0, or from the end by negative numbers.
@@ -11,7 +9,10 @@ struct JSONQuery: Equatable, Sendable {
     }
 
     /// The steps.
-    var selectors: [Selector]
+    package var selectors: [Selector]
+
+    /// Creates a path from its steps.
+    package init(selectors: [Selector]) { self.selectors = selectors }
 
     /// Finds the value.
     ///
@@ -19,7 +20,7 @@ struct JSONQuery: Equatable, Sendable {
     ///   - bytes: A text.
     ///   - range: A value in it that ``JSONScanner`` has accepted.
     /// - Returns: The range of the value, `nil` if there is none.
-    func find(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Range<Int>? {
+    package func find(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Range<Int>? {
         var range = range
         for selector in selectors {
             guard let next = Self.step(selector, in: bytes, range) else { return nil }
@@ -34,7 +35,10 @@ struct JSONQuery: Equatable, Sendable {
         case (.name(let wanted), UInt8(ascii: "{")):
             var found: Range<Int>?
             JSONScanner.forEachMember(of: bytes, range) { name, value in
-                if JSONScanner.isName(UnsafeRawBufferPointer(rebasing: bytes[name]), wanted) { found = value }
+                // As in the decoder, the first of several members with one name counts.
+                if found == nil, JSONScanner.isName(UnsafeRawBufferPointer(rebasing: bytes[name]), wanted) {
+                    found = value
+                }
             }
             return found
         case (.index(let wanted), UInt8(ascii: "[")):
@@ -45,12 +49,5 @@ struct JSONQuery: Equatable, Sendable {
         default:
             return nil
         }
-    }
-}
-
-extension JSONQuery {
-    /// Creates a query from a path of names.
-    init(_ path: JSONPath) {
-        selectors = path.names.map(Selector.name)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Matching follows all paths through the expression simultaneously (Thompson, Regular Expression Search Algorithm,
 /// CACM 1968), so its time is at most proportional to the length of the text times the size of the expression.
-struct JSONPattern: Sendable {
+package struct JSONPattern: Sendable {
 
     /// A step of the expression. A step that reads a character continues with the next step.
     enum Step: Sendable {

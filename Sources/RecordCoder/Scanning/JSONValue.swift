@@ -1,13 +1,11 @@
-import RecordCoder
-
 /// A JSON value that can be compared.
-enum JSONValue: Sendable {
+package enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case number(JSONNumber)
     case string(String)
     case array([JSONValue])
-    /// The members; of several with one name the last one.
+    /// The members; of several with one name the first one, as in the decoder.
     case object([String: JSONValue])
 
     /// The maximum nesting depth, which keeps the recursion from exhausting the stack.
@@ -16,7 +14,7 @@ enum JSONValue: Sendable {
     /// Reads a value from a part of a text that ``JSONScanner`` has accepted.
     ///
     /// - Returns: `nil` if a string is not valid Unicode or the value is nested more than 500 levels deep.
-    init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+    package init?(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
         self.init(bytes, range, depth: 0)
     }
 
@@ -46,7 +44,7 @@ enum JSONValue: Sendable {
                 guard isValid, let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])),
                     let value = JSONValue(bytes, element, depth: depth + 1)
                 else { return isValid = false }
-                members[name] = value
+                if members[name] == nil { members[name] = value }
             }
             guard isValid else { return nil }
             self = .object(members)
@@ -57,7 +55,7 @@ enum JSONValue: Sendable {
 }
 
 extension JSONValue: Equatable {
-    static func == (left: JSONValue, right: JSONValue) -> Bool {
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
@@ -71,7 +69,7 @@ extension JSONValue: Equatable {
     }
 
     /// Whether both are numbers or both are strings, and the left one comes first: RFC 9535, section 2.3.5.2.2.
-    static func < (left: JSONValue, right: JSONValue) -> Bool {
+    package static func < (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.number(let left), .number(let right)): left < right
         case (.string(let left), .string(let right)):

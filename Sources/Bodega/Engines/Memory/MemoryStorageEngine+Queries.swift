@@ -1,0 +1,29 @@
+extension MemoryStorageEngine: QueryableStorageEngine {
+
+    /// Passes on all items in insertion order. The engine has no indexes; other scans are errors.
+    public func scan(
+        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
+    ) async throws {
+        // A copy, which shares its memory with the items until they change.
+        let core = items.withLock { $0.core }
+        for (number, scan) in scans.enumerated() {
+            guard case .all(let position) = scan else {
+                throw StorageError(.invalidArgument, "The engine has no indexes. Its queries read all items.")
+            }
+            for entry in core.entries(after: position ?? .min) {
+                let place = StoragePlace(position: entry.position)
+                if try !receive(number, StorageEntry(key: entry.key, data: entry.data, place: place)) { break }
+            }
+        }
+    }
+
+    public func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
+        items.withLock { items in
+            keys.compactMap { key in
+                items.core[key].map {
+                    StorageEntry(key: key, data: $0.data, place: StoragePlace(position: $0.position))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import GRDB
+
+extension SQLiteTable {
+
+    /// Passes on items in order, see ``QueryableStorageEngine/scan(_:_:)``.
+    func scan(_ scan: StorageScan, in db: Database, _ receive: (StorageEntry) throws -> Bool) throws {
+        switch scan {
+        case .all(let position):
+            try read(SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, orderedBy: "rowid", receive)
+        case .irregular(let index):
+            let expression = try SQLiteIndex(index, of: self).expression
+            try read(SQLiteConditions("\(expression) = x''"), in: db, orderedBy: "rowid", receive)
+        case .approximate(let index, let lower, let upper):
+            let expression = try SQLiteIndex(index, of: self).expression
+            var conditions = SQLiteConditions(expression, from: lower, to: upper)
+            conditions.add("typeof(\(expression)) = 'real'")
+            try read(conditions, in: db, selecting: expression, orderedBy: "rowid", receive)
+        case .range(let index, let lower, let upper, let isDescending, let place):
+            let expression = try SQLiteIndex(index, of: self).expression
+            var (lower, upper) = (lower, upper)
+            if let place {
+                guard let key = place.sortKey else {
+                    throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
+                }
+                var equal = SQLiteConditions(expression, from: .before(key), to: key == .none ? .end : .after(key))
+                equal.add("rowid > ?", .integer(Int64(place.position)))
+                var isComplete = true
+                try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
+                    isComplete = try receive(entry)
+                    return isComplete
+                }
+                if !isComplete || key == .none { return }
+                if isDescending { upper = min(upper, .before(key)) } else { lower = max(lower, .after(key)) }
+                if lower >= upper { return }
+            }
+            let conditions = SQLiteConditions(expression, from: lower, to: upper)
+            if upper == .end {
+                try read(conditions, in: db, selecting: expression, orderedBy: "rowid", receive)
+            } else if isDescending {
+                try readDescending(expression, from: lower, to: upper, in: db, receive)
+            } else {
+                try read(conditions, in: db, selecting: expression, orderedBy: "\(expression), rowid", receive)
+            }
+        }
+    }
+
+    /// The number of items of a scan, at most a limit.
+    func count(_ scan: StorageScan, upTo limit: Int, in db: Database) throws -> Int {
+        var conditions: SQLiteConditions
+        switch scan {
+        case .all(let position): conditions = SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
+        case .irregular(let index):
+            conditions = SQLiteConditions("\(try SQLiteIndex(index, of: self).expression) = x''")
+        case .approximate(let index, let lower, let upper):
+            let expression = try SQLiteIndex(index, of: self).expression
+            conditions = SQLiteConditions(expression, from: lower, to: upper)
+            conditions.add("typeof(\(expression)) = 'real'")
+        case .range(let index, let lower, let upper, _, _):
+            conditions = SQLiteConditions(try SQLiteIndex(index, of: self).expression, from: lower, to: upper)
+        }
+        let rows = "FROM \(name) WHERE \(conditions.sql)"
+        let statement = try SQLiteStatement(
+            limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db)
+        defer { statement.reset() }
+        try conditions.bind(to: statement)
+        return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
+    }
+
+    /// The items that exist, with their places.
+    func entries(of keys: [CacheKey], index: StorageIndex?, in db: Database) throws -> [StorageEntry] {
+        let expression = try index.map { try SQLiteIndex($0, of: self).expression }
+        let lookup = try Lookup(Lookup.Query("value, rowid, \(expression ?? "NULL")", from: name), in: db)
+        return try keys.compactMap { key in
+            try lookup.row(of: key) { row in
+                let sortKey = expression == nil ? nil : row.sortKey(at: 2)
+                let place = StoragePlace(sortKey: sortKey, position: row.integer(at: 1) ?? 0)
+                return StorageEntry(key: key, data: row.data(at: 0), place: place)
+            }
+        }
+    }
+
+    private func read(
+        _ conditions: SQLiteConditions, in db: Database, selecting expression: String? = nil, orderedBy order: String,
+        _ receive: (StorageEntry) throws -> Bool
+    ) throws {
+        let statement = try SQLiteStatement(
+            """
+            SELECT key, kind, value, rowid\(expression.map { ", \($0)" } ?? "") FROM \(name)
+            WHERE \(conditions.sql) ORDER BY \(order)
+            """, in: db)
+        defer { statement.reset() }
+        try conditions.bind(to: statement)
+        while try statement.step() {
+            let sortKey = expression == nil ? nil : statement.sortKey(at: 4)
+            if try !receive(Self.entry(in: statement, sortKey: sortKey)) { return }
+        }
+    }
+
+    private static func entry(in row: SQLiteStatement, sortKey: StorageSortKey?) -> StorageEntry {
+        StorageEntry(
+            key: SQLiteKey.key(text: row.text(at: 0), kind: row.integer(at: 1)),
+            data: row.data(at: 2),
+            place: StoragePlace(sortKey: sortKey, position: row.integer(at: 3) ?? 0)
+        )
+    }
+
+    /// Reads in descending order of the keys, with equal keys in insertion order, which is no order of the index: it reads
+    /// the places of some items in the order of the index, reverses the items with equal keys, and reads the last of these
+    /// groups, whose end it has not seen, from its start.
+    private func readDescending(
+        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, in db: Database,
+        _ receive: (StorageEntry) throws -> Bool
+    ) throws {
+        var upper = upper
+        var count = 64
+        while true {
+            var places = try places(expression, from: lower, to: upper, count: count, in: db)
+            let isLast = places.count < count
+            let cut = isLast ? nil : places.last?.sortKey
+            if let cut { places.removeAll { $0.sortKey == cut } }
+            var end = places.startIndex
+            while end < places.endIndex {
+                let start = end
+                while end < places.endIndex, places[end].sortKey == places[start].sortKey { end += 1 }
+                for place in places[start..<end].reversed() {
+                    guard let entry = try entry(at: place, in: db) else { continue }
+                    if try !receive(entry) { return }
+                }
+            }
+            guard let cut else { return }
+            var isComplete = true
+            let equal = SQLiteConditions(expression, from: .before(cut), to: .after(cut))
+            try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
+                isComplete = try receive(entry)
+                return isComplete
+            }
+            if !isComplete { return }
+            upper = .before(cut)
+            count = min(count * 2, 4096)
+        }
+    }
+
+    private func places(
+        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int, in db: Database
+    ) throws -> [StoragePlace] {
+        let conditions = SQLiteConditions(expression, from: lower, to: upper)
+        let statement = try SQLiteStatement(
+            """
+            SELECT rowid, \(expression) FROM \(name)
+            WHERE \(conditions.sql) ORDER BY \(expression) DESC, rowid DESC LIMIT \(count)
+            """, in: db)
+        defer { statement.reset() }
+        try conditions.bind(to: statement)
+        var places: [StoragePlace] = []
+        while try statement.step() {
+            places.append(StoragePlace(sortKey: statement.sortKey(at: 1), position: statement.integer(at: 0) ?? 0))
+        }
+        return places
+    }
+
+    private func entry(at place: StoragePlace, in db: Database) throws -> StorageEntry? {
+        let statement = try SQLiteStatement("SELECT key, kind, value, rowid FROM \(name) WHERE rowid = ?1", in: db)
+        defer { statement.reset() }
+        try statement.bind(place.position, at: 1)
+        return try statement.step() ? Self.entry(in: statement, sortKey: place.sortKey) : nil
+    }
+}
+
+/// The conditions of a statement on a table, with their values.
+struct SQLiteConditions {
+    private(set) var sql: String
+    private var values: [StorageSortKey]
+
+    init(_ sql: String, _ values: StorageSortKey...) {
+        self.sql = sql
+        self.values = values
+    }
+
+    /// The condition that an expression is in a range of sort keys. A range that ends with the end is that of no value.
+    init(_ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound) {
+        self.init(upper == .end ? "\(expression) IS NULL" : "")
+        if upper == .end { return }
+        switch lower {
+        case .before(let key): add("\(expression) >= ?", key)
+        case .after(let key): add("\(expression) > ?", key)
+        // NULL is not greater than anything.
+        case .start, .end: add("\(expression) >= -9e999")
+        }
+        switch upper {
+        case .before(.none), .start, .end: add("\(expression) < x''")
+        case .before(let key): add("\(expression) < ?", key)
+        case .after(let key): add("\(expression) <= ?", key)
+        }
+    }
+
+    mutating func add(_ sql: String, _ values: StorageSortKey...) {
+        self.sql += self.sql.isEmpty ? sql : " AND \(sql)"
+        self.values += values
+    }
+
+    func bind(to statement: SQLiteStatement) throws {
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .integer(let integer): try statement.bind(Int(integer), at: Int32(index + 1))
+            case .real(let real): try statement.bind(real, at: Int32(index + 1))
+            case .text(let text): try statement.bindCopy(of: text, at: Int32(index + 1))
+            case .none: try statement.bindNull(at: Int32(index + 1))
+            }
+        }
+    }
+}
+
+extension SQLiteStatement {
+    /// The sort key in a column of the current row, `nil` if the index knows nothing about the item.
+    func sortKey(at column: Int32) -> StorageSortKey? {
+        switch type(at: column) {
+        case .integer: .integer(Int64(integer(at: column) ?? 0))
+        case .real: StorageSortKey(real(at: column))
+        case .text: .text(text(at: column))
+        case .null: StorageSortKey.none
+        case .blob: nil
+        }
+    }
+}

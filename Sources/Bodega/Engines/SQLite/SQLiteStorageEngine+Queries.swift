@@ -1,0 +1,59 @@
+import GRDB
+
+extension SQLiteStorageEngine: QueryableStorageEngine {
+
+    public func scan(
+        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
+    ) async throws {
+        // An error of the receiver is passed on as it is.
+        let failure = Locked<(any Error)?>(nil)
+        try await core.readMany { [table] db in
+            do {
+                for (number, scan) in scans.enumerated() {
+                    try table.scan(scan, in: db) { entry in
+                        do {
+                            return try receive(number, entry)
+                        } catch {
+                            failure.withLock { $0 = error }
+                            throw error
+                        }
+                    }
+                }
+            } catch {
+                if failure.withLock({ $0 }) == nil { throw error }
+            }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    public func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
+        try await core.readMany { [table] db in try table.entries(of: keys, index: index, in: db) }
+    }
+
+    public func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
+        try await core.readMany { [table] db in try table.count(scan, upTo: limit, in: db) }
+    }
+
+    public func fetchIndexes() async throws -> Set<StorageIndex> {
+        try await core.readMany { [table] db in try SQLiteIndex.all(of: table, in: db) }
+    }
+
+    /// Creates an index, unless it exists. Other writers wait while SQLite reads all items, about a second for 300,000 items.
+    ///
+    /// Programs with other libraries, such as Bodega 2, keep the index up to date when they write, and can write any bytes.
+    /// A large item is in memory while it is written to a collection with an index.
+    public func createIndex(_ index: StorageIndex) async throws {
+        let index = try SQLiteIndex(index, of: table)
+        try await core.writeUnreported { [table] db in
+            if try SQLiteIndex.all(of: table, in: db).contains(index.index) { return }
+            // One of another version of this package.
+            try db.execute(sql: "DROP INDEX IF EXISTS \(index.name)")
+            try db.execute(sql: index.definition)
+        }
+    }
+
+    public func removeIndex(_ index: StorageIndex) async throws {
+        let index = try SQLiteIndex(index, of: table)
+        try await core.writeUnreported { db in try db.execute(sql: "DROP INDEX IF EXISTS \(index.name)") }
+    }
+}

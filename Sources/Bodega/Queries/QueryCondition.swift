@@ -1,0 +1,44 @@
+/// What a condition on items says about their members: the form of a condition from which engines narrow.
+///
+/// A condition about anything else is ``opaque``. Swift decides about each item by other means, see ``StorageQuery``.
+package indirect enum QueryCondition: Sendable {
+    case and(QueryCondition, QueryCondition)
+    case or(QueryCondition, QueryCondition)
+    case not(QueryCondition)
+    /// A condition on the sort key of a member: each item with one of the keys in `certain` meets it, and each item that
+    /// meets it has one of the keys in `possible`.
+    case member(path: String, possible: StorageSortKeyRanges, certain: StorageSortKeyRanges, needsTextIndex: Bool)
+    /// Nothing is known.
+    case opaque
+
+    /// What the condition says about the sort keys of one index.
+    package struct Narrowing: Sendable {
+        /// All items that meet the condition have one of these keys.
+        package var possible: StorageSortKeyRanges
+        /// All items with one of these keys meet the condition.
+        package var certain: StorageSortKeyRanges
+
+        static let nothing = Narrowing(possible: .all, certain: .empty)
+    }
+
+    /// Returns what the condition says about the sort keys of an index.
+    package func narrowing(by index: StorageIndex) -> Narrowing {
+        switch self {
+        case .and(let left, let right):
+            let (left, right) = (left.narrowing(by: index), right.narrowing(by: index))
+            return Narrowing(
+                possible: left.possible.intersection(right.possible), certain: left.certain.intersection(right.certain))
+        case .or(let left, let right):
+            let (left, right) = (left.narrowing(by: index), right.narrowing(by: index))
+            return Narrowing(possible: left.possible.union(right.possible), certain: left.certain.union(right.certain))
+        case .not(let condition):
+            let inner = condition.narrowing(by: index)
+            return Narrowing(possible: inner.certain.complement, certain: inner.possible.complement)
+        case .member(let path, let possible, let certain, let needsTextIndex):
+            guard path == index.path, !needsTextIndex || index.isForText else { return .nothing }
+            return Narrowing(possible: possible, certain: certain)
+        case .opaque:
+            return .nothing
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import RecordCoder
+
+extension QueryCondition {
+
+    /// Whether a record may meet the condition, without decoding it.
+    ///
+    /// - Parameters:
+    ///   - bytes: A text.
+    ///   - range: A value in it that ``/RecordCoder/JSONScanner`` has accepted.
+    func mayAccept(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        verdict(bytes, range) != .no
+    }
+
+    private enum Verdict { case yes, no, unknown }
+
+    private func verdict(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Verdict {
+        switch self {
+        case .and(let left, let right):
+            let first = left.verdict(bytes, range)
+            if first == .no { return .no }
+            let second = right.verdict(bytes, range)
+            return second == .no ? .no : first == .yes && second == .yes ? .yes : .unknown
+        case .or(let left, let right):
+            let first = left.verdict(bytes, range)
+            if first == .yes { return .yes }
+            let second = right.verdict(bytes, range)
+            return second == .yes ? .yes : first == .no && second == .no ? .no : .unknown
+        case .not(let condition):
+            switch condition.verdict(bytes, range) {
+            case .yes: return .no
+            case .no: return .yes
+            case .unknown: return .unknown
+            }
+        case .member(let path, let possible, let certain, let needsTextIndex):
+            let key = StorageSortKey(bytes, StorageIndex(path).query.find(in: bytes, range))
+            if needsTextIndex, case .text(let text) = key, !SwiftText.isSafe(text) || text.utf8.count == 36 { return .unknown }
+            return !possible.contains(key) ? .no : certain.contains(key) ? .yes : .unknown
+        case .opaque:
+            return .unknown
+        }
+    }
+}

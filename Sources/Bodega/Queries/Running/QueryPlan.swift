@@ -1,0 +1,161 @@
+/// How a query reads an engine.
+package struct QueryPlan: Sendable {
+    /// The scans, one after the other.
+    package var scans: [StorageScan]
+    /// The number of the first scan whose items come in the order of the result. Earlier ones are read completely.
+    package var firstInOrder: Int
+    /// The index whose order is that of the scans.
+    package var index: StorageIndex?
+    /// An explanation in one line.
+    package var explanation: String
+}
+
+extension StorageQuery {
+
+    /// Maximum number of candidates that an index finds, and all of which are read although they are not in the order of the
+    /// result. For more, reading in that order is probably faster, because it stops at the limit.
+    private var fewCandidates: Int { 10_000 }
+
+    /// Chooses how to read.
+    ///
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - limit: The number of matches that are needed.
+    ///   - place: The place after which to begin.
+    package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws -> QueryPlan {
+        let indexes = try await engine.fetchIndexes().sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
+        let sorting = order.first?.path.flatMap { path in indexes.last { $0.path == path } }
+        var best: (index: StorageIndex, possible: StorageSortKeyRanges, count: Int)?
+        for index in indexes {
+            let possible = condition.narrowing(by: index).possible
+            if possible == .all { continue }
+            let count = try await engine.count(possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
+            if count < best?.count ?? .max { best = (index, possible, count) }
+        }
+        if let best, best.count <= fewCandidates, best.index != sorting || order.count > 1 {
+            return narrowed(by: best.index, to: best.possible, after: place)
+        }
+        if let sorting {
+            return ordered(by: sorting, in: condition.narrowing(by: sorting).possible, after: place)
+        }
+        if let best, !order.isEmpty || best.possible.isOneKey || limit == .max {
+            return narrowed(by: best.index, to: best.possible, after: place)
+        }
+        return QueryPlan(
+            scans: [.all(after: order.isEmpty ? place?.position : nil)], firstInOrder: order.isEmpty ? 0 : 1,
+            explanation: order.isEmpty ? "reads items in insertion order until the limit" : "reads all items and sorts the matches"
+        )
+    }
+
+    /// Reads the items with certain keys, and sorts the matches.
+    private func narrowed(
+        by index: StorageIndex, to possible: StorageSortKeyRanges, after place: QueryPlace?
+    ) -> QueryPlan {
+        var scans: [StorageScan] = [.irregular(index)]
+        let candidates = possible.approximated
+        if order.isEmpty, possible.isOneKey {
+            // Items with one key come in insertion order.
+            scans += candidates.subtracting(possible).scans(of: index)
+            let inOrder = possible.ranges.map { range in
+                let key: StorageSortKey = if case .before(let key) = range.lower { key } else { .none }
+                let after = place.map { StoragePlace(sortKey: key, position: $0.position) }
+                return StorageScan.range(index, from: range.lower, to: range.upper, isDescending: false, after: after)
+            }
+            return QueryPlan(
+                scans: scans + inOrder, firstInOrder: scans.count,
+                explanation: "finds items by the index \(index), in insertion order, until the limit")
+        }
+        scans += candidates.scans(of: index)
+        return QueryPlan(
+            scans: scans, firstInOrder: scans.count,
+            explanation: "finds items by the index \(index) and sorts the matches")
+    }
+
+    /// Reads items in the order of an index.
+    private func ordered(
+        by index: StorageIndex, in possible: StorageSortKeyRanges, after place: QueryPlace?
+    ) -> QueryPlan {
+        let isDescending = order[0].isDescending
+        let candidates = possible.approximated
+        let values = candidates.intersection(.values).ranges
+        let ranges = (isDescending ? values.reversed() : values) + candidates.intersection(.none).ranges
+        let (last, position) = (place?.keys.first, place?.position ?? 0)
+        var scans: [StorageScan] = [.irregular(index)]
+        for range in ranges {
+            var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)
+            if let last {
+                let isPast = last == .none ? upper != .end : upper != .end && (isDescending ? lower >= .after(last) : upper <= .before(last))
+                if isPast { continue }
+                if lower <= .before(last), .before(last) < upper || last == .none && upper == .end {
+                    if order.count == 1 {
+                        after = StoragePlace(sortKey: last, position: position)
+                    } else if isDescending, last != .none {
+                        upper = .after(last)
+                    } else {
+                        lower = .before(last)
+                    }
+                }
+            }
+            scans.append(.range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
+        }
+        let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it,")"
+        return QueryPlan(
+            scans: scans, firstInOrder: 1, index: index, explanation: explanation + " until the limit")
+    }
+}
+
+extension StorageSortKeyRanges {
+
+    /// The ranges with the numbers whose last bits are wrong in an index.
+    package var approximated: StorageSortKeyRanges {
+        ranges.reduce(.empty) { result, range in
+            result.union(StorageSortKeyRanges(range.lower.moved(by: -1), range.upper.moved(by: 1)))
+        }
+    }
+
+    /// The intervals around the bounds in which an index can be wrong about numbers.
+    package var approximateBounds: StorageSortKeyRanges {
+        ranges.flatMap { [$0.lower, $0.upper] }.reduce(.empty) { result, bound in
+            switch bound {
+            case .before(.none), .before(.text), .after(.text), .start, .end, .after(.none): result
+            case .before, .after: result.union(StorageSortKeyRanges(bound.moved(by: -1), bound.moved(by: 1)))
+            }
+        }
+    }
+
+    /// Scans of the items in the ranges, in the order of the index.
+    package func scans(of index: StorageIndex) -> [StorageScan] {
+        (intersection(.values).ranges + intersection(.none).ranges).map { range in
+            .range(index, from: range.lower, to: range.upper, isDescending: false, after: nil)
+        }
+    }
+}
+
+extension StorageSortKeyBound {
+    /// The bound moved by more than the error of a conversion from text to a number, which is a few units in the last place.
+    fileprivate func moved(by direction: Double) -> StorageSortKeyBound {
+        let number: Double
+        switch self {
+        case .before(.integer(let integer)), .after(.integer(let integer)): number = Double(integer)
+        case .before(.real(let real)), .after(.real(let real)): number = real
+        case .before, .after, .start, .end: return self
+        }
+        let moved = number + direction * 4 * number.ulp
+        // The largest number is finite.
+        let key = StorageSortKey(moved.isFinite ? moved : number)
+        return direction < 0 ? .before(key) : .after(key)
+    }
+}
+
+extension QueryableStorageEngine {
+    /// Counts the items in ranges of an index.
+    package func count(
+        _ ranges: StorageSortKeyRanges, of index: StorageIndex, upTo limit: Int = .max
+    ) async throws -> Int {
+        var count = 0
+        for scan in ranges.scans(of: index) where count < limit {
+            count += try await self.count(scan, upTo: limit == .max ? .max : limit - count)
+        }
+        return count
+    }
+}

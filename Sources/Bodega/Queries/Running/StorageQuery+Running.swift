@@ -1,0 +1,82 @@
+extension StorageQuery {
+
+    /// Reads the first matches after a place, in order.
+    ///
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - limit: The maximum number of matches.
+    ///   - place: The place, `nil` for the first matches of all.
+    /// - Returns: The matches, and whether there are more.
+    package func page(
+        from engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?
+    ) async throws -> (matches: [QueryMatch<Match>], hasMore: Bool, plan: QueryPlan) {
+        let needed = limit == .max ? .max : limit + 1
+        let plan = try await plan(on: engine, limit: limit, after: place)
+        let collector = MatchCollector(self, plan, limit: needed, after: place)
+        try await engine.scan(plan.scans) { [collector] scan, entry in try collector.receive(scan, entry) }
+        let matches = collector.first
+        return (Array(matches.prefix(limit)), matches.count > limit, plan)
+    }
+
+    /// Passes on all matches, in any order.
+    package func forEachMatch(
+        in engine: any QueryableStorageEngine, _ body: @escaping @Sendable (CacheKey, Match) throws -> Bool
+    ) async throws {
+        var unordered = self
+        unordered.order = []
+        let plan = try await unordered.plan(on: engine, limit: .max, after: nil)
+        let isDone = Locked(false)
+        try await engine.scan(plan.scans) { [self] _, entry in
+            if isDone.withLock({ $0 }) { return false }
+            guard case .wanted(_, let match) = try examine(entry) else { return true }
+            let goesOn = try body(entry.key, match)
+            if !goesOn { isDone.withLock { $0 = true } }
+            return goesOn
+        }
+    }
+
+    /// Counts the matches.
+    ///
+    /// If the whole condition is about one member with an index, only items about which the index can be wrong are read.
+    package func count(in engine: any QueryableStorageEngine) async throws -> Int {
+        for index in try await engine.fetchIndexes() where condition.isOnly(about: index) {
+            return try await count(in: engine, by: index)
+        }
+        let count = Locked(0)
+        try await forEachMatch(in: engine) { _, _ in
+            count.withLock { $0 += 1 }
+            return true
+        }
+        return count.withLock { $0 }
+    }
+
+    private func count(in engine: any QueryableStorageEngine, by index: StorageIndex) async throws -> Int {
+        let narrowing = condition.narrowing(by: index)
+        let certain = narrowing.certain
+        // What the index counts, corrected by the items that it may have counted wrongly.
+        let count = Locked(try await engine.count(certain, of: index))
+        let unknown = narrowing.possible.subtracting(certain)
+        let doubtful = certain.approximateBounds.union(narrowing.possible.approximateBounds).subtracting(unknown)
+        var scans: [StorageScan] = [.irregular(index)] + unknown.scans(of: index)
+        scans += doubtful.intersection(.values).ranges.map { .approximate(index, from: $0.lower, to: $0.upper) }
+        try await engine.scan(scans) { [examine] _, entry in
+            let isCounted = entry.place.sortKey.map(certain.contains) ?? false
+            let isMatch = if case .wanted = try examine(entry) { true } else { false }
+            if isMatch != isCounted { count.withLock { $0 += isMatch ? 1 : -1 } }
+            return true
+        }
+        return count.withLock { $0 }
+    }
+}
+
+extension QueryCondition {
+    /// Whether the condition is about the member of one index, and nothing else.
+    fileprivate func isOnly(about index: StorageIndex) -> Bool {
+        switch self {
+        case .and(let left, let right), .or(let left, let right): left.isOnly(about: index) && right.isOnly(about: index)
+        case .not(let condition): condition.isOnly(about: index)
+        case .member(let path, _, _, let needsTextIndex): path == index.path && (!needsTextIndex || index.isForText)
+        case .opaque: false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package import Foundation
+import RecordCoder
+
+/// A query of an engine's items, in the form in which it runs.
+///
+/// - The engine narrows by what `condition` says about members that it has an index over.
+/// - `examine` decides about each candidate.
+package struct StorageQuery<Match>: Sendable {
+
+    /// A part of the sort order.
+    package struct Term: Hashable, Sendable {
+        /// The path to the member; `nil` if only `examine` knows the value.
+        package var path: String?
+        package var isDescending: Bool
+
+        package init(path: String?, isDescending: Bool) {
+            self.path = path
+            self.isDescending = isDescending
+        }
+    }
+
+    /// What is known about an item.
+    package enum Examination {
+        case unwanted
+        /// The item matches; the keys are those of the sort order's terms.
+        case wanted([StorageSortKey], Match)
+    }
+
+    package var condition: QueryCondition
+    /// The sort order. Items with equal keys are in insertion order.
+    package var order: [Term]
+    /// Decides whether an item matches.
+    package var examine: @Sendable (StorageEntry) throws -> Examination
+
+    package init(
+        condition: QueryCondition, order: [Term], examine: @escaping @Sendable (StorageEntry) throws -> Examination
+    ) {
+        self.condition = condition
+        self.order = order
+        self.examine = examine
+    }
+
+    /// Whether one place is before another.
+    package func isAscending(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
+        for (term, (left, right)) in zip(order, zip(left.keys, right.keys)) where left != right {
+            // Items without a value come last in both directions.
+            if left == .none || right == .none { return right == .none }
+            return (left < right) != term.isDescending
+        }
+        return left.position < right.position
+    }
+
+    /// Examines an item. The place is that in the order of `index`, if the engine knows it.
+    package func match(_ entry: StorageEntry, index: StorageIndex?) throws -> QueryMatch<Match>? {
+        guard case .wanted(var keys, let match) = try examine(entry) else { return nil }
+        if let index, let key = entry.place.sortKey, order.first?.path == index.path { keys[0] = key }
+        return QueryMatch(
+            key: entry.key, place: QueryPlace(keys: keys, position: entry.place.position), match: match)
+    }
+}
+
+/// The place of an item in the result of a query.
+package struct QueryPlace: Hashable, Sendable {
+    /// The keys of the sort order's terms.
+    package var keys: [StorageSortKey]
+    /// The place in insertion order.
+    package var position: Int
+}
+
+/// An item that matches a query.
+package struct QueryMatch<Match> {
+    package var key: CacheKey
+    package var place: QueryPlace
+    package var match: Match
+}
+
+extension QueryMatch: Sendable where Match: Sendable {}

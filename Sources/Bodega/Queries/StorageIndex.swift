@@ -1,0 +1,54 @@
+package import RecordCoder
+
+/// An index over a member of the items' JSON.
+///
+/// The index narrows: the engine finds candidates by it, and Swift decides which of them match. So an index changes how
+/// long a query takes, and never its result.
+public struct StorageIndex: Hashable, Sendable, CustomStringConvertible {
+    /// The path to the member: names separated by dots, such as `owner.name`. A backslash escapes the dot or backslash that
+    /// follows.
+    public let path: String
+
+    /// Whether texts are prepared for comparison as Swift compares them, where "é" and "e" with an accent are equal. Queries
+    /// with a `#Predicate` about strings and UUIDs need it. It makes writes slower by some percent.
+    public let isForText: Bool
+
+    /// Creates a description of an index.
+    ///
+    /// - Parameters:
+    ///   - path: The path to the member, such as `owner.name`.
+    ///   - isForText: Whether texts are prepared for comparison as Swift compares them.
+    public init(_ path: String, isForText: Bool = true) {
+        self.path = path
+        self.isForText = isForText
+    }
+
+    /// The path.
+    public var description: String { path }
+
+    /// The names of the members, outermost first.
+    package var names: [String] {
+        var names = [""]
+        var isEscaped = false
+        for scalar in path.unicodeScalars {
+            if isEscaped || scalar != "\\" && scalar != "." {
+                names[names.count - 1].unicodeScalars.append(scalar)
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else {
+                names.append("")
+            }
+        }
+        return names
+    }
+
+    package var query: JSONQuery { JSONQuery(selectors: names.map { .name($0) }) }
+
+    /// The path with its names escaped.
+    package static func path(of names: [String]) -> String {
+        names.map { name in
+            name.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
+        }.joined(separator: ".")
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import Logging
+
+extension ObjectStorage {
+
+    /// Fetches the first objects that match a query, or the next ones.
+    ///
+    /// An engine with an index, see ``Queryable``, reads only some items. Of other engines, this reads all items, some at a time,
+    /// and keeps about twice as many as the limit.
+    ///
+    /// Pages begin after the last object of the page before. An object that changes its place between two calls can be on
+    /// both pages or on none, an object that stays where it is is on one.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - limit: The maximum number of objects.
+    ///   - cursor: The place after which to begin, from ``QueryPage/next``.
+    ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted, and listed in
+    ///     ``QueryPage/undecodable``, instead of ending the query.
+    /// - Returns: The objects in the order of the query.
+    /// - Throws: A ``StorageError`` if the items could not be read, or one of them not decoded.
+    ///   ``StorageError/Code/invalidArgument`` if the cursor or the query is not valid, or, on an engine that is not a
+    ///   ``QueryableStorageEngine``, the item at the cursor was removed.
+    public func fetch(
+        _ query: Query<Object>, limit: Int = .max, after cursor: QueryCursor? = nil, omittingUndecodable: Bool = false
+    ) async throws -> QueryPage<Object> {
+        prepareIndexes()
+        let limit = max(limit, 0)
+        let read = try await reading(query, omittingUndecodable) { query, engine in
+            let place = try await self.place(of: cursor, terms: query.order.count)
+            return try await query.page(from: engine, limit: limit, after: place)
+        }
+        let page = read.value
+        let next = page.hasMore ? try page.matches.last.map { try QueryCursor($0.place, key: $0.key) } ?? cursor : nil
+        return QueryPage(
+            objectsAndKeys: page.matches.map { ($0.key, $0.match.object) }, next: next, undecodable: read.unreadable)
+    }
+
+    /// Counts the objects that match a query.
+    ///
+    /// If the whole condition is about one property with an index, no object is read; then records are counted that meet the
+    /// condition but can't be decoded.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - omittingUndecodable: Whether records that can't be decoded are omitted instead of ending the query.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func count(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Int {
+        prepareIndexes()
+        if case .all = query.condition { return try await fetchCount() }
+        return try await reading(query, omittingUndecodable) { try await $0.count(in: $1) }.value
+    }
+
+    /// Fetches the first object that matches a query.
+    ///
+    /// - Returns: The object with its key, `nil` if none matches.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func first(
+        _ query: Query<Object>, omittingUndecodable: Bool = false
+    ) async throws -> (key: CacheKey, object: Object)? {
+        try await fetch(query, limit: 1, omittingUndecodable: omittingUndecodable).objectsAndKeys.first
+    }
+
+    /// Returns whether any object matches a query.
+    ///
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func exists(_ query: Query<Object>, omittingUndecodable: Bool = false) async throws -> Bool {
+        var query = query
+        query.order = []
+        return try await first(query, omittingUndecodable: omittingUndecodable) != nil
+    }
+
+    // MARK: Aggregates
+
+    /// Counts the objects that match a query, for each value of a property.
+    ///
+    /// - Parameters:
+    ///   - query: The query; by default, all objects match.
+    ///   - property: The property.
+    /// - Returns: The number of objects for each value that occurs.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func count<Value: Hashable & Sendable>(
+        _ query: Query<Object> = Query(), by property: any KeyPath<Object, Value> & Sendable
+    ) async throws -> [Value: Int] {
+        try await reduce(query, into: [:], Properties(property).tally)
+    }
+
+    /// Adds the values of a property of the objects that match a query.
+    ///
+    /// The sum of integers traps on overflow.
+    ///
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func sum<Value: AdditiveArithmetic>(
+        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
+    ) async throws -> Value {
+        try await reduce(query, into: .zero, Properties(property).add)
+    }
+
+    /// Returns the smallest value of a property of the objects that match a query.
+    ///
+    /// With an index over the property, this reads few objects.
+    ///
+    /// - Returns: The value that comes first in ascending order, see ``Query``; `nil` if no object matches, or none has a value.
+    /// - Throws: A ``StorageError``, see ``fetch(_:limit:after:omittingUndecodable:)``.
+    public func minimum<Value: Comparable>(
+        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
+    ) async throws -> Value? {
+        try await extremum(of: property, query, isDescending: false)
+    }
+
+    /// Returns the largest value of a property of the objects that match a query, see ``minimum(of:_:)``.
+    public func maximum<Value: Comparable>(
+        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object> = Query()
+    ) async throws -> Value? {
+        try await extremum(of: property, query, isDescending: true)
+    }
+
+    private func extremum<Value: Comparable>(
+        of property: any KeyPath<Object, Value> & Sendable, _ query: Query<Object>, isDescending: Bool
+    ) async throws -> Value? {
+        var query = query
+        query.order = [Query.Term(keyPath: property, isDescending: isDescending)]
+        return try await first(query).map { $0.object[keyPath: property] }
+    }
+
+    private func reduce<Result>(
+        _ query: Query<Object>, into initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void
+    ) async throws -> Result {
+        prepareIndexes()
+        return try await reading(query, false) { query, engine in
+            let reduction = Reduction(initial, update)
+            try await query.forEachMatch(in: engine, reduction.receive)
+            return reduction.result
+        }.value
+    }
+
+    // MARK: Indexes
+
+    /// Creates the indexes that the objects' type declares, and that the engine lacks. Does nothing if the engine has no
+    /// indexes.
+    ///
+    /// The first query begins this in the background. Call it to know when the indexes exist.
+    ///
+    /// - Throws: A ``StorageError`` if an index could not be created.
+    public func createIndexes() async throws {
+        try await storage.createIndexes(Object.storageIndexes)
+    }
+
+    /// Begins to create the indexes, once.
+    package func prepareIndexes() {
+        let indexes = Object.storageIndexes
+        if indexes.isEmpty { return }
+        let isFirst = isIndexing.withLock { isIndexing in
+            defer { isIndexing = true }
+            return !isIndexing
+        }
+        if !isFirst { return }
+        Task.detached(priority: .utility) { [storage] in
+            do {
+                try await storage.createIndexes(indexes)
+            } catch {
+                bodegaLogger.warning("Indexes could not be created. Queries are slow.", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func place(of cursor: QueryCursor?, terms: Int) async throws -> QueryPlace? {
+        guard let cursor else { return nil }
+        var (place, item) = try cursor.place(terms: terms)
+        if storage.queryable.hasStablePositions { return place }
+        guard let position = try await storage.fetchKeys().firstIndex(where: { $0.rawValue == item }) else {
+            throw StorageError(
+                .invalidArgument, "The item at the cursor was removed. Begin with the first page.")
+        }
+        place.position = position
+        return place
+    }
+
+    private func reading<Value>(
+        _ query: Query<Object>, _ omitting: Bool,
+        _ body: @escaping (StorageQuery<ReadObject<Object>>, any QueryableStorageEngine) async throws -> Value
+    ) async throws -> (value: Value, unreadable: [StorageError]) {
+        let errors = Locked<[CacheKey: StorageError]>([:])
+        let report: @Sendable (StorageError) -> Void = { error in
+            if let key = error.key { errors.withLock { $0[key] = error } }
+        }
+        let running = try query.running(decodedBy: coder, undecodable: omitting ? report : nil)
+        guard omitting else { return (try await body(running, storage.queryable.engine), []) }
+        let read = try await PartialRead(from: storage) { try await body(running, $0.queryable.engine) }
+        return (read.value, errors.withLock { Array($0.values) } + read.unreadable)
+    }
+}
+
+extension StorageEngine {
+    /// Creates the indexes that the engine lacks and can have.
+    fileprivate func createIndexes(_ indexes: [StorageIndex]) async throws {
+        guard let engine = self as? any QueryableStorageEngine, !indexes.isEmpty else { return }
+        let existing = try await engine.fetchIndexes()
+        for index in indexes where !existing.contains(index) {
+            do {
+                try await engine.createIndex(index)
+            } catch let error as StorageError where error.code == .invalidArgument || error.code == .readOnly {
+                bodegaLogger.debug("The engine has no index.", metadata: ["index": "\(index)", "error": "\(error)"])
+            }
+        }
+    }
+}
+
+/// Combines objects one after the other.
+///
+/// @unchecked because an engine passes on items one at a time, and the result is taken after the last one.
+private final class Reduction<Object, Result>: @unchecked Sendable {
+    private(set) var result: Result
+    private let update: @Sendable (inout Result, Object) -> Void
+
+    init(_ initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void) {
+        self.result = initial
+        self.update = update
+    }
+
+    @Sendable func receive(_ key: CacheKey, _ match: ReadObject<Object>) -> Bool {
+        update(&result, match.object)
+        return true
+    }
+}
+
+/// The values of a property of many objects.
+///
+/// @unchecked because the types need not be `Sendable`, and each object is used by one thread only.
+private struct Properties<Object, Value>: @unchecked Sendable {
+    private let property: KeyPath<Object, Value>
+
+    init(_ property: KeyPath<Object, Value>) { self.property = property }
+
+    @Sendable func tally(_ counts: inout [Value: Int], _ object: Object) where Value: Hashable {
+        counts[object[keyPath: property], default: 0] += 1
+    }
+
+    @Sendable func add(_ sum: inout Value, _ object: Object) where Value: AdditiveArithmetic {
+        sum += object[keyPath: property]
+    }
+}

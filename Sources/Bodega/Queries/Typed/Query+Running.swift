@@ -1,0 +1,140 @@
+import Foundation
+import RecordCoder
+
+/// An object on its way from the thread that reads an engine to the caller.
+///
+/// @unchecked because the object's type need not be `Sendable`: the reader creates the object and does not keep it.
+package struct ReadObject<Object>: @unchecked Sendable {
+    package let object: Object
+}
+
+extension Query where Object: Codable {
+
+    /// The query in the form in which it runs.
+    ///
+    /// - Parameters:
+    ///   - coder: The coder of the records.
+    ///   - undecodable: Receives the errors of records that can't be decoded; `nil` makes such a record an error.
+    /// - Throws: ``StorageError/Code/invalidArgument`` if the query can't be ordered.
+    package func running(
+        decodedBy coder: any ObjectCoder, undecodable: (@Sendable (StorageError) -> Void)?
+    ) throws -> StorageQuery<ReadObject<Object>> {
+        let json = coder as? JSONObjectCoder
+        let indexes = json == nil ? [] : Object.queryIndexes
+        let terms = try order.map { term in
+            guard let keyPath = term.keyPath else {
+                throw StorageError(
+                    .invalidArgument,
+                    "A sort descriptor of the query has a comparator of its own. Use descriptors for key paths.")
+            }
+            let index = indexes.first { $0.keyPath == keyPath }?.storageIndex
+            return SortTerm(keyPath: keyPath, path: index?.path, query: index?.query)
+        }
+        let condition = condition(for: json, indexes)
+        let filter = self.condition
+        // A filter in text needs the JSON itself.
+        if case .text = filter, json == nil {
+            throw StorageError(.invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
+        }
+        let decision = Decision(
+            condition: condition, filter: filter, terms: terms, coder: coder, isJSON: json != nil, undecodable: undecodable)
+        let order = zip(terms, order).map { term, described in
+            StorageQuery<ReadObject<Object>>.Term(path: term.path, isDescending: described.isDescending)
+        }
+        return StorageQuery(condition: condition, order: order, examine: decision.examine)
+    }
+
+    private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
+        switch condition {
+        case .all: return .opaque
+        case .text(let filter): return filter.condition
+        case .predicate(let predicate):
+            guard let json else { return .opaque }
+            // Infinity and NaN are texts, which have another order.
+            let usable = indexes.filter { index in
+                let type = type(of: index.keyPath).valueType
+                return !json.storesNonFiniteNumbers || ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
+            }
+            return PredicateTranslation(indexes: usable, dates: json.dateForm).condition(of: predicate)
+        }
+    }
+
+    /// A term of the sort order.
+    ///
+    /// @unchecked like ``Query/Term``.
+    private struct SortTerm: @unchecked Sendable {
+        let keyPath: PartialKeyPath<Object>
+        let path: String?
+        /// The place of the value in the JSON, if it is declared.
+        let query: JSONQuery?
+    }
+
+    /// Decides about records.
+    ///
+    /// @unchecked because the objects' type need not be `Sendable`. Its `init(from:)` may run on any thread, as it does when a
+    /// task fetches.
+    private struct Decision: @unchecked Sendable {
+        let condition: QueryCondition
+        let filter: Condition
+        let terms: [SortTerm]
+        let coder: any ObjectCoder
+        let isJSON: Bool
+        let undecodable: (@Sendable (StorageError) -> Void)?
+
+        @Sendable func examine(_ entry: StorageEntry) throws -> StorageQuery<ReadObject<Object>>.Examination {
+            do throws(StorageError) {
+                return try decide(entry)
+            } catch {
+                guard let undecodable, error.code == .decodingFailed else { throw error }
+                undecodable(error)
+                return .unwanted
+            }
+        }
+
+        private func decide(
+            _ entry: StorageEntry
+        ) throws(StorageError) -> StorageQuery<ReadObject<Object>>.Examination {
+            // The key of each term, `nil` if it is that of a property of the object.
+            var keys: [StorageSortKey?] = Array(repeating: nil, count: terms.count)
+            if isJSON {
+                let isWanted = entry.data.withUnsafeBytes { bytes -> Bool in
+                    // The decoder reports what is wrong with a text that is not JSON.
+                    guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return true }
+                    if case .text(let filter) = filter {
+                        if !filter.accepts(bytes, range) { return false }
+                    } else if !condition.mayAccept(bytes, range) {
+                        return false
+                    }
+                    keys = terms.map { $0.query.map { StorageSortKey(bytes, $0.find(in: bytes, range)) } }
+                    return true
+                }
+                if !isWanted { return .unwanted }
+            }
+            let object = try coder.decode(Object.self, from: entry.data, for: entry.key)
+            do {
+                if case .predicate(let predicate) = filter, try !predicate.evaluate(object) { return .unwanted }
+                let all = try zip(keys, terms).map { key, term in
+                    try key ?? StorageSortKey(of: object[keyPath: term.keyPath], encodedBy: coder)
+                }
+                return .wanted(all, ReadObject(object: object))
+            } catch let error as StorageError {
+                throw error
+            } catch {
+                throw StorageError(
+                    .invalidArgument, "The query's predicate could not be evaluated for an object.", key: entry.key, cause: error)
+            }
+        }
+    }
+}
+
+extension Decodable {
+    /// The indexes that the type declares.
+    fileprivate static var queryIndexes: [Index<Self>] {
+        func indexes<Object: Queryable>(of type: Object.Type) -> Any { type.indexes }
+        guard let type = self as? any Queryable.Type else { return [] }
+        return indexes(of: type) as? [Index<Self>] ?? []
+    }
+
+    /// The indexes that an engine should have for the type.
+    package static var storageIndexes: [StorageIndex] { queryIndexes.map(\.storageIndex) }
+}

@@ -1,0 +1,102 @@
+public import Foundation
+
+/// A condition on objects, and an order of them.
+///
+/// ```swift
+/// let now = Date()
+/// let overdue = Query<Note>(
+///     where: #Predicate { !$0.isDone && $0.dueDate < now }, sortedBy: SortDescriptor(\.dueDate))
+/// let page = try await notes.fetch(overdue, limit: 50)
+/// ```
+///
+/// A query is a value: it contains no objects. Pass it to the methods of ``ObjectStorage``.
+///
+/// ## Order
+/// The result is in the order of the sort descriptors, and objects that are equal in that order are in insertion order.
+/// Numbers come before strings, and objects without a value come last in both directions. ``StorageSortKey`` describes the
+/// whole order, which is the same on every engine. Strings are ordered by their Unicode scalars; sort them for a
+/// locale when you show them.
+public struct Query<Object>: Sendable {
+
+    /// What decides whether an object matches.
+    enum Condition: Sendable {
+        case all
+        case predicate(Predicate<Object>)
+        case text(JSONFilter)
+    }
+
+    /// A sort descriptor's parts.
+    ///
+    /// @unchecked because a key path is immutable, and the values that it captures are those of its literal.
+    struct Term: @unchecked Sendable {
+        /// `nil` if the descriptor has a comparator of its own.
+        var keyPath: PartialKeyPath<Object>?
+        var isDescending: Bool
+    }
+
+    var condition: Condition
+    var order: [Term]
+
+    /// Creates a query with a predicate.
+    ///
+    /// Parts of the predicate that compare a property with a constant can use an index, see ``Queryable``.
+    ///
+    /// - Parameters:
+    ///   - predicate: The condition that objects must meet, `nil` for all objects.
+    ///   - descriptors: The order. Of a sort descriptor, the key path and the direction count; a comparator of its own is
+    ///     an error when the query runs.
+    public init(where predicate: Predicate<Object>? = nil, sortedBy descriptors: SortDescriptor<Object>...) {
+        condition = predicate.map(Condition.predicate) ?? .all
+        order = descriptors.map(Term.init)
+    }
+
+    /// Creates a query with a filter expression of RFC 9535 on the objects' JSON, such as `@.isDone == false`.
+    ///
+    /// - Parameters:
+    ///   - filter: The expression, with `@` for the object. Comparisons, `&&`, `||`, `!`, parentheses, existence tests, and the
+    ///     functions `length`, `match` and `search` are supported.
+    ///   - descriptors: The order, see ``init(where:sortedBy:)``.
+    /// - Throws: ``StorageError/Code/invalidArgument`` with the place at which the expression is wrong.
+    public init(matching filter: String, sortedBy descriptors: SortDescriptor<Object>...) throws {
+        condition = .text(try JSONFilterParser.parse(filter))
+        order = descriptors.map(Term.init)
+    }
+}
+
+extension Query.Term {
+    init(_ descriptor: SortDescriptor<Object>) {
+        keyPath = descriptor.keyPath
+        isDescending = descriptor.order == .reverse
+    }
+}
+
+/// A place in the result of a query, from which the next page begins.
+///
+/// It can be saved or sent as text. It belongs to the query that it comes from.
+public struct QueryCursor: RawRepresentable, Hashable, Codable, Sendable {
+    /// The cursor as text. Its format is private.
+    public let rawValue: String
+
+    /// Creates a cursor.
+    ///
+    /// - Parameter rawValue: The text of a cursor from a page. Another text is an error when a query uses it.
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// A part of the result of a query.
+public struct QueryPage<Object> {
+    /// The objects with their keys, in the order of the query.
+    public var objectsAndKeys: [(key: CacheKey, object: Object)]
+
+    /// The place of the next page; `nil` if there are no more objects.
+    public var next: QueryCursor?
+
+    /// An error for each record that the query has read and that can't be decoded or decrypted; empty unless the query was
+    /// told to omit them. Records that an index excludes are not read.
+    public var undecodable: [StorageError]
+
+    /// The objects without their keys.
+    public var objects: [Object] { objectsAndKeys.map(\.object) }
+}
+
+extension QueryPage: Sendable where Object: Sendable {}
