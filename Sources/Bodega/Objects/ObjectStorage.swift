@@ -13,8 +13,8 @@ import Logging
 /// cannot be decoded. The other forms log errors and omit what could not be read.
 public final class ObjectStorage<Object: Codable>: Sendable {
 
-    let storage: any StorageEngine
-    let coder: any ObjectCoder
+    package let storage: any StorageEngine
+    package let coder: any ObjectCoder
     /// Whether the indexes of the objects' type are being created, or exist.
     let isIndexing = Locked(false)
 

@@ -11,12 +11,10 @@ public protocol QueryableStorageEngine: StorageEngine {
     ///
     /// - Parameters:
     ///   - scans: What to read, one after the other.
-    ///   - receive: Receives the number of the scan and an item, on any thread, one at a time. If it returns `false`, the
-    ///     scan ends, and the next one begins. If it throws, this method throws the same error.
-    /// - Throws: A ``StorageError`` if the items could not be read.
-    func scan(
-        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
-    ) async throws
+    ///   - begin: Returns the receiver of the items. It is called before the first item, and again if the engine has to
+    ///     begin again with the first item, after other programs have disturbed the read. The last receiver counts.
+    /// - Throws: A ``StorageError`` if the items could not be read, or the error of the receiver.
+    func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws
 
     /// Reads several items with their places, for a query that is ordered by an index, or by insertion.
     ///
@@ -57,10 +55,13 @@ extension QueryableStorageEngine {
 
     public func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
         let count = Locked(0)
-        try await self.scan([scan]) { _, _ in
-            count.withLock { count in
-                count += 1
-                return count < limit
+        try await self.scan([scan]) {
+            count.withLock { $0 = 0 }
+            return { _, _ in
+                count.withLock { count in
+                    count += 1
+                    return count < limit
+                }
             }
         }
         return count.withLock { $0 }
@@ -74,6 +75,10 @@ extension QueryableStorageEngine {
 
     public func removeIndex(_ index: StorageIndex) async throws {}
 }
+
+/// Receives the number of a scan and an item, on any thread, one at a time. If it returns `false`, the scan ends, and the next
+/// one begins. If it throws, the read ends.
+public typealias StorageReceiver = @Sendable (Int, StorageEntry) throws -> Bool
 
 /// Items to read in a certain order.
 public enum StorageScan: Sendable, Hashable {

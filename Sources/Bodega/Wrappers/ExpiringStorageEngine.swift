@@ -131,6 +131,7 @@ extension ExpiringStorageEngine: DatedStorageEngine where Base: DatedStorageEngi
 
 extension ExpiringStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension ExpiringStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension ExpiringStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 

@@ -50,6 +50,7 @@ public struct LoggedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine 
 extension LoggedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension LoggedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension LoggedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension LoggedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 

@@ -81,6 +81,7 @@ private struct OmittingTransform<Inner: TransformingStorageEngine, Base: Storage
 extension OmittingTransform: DatedStorageEngine where Base: DatedStorageEngine {}
 extension OmittingTransform: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension OmittingTransform: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension OmittingTransform: QueryableStorageEngine where Base: QueryableStorageEngine {}
 extension OmittingTransform: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
 
 /// A forwarding engine on a base that omits its unreadable items.
@@ -96,3 +97,4 @@ private struct OmittingForward<Outer: ForwardingStorageEngine, Base: StorageEngi
 extension OmittingForward: DatedStorageEngine where Base: DatedStorageEngine {}
 extension OmittingForward: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension OmittingForward: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension OmittingForward: QueryableStorageEngine where Base: QueryableStorageEngine {}

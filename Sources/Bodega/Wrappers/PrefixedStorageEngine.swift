@@ -49,6 +49,7 @@ public struct PrefixedStorageEngine<Base: StorageEngine>: TransformingStorageEng
 extension PrefixedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension PrefixedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension PrefixedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension PrefixedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 

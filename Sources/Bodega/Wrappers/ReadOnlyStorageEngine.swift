@@ -16,6 +16,7 @@ public struct ReadOnlyStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
 extension ReadOnlyStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension ReadOnlyStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension ReadOnlyStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension ReadOnlyStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 

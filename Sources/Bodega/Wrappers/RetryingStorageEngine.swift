@@ -97,6 +97,7 @@ public struct RetryingStorageEngine<Base: StorageEngine>: ForwardingStorageEngin
 extension RetryingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension RetryingStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension RetryingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension RetryingStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 

@@ -56,14 +56,28 @@ public struct StorageCall: Sendable {
         case fetchChanges
         /// `fetchChangedItems(since:excluding:)`, see ``ObservableStorageEngine``
         case fetchChangedItems
+        /// `scan(_:_:)`, see ``QueryableStorageEngine``
+        case scan
+        /// `fetchEntries(keys:index:)`, see ``QueryableStorageEngine``
+        case fetchEntries
+        /// `count(_:upTo:)`, see ``QueryableStorageEngine``
+        case countScan
+        /// `fetchIndexes()`, see ``QueryableStorageEngine``
+        case fetchIndexes
+        /// `createIndex(_:)`, see ``QueryableStorageEngine``
+        case createIndex
+        /// `removeIndex(_:)`, see ``QueryableStorageEngine``
+        case removeIndex
 
         /// Whether the method changes items.
         public var isWrite: Bool {
             switch self {
-            case .write, .writeStream, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf: true
+            case .write, .writeStream, .writeMany, .writeItems, .remove, .removeKeys, .removeAll, .apply, .applyIf,
+                .createIndex, .removeIndex:
+                true
             case .fetch, .fetchStream, .fetchMany, .fetchAll, .fetchAllData, .fetchKeys, .fetchKeysAmong, .fetchCount,
                 .fetchDates, .fetchItems, .fetchAllDates, .fetchCursor, .fetchSnapshot, .fetchChanges,
-                .fetchChangedItems:
+                .fetchChangedItems, .scan, .fetchEntries, .countScan, .fetchIndexes:
                 false
             }
         }

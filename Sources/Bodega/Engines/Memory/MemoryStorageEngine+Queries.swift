@@ -1,9 +1,8 @@
 extension MemoryStorageEngine: QueryableStorageEngine {
 
     /// Passes on all items in insertion order. The engine has no indexes; other scans are errors.
-    public func scan(
-        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
-    ) async throws {
+    public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
+        let receive = try begin()
         // A copy, which shares its memory with the items until they change.
         let core = items.withLock { $0.core }
         for (number, scan) in scans.enumerated() {

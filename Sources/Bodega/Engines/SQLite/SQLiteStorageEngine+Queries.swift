@@ -2,13 +2,13 @@ import GRDB
 
 extension SQLiteStorageEngine: QueryableStorageEngine {
 
-    public func scan(
-        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
-    ) async throws {
+    public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
         try await core.readMany { [table] db in
+            failure.withLock { $0 = nil }
             do {
+                let receive = try begin()
                 for (number, scan) in scans.enumerated() {
                     try table.scan(scan, in: db) { entry in
                         do {

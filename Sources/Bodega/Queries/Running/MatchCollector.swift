@@ -27,7 +27,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     /// Examines an item.
     ///
     /// - Returns: Whether the scan can have more matches that are needed.
-    func receive(_ scan: Int, _ entry: StorageEntry) throws -> Bool {
+    @Sendable func receive(_ scan: Int, _ entry: StorageEntry) throws -> Bool {
         let isInOrder = scan >= plan.firstInOrder
         if isInOrder, found.count >= limit, query.order.count < 2 { return false }
         guard let match = try query.match(entry, index: plan.index) else { return true }

@@ -8,9 +8,8 @@ package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, Q
         try await body()
     }
 
-    package func scan(
-        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
-    ) async throws {
+    package func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
+        let receive = try begin()
         for (number, scan) in scans.enumerated() {
             guard case .all(let position) = scan else {
                 throw StorageError(.invalidArgument, "The engine has no indexes. Its queries read all items.")

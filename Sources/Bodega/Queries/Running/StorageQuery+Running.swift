@@ -12,26 +12,33 @@ extension StorageQuery {
     ) async throws -> (matches: [QueryMatch<Match>], hasMore: Bool, plan: QueryPlan) {
         let needed = limit == .max ? .max : limit + 1
         let plan = try await plan(on: engine, limit: limit, after: place)
-        let collector = MatchCollector(self, plan, limit: needed, after: place)
-        try await engine.scan(plan.scans) { [collector] scan, entry in try collector.receive(scan, entry) }
-        let matches = collector.first
+        let collector = Locked(MatchCollector(self, plan, limit: needed, after: place))
+        try await engine.scan(plan.scans) { [self] in
+            let new = MatchCollector(self, plan, limit: needed, after: place)
+            collector.withLock { $0 = new }
+            return new.receive
+        }
+        let matches = collector.withLock { $0 }.first
         return (Array(matches.prefix(limit)), matches.count > limit, plan)
     }
 
     /// Passes on all matches, in any order.
+    ///
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - begin: Returns the receiver of the matches. It is called again if the engine has to begin again.
     package func forEachMatch(
-        in engine: any QueryableStorageEngine, _ body: @escaping @Sendable (CacheKey, Match) throws -> Bool
+        in engine: any QueryableStorageEngine, _ begin: @escaping @Sendable () -> @Sendable (CacheKey, Match) throws -> Void
     ) async throws {
         var unordered = self
         unordered.order = []
         let plan = try await unordered.plan(on: engine, limit: .max, after: nil)
-        let isDone = Locked(false)
-        try await engine.scan(plan.scans) { [self] _, entry in
-            if isDone.withLock({ $0 }) { return false }
-            guard case .wanted(_, let match) = try examine(entry) else { return true }
-            let goesOn = try body(entry.key, match)
-            if !goesOn { isDone.withLock { $0 = true } }
-            return goesOn
+        try await engine.scan(plan.scans) { [examine] in
+            let receive = begin()
+            return { _, entry in
+                if case .wanted(_, let match) = try examine(entry) { try receive(entry.key, match) }
+                return true
+            }
         }
     }
 
@@ -43,9 +50,9 @@ extension StorageQuery {
             return try await count(in: engine, by: index)
         }
         let count = Locked(0)
-        try await forEachMatch(in: engine) { _, _ in
-            count.withLock { $0 += 1 }
-            return true
+        try await forEachMatch(in: engine) {
+            count.withLock { $0 = 0 }
+            return { _, _ in count.withLock { $0 += 1 } }
         }
         return count.withLock { $0 }
     }
@@ -54,16 +61,20 @@ extension StorageQuery {
         let narrowing = condition.narrowing(by: index)
         let certain = narrowing.certain
         // What the index counts, corrected by the items that it may have counted wrongly.
-        let count = Locked(try await engine.count(certain, of: index))
+        let counted = try await engine.count(certain, of: index)
+        let count = Locked(counted)
         let unknown = narrowing.possible.subtracting(certain)
         let doubtful = certain.approximateBounds.union(narrowing.possible.approximateBounds).subtracting(unknown)
         var scans: [StorageScan] = [.irregular(index)] + unknown.scans(of: index)
         scans += doubtful.intersection(.values).ranges.map { .approximate(index, from: $0.lower, to: $0.upper) }
-        try await engine.scan(scans) { [examine] _, entry in
-            let isCounted = entry.place.sortKey.map(certain.contains) ?? false
-            let isMatch = if case .wanted = try examine(entry) { true } else { false }
-            if isMatch != isCounted { count.withLock { $0 += isMatch ? 1 : -1 } }
-            return true
+        try await engine.scan(scans) { [examine] in
+            count.withLock { $0 = counted }
+            return { _, entry in
+                let isCounted = entry.place.sortKey.map(certain.contains) ?? false
+                let isMatch = if case .wanted = try examine(entry) { true } else { false }
+                if isMatch != isCounted { count.withLock { $0 += isMatch ? 1 : -1 } }
+                return true
+            }
         }
         return count.withLock { $0 }
     }

@@ -129,7 +129,7 @@ extension ObjectStorage {
         prepareIndexes()
         return try await reading(query, false) { query, engine in
             let reduction = Reduction(initial, update)
-            try await query.forEachMatch(in: engine, reduction.receive)
+            try await query.forEachMatch(in: engine, reduction.begin)
             return reduction.result
         }.value
     }
@@ -211,16 +211,21 @@ extension StorageEngine {
 /// @unchecked because an engine passes on items one at a time, and the result is taken after the last one.
 private final class Reduction<Object, Result>: @unchecked Sendable {
     private(set) var result: Result
+    private let initial: Result
     private let update: @Sendable (inout Result, Object) -> Void
 
     init(_ initial: Result, _ update: @escaping @Sendable (inout Result, Object) -> Void) {
-        self.result = initial
+        (self.result, self.initial) = (initial, initial)
         self.update = update
     }
 
-    @Sendable func receive(_ key: CacheKey, _ match: ReadObject<Object>) -> Bool {
+    @Sendable func begin() -> @Sendable (CacheKey, ReadObject<Object>) -> Void {
+        result = initial
+        return receive
+    }
+
+    @Sendable private func receive(_ key: CacheKey, _ match: ReadObject<Object>) {
         update(&result, match.object)
-        return true
     }
 }
 

@@ -119,6 +119,7 @@ extension CachedStorageEngine {
 
 extension CachedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension CachedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension CachedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension CachedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {
 

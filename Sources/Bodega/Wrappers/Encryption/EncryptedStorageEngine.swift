@@ -84,6 +84,7 @@ public struct EncryptedStorageEngine<Base: StorageEngine>: TransformingStorageEn
 extension EncryptedStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension EncryptedStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension EncryptedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension EncryptedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 extension EncryptedStorageEngine: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
 
 extension StorageEngine {

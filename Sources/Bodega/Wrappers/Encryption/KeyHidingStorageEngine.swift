@@ -76,6 +76,7 @@ public struct KeyHidingStorageEngine<Base: StorageEngine>: TransformingStorageEn
 extension KeyHidingStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension KeyHidingStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension KeyHidingStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension KeyHidingStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 extension KeyHidingStorageEngine: CommitReportingStorageEngine where Base: CommitReportingStorageEngine {}
 
 extension StorageEngine {

@@ -189,6 +189,7 @@ extension LimitedStorageEngine: ConditionalStorageEngine where Base: Conditional
 }
 
 extension LimitedStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension LimitedStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 /// What a call leaves under the keys that it changes.
 private struct LimitedBatch {

@@ -51,6 +51,7 @@ public struct MeteredStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
 extension MeteredStorageEngine: DatedStorageEngine where Base: DatedStorageEngine {}
 extension MeteredStorageEngine: ConditionalStorageEngine where Base: ConditionalStorageEngine {}
 extension MeteredStorageEngine: ObservableStorageEngine where Base: ObservableStorageEngine {}
+extension MeteredStorageEngine: QueryableStorageEngine where Base: QueryableStorageEngine {}
 
 extension StorageEngine {
 
