@@ -1,7 +1,7 @@
 import Foundation
 
 /// A lock for asynchronous closures, which run one after the other, in the order of their calls.
-final class AsyncLock: Sendable {
+package final class AsyncLock: Sendable {
     private struct State {
         var isHeld = false
         var waiting: [(id: UUID, continuation: CheckedContinuation<Void, any Error>)] = []
@@ -9,13 +9,18 @@ final class AsyncLock: Sendable {
 
     private let state = Locked(State())
 
+    /// Creates a lock that is free.
+    package init() {}
+
     /// Whether a closure waits for the lock.
     var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     /// Runs a closure with exclusive access.
     ///
     /// - Throws: The closure's error, or a `CancellationError` if the task is cancelled while it waits.
-    func withLock<Value>(_ body: () async throws -> Value) async throws -> Value {
+    package func withLock<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async throws -> Value {
         try await acquire()
         defer { release() }
         return try await body()

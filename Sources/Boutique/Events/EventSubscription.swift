@@ -1,7 +1,7 @@
 import Bodega
 import DequeModule
 
-/// The events of a store that one reader has not read yet.
+/// The events of a store or a query that one reader has not read yet.
 ///
 ///      model ──► receive(_:itemsInStore:) ──► backlog ──► next() ──► reader
 ///                      │                                    ▲
@@ -17,30 +17,30 @@ import DequeModule
 ///
 /// The main actor guards all state. A cancelled read resumes there with `nil`.
 @MainActor
-final class EventSubscription<Item: StorableItem> {
+final class EventSubscription<Event: SubscribedEvent> {
 
     /// The number of items that a backlog may hold however few the store has. An event counts as at least one item.
     private static var minimumLimit: Int { 8_192 }
 
-    private let snapshot: @MainActor () -> StoreEvent<Item>
-    private var backlog: Deque<StoreEvent<Item>>
+    private let snapshot: @MainActor () -> Event
+    private var backlog: Deque<Event>
     private var itemsInBacklog = 0
     /// Whether the reader gets a snapshot next, which ``next()`` takes.
     private var needsSnapshot = false
-    private var waiting: CheckedContinuation<StoreEvent<Item>?, Never>?
+    private var waiting: CheckedContinuation<Event?, Never>?
     private var isFinished = false
 
     /// Creates a subscription.
     ///
-    /// - Parameter snapshot: A closure that returns the state and the items of the store as an event.
-    init(snapshot: @escaping @MainActor () -> StoreEvent<Item>) {
+    /// - Parameter snapshot: A closure that returns the state and the items as an event.
+    init(snapshot: @escaping @MainActor () -> Event) {
         self.snapshot = snapshot
         backlog = [snapshot()]
     }
 
     /// Drops a waiting snapshot that would make a change copy many items.
     func prepareForChange(itemsInStore count: Int) {
-        if count > Self.minimumLimit, backlog.contains(where: { $0.operation == .loaded }) { restart() }
+        if count > Self.minimumLimit, backlog.contains(where: \.isSnapshot) { restart() }
     }
 
     /// Delivers an event to the reader.
@@ -48,14 +48,14 @@ final class EventSubscription<Item: StorableItem> {
     /// - Parameters:
     ///   - event: The event.
     ///   - count: The number of items in the store.
-    func receive(_ event: StoreEvent<Item>, itemsInStore count: Int) {
+    func receive(_ event: Event, itemsInStore count: Int) {
         // The snapshot will include this change.
         if isFinished || needsSnapshot { return }
         if let waiting = take(&waiting) { return waiting.resume(returning: event) }
         backlog.append(event)
-        if event.operation != .loaded { itemsInBacklog += event.weight }
+        if !event.isSnapshot { itemsInBacklog += event.weight }
         // Each snapshot can hold another version of all items.
-        let snapshots = event.operation == .loaded ? backlog.count { $0.operation == .loaded } : 0
+        let snapshots = event.isSnapshot ? backlog.count(where: \.isSnapshot) : 0
         if snapshots > 2 || itemsInBacklog > max(Self.minimumLimit, count) { restart() }
     }
 
@@ -73,7 +73,7 @@ final class EventSubscription<Item: StorableItem> {
     }
 
     /// Returns the next event, or `nil` at the end or when the reading task is cancelled.
-    func next() async -> StoreEvent<Item>? {
+    func next() async -> Event? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled {
@@ -82,7 +82,7 @@ final class EventSubscription<Item: StorableItem> {
                     needsSnapshot = false
                     continuation.resume(returning: snapshot())
                 } else if let event = backlog.popFirst() {
-                    if event.operation != .loaded { itemsInBacklog -= event.weight }
+                    if !event.isSnapshot { itemsInBacklog -= event.weight }
                     continuation.resume(returning: event)
                 } else if isFinished {
                     continuation.resume(returning: nil)
@@ -98,9 +98,17 @@ final class EventSubscription<Item: StorableItem> {
     }
 }
 
-extension StoreEvent {
+/// An event that a subscription keeps until it is read.
+protocol SubscribedEvent: Sendable {
+    /// Whether the event replaces all earlier ones.
+    var isSnapshot: Bool { get }
     /// The number of items that the event counts as in a backlog.
-    fileprivate var weight: Int { max(1, items.count) }
+    var weight: Int { get }
+}
+
+extension StoreEvent: SubscribedEvent {
+    var isSnapshot: Bool { operation == .loaded }
+    var weight: Int { max(1, items.count) }
 }
 
 /// Returns the value of a variable and sets the variable to `nil`.

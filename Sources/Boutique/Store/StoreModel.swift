@@ -44,7 +44,7 @@ final class StoreModel<Item: StorableItem> {
     private let undecodablePoint = ObservationPoint()
     private let singleItems = ItemObservation()
     private var subscriptions: [ItemsSubscription<Item>] = []
-    private var eventReaders: [WeakReference<EventSubscription<Item>>] = []
+    private var eventReaders: [WeakReference<EventSubscription<StoreEvent<Item>>>] = []
     private let itemStreams = ItemStreams<Item>()
 
     /// Creates a model with loaded items, or one that is loading if there are none.
@@ -206,7 +206,7 @@ final class StoreModel<Item: StorableItem> {
 
     /// Returns a new stream of events.
     func events() -> AsyncStream<StoreEvent<Item>> {
-        let subscription = EventSubscription<Item> { self.snapshot }
+        let subscription = EventSubscription<StoreEvent<Item>> { self.snapshot }
         if isChanging { subscription.restart() }
         eventReaders.append(WeakReference(subscription))
         return AsyncStream { await subscription.next() }
@@ -232,18 +232,9 @@ final class StoreModel<Item: StorableItem> {
         itemStreams.finish()
     }
 
-    private func readers() -> [EventSubscription<Item>] {
+    private func readers() -> [EventSubscription<StoreEvent<Item>>] {
         if eventReaders.isEmpty { return [] }
         eventReaders.removeAll { $0.object == nil }
         return eventReaders.compactMap(\.object)
-    }
-}
-
-/// A reference that does not keep its object alive.
-private struct WeakReference<Object: AnyObject> {
-    weak var object: Object?
-
-    init(_ object: Object) {
-        self.object = object
     }
 }

@@ -66,7 +66,7 @@ import OpenCombine
     @Test("If two tasks read one stream of events, neither waits forever")
     func twoReaders() async throws {
         let store = try await Store<Note>(storage: MemoryStorageEngine())
-        let subscription = EventSubscription<Note> { StoreEvent(.loaded) }
+        let subscription = EventSubscription<StoreEvent<Note>> { StoreEvent(.loaded) }
         _ = await subscription.next()
         let first = Task { await subscription.next() }
         await Task.yield()

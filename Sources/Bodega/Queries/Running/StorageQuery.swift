@@ -40,6 +40,16 @@ package struct StorageQuery<Match>: Sendable {
         self.examine = examine
     }
 
+    /// A query with the same items, whose matches are transformed.
+    package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
+        StorageQuery<New>(condition: condition, order: order.map { .init(path: $0.path, isDescending: $0.isDescending) }) {
+            switch try self.examine($0) {
+            case .unwanted: .unwanted
+            case .wanted(let keys, let match): .wanted(keys, transform($0, match))
+            }
+        }
+    }
+
     /// Whether one place is before another.
     package func isAscending(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
         for (term, (left, right)) in zip(order, zip(left.keys, right.keys)) where left != right {

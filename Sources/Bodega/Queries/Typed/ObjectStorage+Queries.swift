@@ -182,7 +182,7 @@ extension ObjectStorage {
     ) async throws -> (value: Value, unreadable: [StorageError]) {
         let errors = Locked<[CacheKey: StorageError]>([:])
         let report: @Sendable (StorageError) -> Void = { error in
-            if let key = error.key { errors.withLock { $0[key] = error } }
+            if let key = error.key { errors.withLock { if $0.count < 1_000 { $0[key] = error } } }
         }
         let running = try query.running(decodedBy: coder, undecodable: omitting ? report : nil)
         guard omitting else { return (try await body(running, storage.queryable.engine), []) }

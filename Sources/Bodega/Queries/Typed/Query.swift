@@ -92,7 +92,7 @@ public struct QueryPage<Object> {
     public var next: QueryCursor?
 
     /// An error for each record that the query has read and that can't be decoded or decrypted; empty unless the query was
-    /// told to omit them. Records that an index excludes are not read.
+    /// told to omit them. Records that an index excludes are not read. At most 1,000 errors of the decoder are listed.
     public var undecodable: [StorageError]
 
     /// The objects without their keys.

@@ -1,0 +1,190 @@
+public import Bodega
+public import Observation
+#if canImport(Combine)
+public import Combine
+#else
+public import OpenCombine
+#endif
+
+/// A live window over the result of a query: its first items, which change as the engine does.
+///
+/// ```swift
+/// let overdue = Query<Note>(
+///     where: #Predicate { !$0.isDone && $0.dueDate < now }, sortedBy: SortDescriptor(\.dueDate))
+/// let window = LiveQuery(overdue, in: notes, limit: 50)
+///
+/// for item in window.items { print(item.title) }
+/// try await window.loadMore()
+/// ```
+///
+/// A ``Store`` has all of its items in memory. A window has as many as its limit, and at most 256 or as many again in reserve,
+/// however large the collection is. With indexes, see `Queryable`, its cost does not depend on the size of the collection.
+///
+/// ## What you can rely on
+/// - The window shows the first ``limit`` matches in the order of the query. Each change of any writer, in this process or
+///   another, is shown once, at its place, in the order of the engine's log.
+/// - The window is patched: a change reads the changed items only. When more items leave the window than it has in reserve, it
+///   reads the next ones from its edge.
+/// - If the engine can't be read, the items stay, and the window tries again, see ``state``.
+///
+/// This needs an engine that reports its changes, an `ObservableStorageEngine`. With another engine, ``reload()`` reads the
+/// items again.
+///
+/// ## Observing changes
+/// The Observation framework tracks ``items``, ``state``, ``hasMore`` and ``undecodable``. The query is also an
+/// `ObservableObject`, `$items` publishes the items, and ``events`` is an asynchronous sequence of insertions, updates, moves
+/// and removals.
+@MainActor
+public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
+
+    /// The items, in the order of the query. `$items` publishes them.
+    @LiveQueryItems public var items: [Item]
+
+    /// A publisher that emits before ``items`` or another property changes.
+    public nonisolated var objectWillChange: ObservableObjectPublisher { model.objectChanges.publisher }
+
+    private let model: LiveQueryModel<Item>
+    private let reader: QueryReader<Item>
+    private let follower = ChangeFollower()
+    /// Reads of the window run one after the other.
+    private let lock = AsyncLock()
+    private let pageSize: Int
+    /// The rows that are shown, and those in reserve; `nil` before the first read.
+    private var window: QueryWindow<Item>?
+    /// The place in the log up to which changes are shown; `nil` if the rows must be read again.
+    private var cursor: StorageCursor?
+    /// The index whose order the rows have.
+    private var index: StorageIndex?
+    private var errors: [CacheKey: StorageError] = [:]
+
+    /// Creates a window and loads its items in the background.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - storage: The storage of the items.
+    ///   - limit: The maximum number of items; 100 by default. ``loadMore(_:)`` raises it.
+    public nonisolated init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
+        let model = LiveQueryModel<Item>()
+        self.model = model
+        reader = QueryReader(storage: storage, query: query)
+        pageSize = max(limit, 0)
+        _items = LiveQueryItems(model)
+        follower.begin("\(LiveQuery<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
+        if let engine = storage.storage as? any ObservableStorageEngine {
+            follower.follow(engine.changeSignals())
+        }
+        follower.catchUp()
+    }
+
+    deinit {
+        Task { @MainActor [model] in model.finish() }
+    }
+
+    // MARK: Reading
+
+    /// Whether there are matching items that the window does not show.
+    public var hasMore: Bool {
+        model.accessState()
+        return model.hasMore
+    }
+
+    /// The loading state of the window. Once the items are loaded, it remains so.
+    public var state: StoreState {
+        model.accessState()
+        return model.state
+    }
+
+    /// The errors of records that the window has read and that could not be decoded or decrypted, each with the record's key;
+    /// at most 1,000.
+    public var undecodable: [StorageError] {
+        model.accessState()
+        return model.undecodable
+    }
+
+    /// The events of the window, as a new stream for each use of this property. A stream has one reader.
+    ///
+    /// The first event is a snapshot, ``LiveQueryEvent/loaded(_:)``. A reader that falls too far behind receives another
+    /// snapshot instead of the events that it has missed. The stream ends when the query is deallocated.
+    public var events: AsyncStream<LiveQueryEvent<Item>> { model.events() }
+
+    // MARK: Loading
+
+    /// Waits until the items are loaded. If they are loaded already, it returns immediately.
+    ///
+    /// - Throws: The engine's error if the items could not be read.
+    public func itemsHaveLoaded() async throws {
+        if model.state.isLoaded { return }
+        try await catchUp()
+    }
+
+    /// Shows more items.
+    ///
+    /// - Parameter count: The number of items; by default, as many as the first limit.
+    /// - Throws: The engine's error if they could not be read. The window is then unchanged.
+    public func loadMore(_ count: Int? = nil) async throws {
+        try await lock.withLock {
+            guard var window else { return try await readAll(showing: max(count ?? pageSize, 0) + pageSize) }
+            window.extend(by: max(count ?? pageSize, 0))
+            try await fill(&window)
+            show(window)
+        }
+    }
+
+    /// Reads the items again.
+    ///
+    /// - Throws: The engine's error. The items that are loaded stay.
+    public func reload() async throws {
+        try await lock.withLock { try await readAll() }
+    }
+
+    /// Shows the changes since the last read.
+    private func catchUp() async throws {
+        do {
+            try await lock.withLock { try await readChanges() }
+        } catch {
+            model.fail(error)
+            throw error
+        }
+    }
+
+    private func readChanges() async throws {
+        guard var window, let cursor, let changes = try await reader.changes(since: cursor, index: index) else {
+            return try await readAll()
+        }
+        if !changes.keys.isEmpty {
+            window.apply(changes.keys, changes.part.rows)
+            try await fill(&window)
+            errors = errors.filter { !changes.keys.contains($0.key) }
+            show(window, changes.part.undecodable)
+        }
+        self.cursor = changes.cursor
+    }
+
+    /// Reads the rows behind the last one, if the window lacks some.
+    private func fill(_ window: inout QueryWindow<Item>) async throws {
+        if window.missing == 0 { return }
+        let part = try await reader.rows(limit: window.missing, after: window.rows.last?.place)
+        window.append(part.rows, hasMore: part.hasMore)
+        for error in part.undecodable { if let key = error.key { errors[key] = error } }
+    }
+
+    private func readAll(showing limit: Int? = nil) async throws {
+        let limit = limit ?? window?.limit ?? pageSize
+        var window = QueryWindow<Item>(limit: limit, isAscending: try reader.comparison())
+        // Changes between this and the rows are read again, and change nothing then.
+        let cursor = try await reader.cursor()
+        let part = try await reader.rows(limit: window.capacity, after: nil)
+        window.replace(with: part.rows, hasMore: part.hasMore)
+        (self.cursor, index, errors) = (cursor, part.index, [:])
+        show(window, part.undecodable)
+    }
+
+    private func show(_ window: QueryWindow<Item>, _ new: [StorageError] = []) {
+        for error in new where errors.count < QueryReader<Item>.maximumErrors {
+            if let key = error.key { errors[key] = error }
+        }
+        let old = self.window?.shown ?? []
+        self.window = window
+        model.show(window, after: old, undecodable: Array(errors.values))
+    }
+}

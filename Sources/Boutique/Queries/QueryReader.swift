@@ -1,0 +1,111 @@
+import Bodega
+import Foundation
+
+/// Reads the rows of a window, off the main actor.
+struct QueryReader<Item: StorableItem>: Sendable {
+    private typealias RowQuery = StorageQuery<(item: Item, version: Int)>
+
+    /// What was read.
+    struct Part: Sendable {
+        var rows: [QueryRow<Item>]
+        /// Whether there are more rows after these.
+        var hasMore = false
+        /// The index whose order the rows have.
+        var index: StorageIndex?
+        /// The errors of the records that could not be decoded or read.
+        var undecodable: [StorageError] = []
+    }
+
+    let storage: ObjectStorage<Item>
+    let query: Query<Item>
+
+    var engine: any StorageEngine { storage.storage }
+
+    /// The maximum number of errors that a part has.
+    static var maximumErrors: Int { 1_000 }
+
+    /// The maximum number of changed items that are read one by one instead of all rows.
+    private var maximumChanges: Int { 10_000 }
+
+    /// The number of items that are read with one call.
+    private var partSize: Int { 512 }
+
+    /// Reads the first rows after a place.
+    func rows(limit: Int, after place: QueryPlace?) async throws -> Part {
+        storage.prepareIndexes()
+        return try await read { query, engine in
+            let page = try await query.page(from: engine, limit: limit, after: place)
+            return Part(rows: page.matches.map(QueryRow.init), hasMore: page.hasMore, index: page.plan.index)
+        }
+    }
+
+    /// Reads the rows of some items, those that match, in any order.
+    func rows(of keys: [CacheKey], index: StorageIndex?) async throws -> Part {
+        try await read { query, engine in
+            let entries = try await engine.fetchEntries(keys: keys, index: index)
+            return Part(rows: try entries.compactMap { try query.match($0, index: index).map(QueryRow.init) })
+        }
+    }
+
+    /// Returns the end of the log; `nil` if the engine has none, so that its changes can't be followed.
+    func cursor() async throws -> StorageCursor? {
+        do {
+            return try await (engine as? any ObservableStorageEngine)?.fetchCursor()
+        } catch let error as StorageError where error.code == .readOnly {
+            // A file that is read without a log.
+            return nil
+        }
+    }
+
+    /// Reads the items that have changed since a place in the log, those that match.
+    ///
+    /// - Returns: `nil` if all rows must be read: the log does not reach back, too much has changed, or a removal changes the
+    ///   places of other items.
+    func changes(
+        since start: StorageCursor, index: StorageIndex?
+    ) async throws -> (keys: Set<CacheKey>, part: Part, cursor: StorageCursor)? {
+        guard let engine = engine as? any ObservableStorageEngine, engine.queryable.hasStablePositions else { return nil }
+        var (cursor, keys, isComplete) = (start, Set<CacheKey>(), false)
+        while !isComplete {
+            guard let delta = try await engine.fetchChanges(since: cursor, excluding: nil) else { return nil }
+            keys.formUnion(delta.changes.lazy.map(\.key))
+            if keys.count > maximumChanges { return nil }
+            (cursor, isComplete) = (delta.cursor, delta.isComplete)
+        }
+        var all = Part(rows: [])
+        let list = Array(keys)
+        for start in stride(from: 0, to: list.count, by: partSize) {
+            let part = try await rows(of: Array(list[start..<min(start + partSize, list.count)]), index: index)
+            all.rows += part.rows
+            all.undecodable += part.undecodable
+        }
+        return (keys, all, cursor)
+    }
+
+    /// Returns whether one place is before another.
+    func comparison() throws -> @Sendable (QueryPlace, QueryPlace) -> Bool {
+        try rowQuery { _ in }.isAscending
+    }
+
+    private func read(
+        _ body: @Sendable (RowQuery, any QueryableStorageEngine) async throws -> Part
+    ) async throws -> Part {
+        let errors = Locked<[CacheKey: StorageError]>([:])
+        let query = try rowQuery { error in
+            guard let key = error.key else { return }
+            errors.withLock { if $0.count < Self.maximumErrors { $0[key] = error } }
+        }
+        let read = try await PartialRead(from: engine) { try await body(query, $0.queryable.engine) }
+        var part = read.value
+        part.undecodable = errors.withLock { Array($0.values) } + read.unreadable.prefix(Self.maximumErrors)
+        return part
+    }
+
+    private func rowQuery(_ undecodable: @escaping @Sendable (StorageError) -> Void) throws -> RowQuery {
+        try query.running(decodedBy: storage.coder, undecodable: undecodable).map { entry, match in
+            var hasher = Hasher()
+            entry.data.withUnsafeBytes { hasher.combine(bytes: $0) }
+            return (match.object, hasher.finalize())
+        }
+    }
+}

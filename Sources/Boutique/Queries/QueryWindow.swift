@@ -1,0 +1,71 @@
+import Bodega
+
+/// The first rows of a query, and how changes affect them.
+///
+/// The window has some rows more than it shows, so that a removal need not read.
+struct QueryWindow<Item: StorableItem>: Sendable {
+    /// The rows, in order.
+    private(set) var rows: [QueryRow<Item>] = []
+    /// Whether there may be matches after the last row.
+    private(set) var hasRowsBeyond = true
+    /// The maximum number of rows that are shown.
+    private(set) var limit: Int
+    private let isAscending: @Sendable (QueryPlace, QueryPlace) -> Bool
+
+    init(limit: Int, isAscending: @escaping @Sendable (QueryPlace, QueryPlace) -> Bool) {
+        self.limit = limit
+        self.isAscending = isAscending
+    }
+
+    /// The rows that are shown.
+    var shown: ArraySlice<QueryRow<Item>> { rows.prefix(limit) }
+
+    /// Whether there are matches that are not shown.
+    var hasMore: Bool { rows.count > limit || hasRowsBeyond }
+
+    /// The number of rows that the window can have.
+    var capacity: Int { limit + Self.reserve(of: limit) }
+
+    /// The number of rows to read; 0 if the window has enough.
+    var missing: Int { hasRowsBeyond && rows.count < limit ? capacity - rows.count : 0 }
+
+    private static func reserve(of limit: Int) -> Int { limit == 0 ? 0 : max(16, min(limit, 256)) }
+
+    /// Shows more rows.
+    mutating func extend(by count: Int) {
+        limit += min(count, .max / 4 - limit)
+    }
+
+    /// Replaces all rows.
+    mutating func replace(with rows: [QueryRow<Item>], hasMore: Bool) {
+        self.rows = rows
+        hasRowsBeyond = hasMore
+    }
+
+    /// Appends the rows after the last one.
+    mutating func append(_ more: [QueryRow<Item>], hasMore: Bool) {
+        // A row whose place changes while the window reads can be in both. The change is yet to come.
+        let keys = Set(rows.map(\.key))
+        rows += more.filter { !keys.contains($0.key) }
+        hasRowsBeyond = hasMore
+    }
+
+    /// Applies changes.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of the items that have changed.
+    ///   - changed: Those of the items that match now.
+    mutating func apply(_ keys: Set<CacheKey>, _ changed: [QueryRow<Item>]) {
+        // All matches up to the last row are in the window. It is unknown what is behind it.
+        let edge = rows.last?.place
+        rows.removeAll { keys.contains($0.key) }
+        for row in changed where !hasRowsBeyond || edge.map({ !isAscending($0, row.place) }) ?? false {
+            rows.append(row)
+        }
+        rows.sort { isAscending($0.place, $1.place) }
+        if rows.count > capacity {
+            rows.removeLast(rows.count - capacity)
+            hasRowsBeyond = true
+        }
+    }
+}
