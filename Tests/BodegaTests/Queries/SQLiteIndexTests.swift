@@ -72,7 +72,7 @@ struct SQLiteIndexTests {
             let limited = try await plans { table, db in _ = try table.count(scan, upTo: 10, in: db) }
             #expect(!read.isEmpty && !counted.isEmpty && !limited.isEmpty)
             for plan in read {
-                let isByPlace = plan.contains("USING INTEGER PRIMARY KEY")
+                let isByPlace = plan.contains("USING INTEGER PRIMARY KEY (rowid=?)")
                 #expect(isByPlace || plan.contains("SEARCH data USING") && plan.contains("INDEX emporium_index:data:text:a"), "\(scan): \(plan)")
                 // Items with one key are read in insertion order from the index. Approximate ones come in any order.
                 if case .approximate = scan { continue }
@@ -154,7 +154,7 @@ struct SQLiteIndexTests {
         #expect(check == ["ok"])
         #expect(rows.count == 105)
         #expect(try await engine.fetchAll().map(\.data) == bytes)
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
     }
 
     @Test("is kept up to date by streamed writes")
@@ -173,7 +173,7 @@ struct SQLiteIndexTests {
         var size = 0
         for try await part in parts { size += part.count }
         #expect(size == padding.utf8.count + 14)
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
     }
 
     private func count(_ key: StorageSortKey, in engine: SQLiteStorageEngine, by index: StorageIndex? = nil) async throws -> Int {
@@ -190,7 +190,7 @@ struct SQLiteIndexTests {
         #expect(try await engine.fetchIndexes() == [index, StorageIndex("a", isForText: false)])
         for _ in 0..<2 { try await engine.removeIndex(index) }
         #expect(try await engine.fetchIndexes() == [StorageIndex("a", isForText: false)])
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
     }
 
     @Test("over a path that SQLite can't express is an error with a code", arguments: [#"a"b"#, "a/b", "a\\\\b", "a\0", "x.\n"])
@@ -226,7 +226,7 @@ struct SQLiteIndexTests {
 
     @Test("differs from one whose name has other cases or another normal form")
     func similarNames() async throws {
-        try await engine.write(Data(#"{"name":1,"Name":2,"NAME":3,"é":4,"é":5}"#.utf8), key: CacheKey("x"))
+        try await engine.write(Data("{\"name\":1,\"Name\":2,\"NAME\":3,\"\u{E9}\":4,\"e\u{301}\":5}".utf8), key: CacheKey("x"))
         let names = ["name", "Name", "NAME", "\u{E9}", "e\u{301}"]
         let indexes = names.map { StorageIndex($0) }
         for index in indexes { try await engine.createIndex(index) }
@@ -254,7 +254,7 @@ struct SQLiteIndexTests {
         try await engine.collection(named: "people").removeIndex(index)
         #expect(try await engine.fetchIndexes() == [index])
         #expect(try await engine.collectionNames().sorted() == names.sorted())
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
     }
 
     @Test("is used by an engine that only reads, which can't create one")
@@ -295,7 +295,7 @@ struct SQLiteIndexTests {
         #expect(try await count(.integer(5), in: engine) == 1)
         try await engine.write(item("5"), key: CacheKey(verbatim: "x"))
         #expect(try await count(.integer(5), in: engine) == 2)
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
     }
 
     @Test("of another version is ignored, and replaced by a new one")
@@ -314,7 +314,7 @@ struct SQLiteIndexTests {
         try await engine.createIndex(index)
         #expect(try await engine.fetchIndexes() == [index])
         #expect(try await count(.integer(5), in: engine) == 5)
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
     }
 
     @Test("is intact after any writes and removals")
@@ -333,7 +333,7 @@ struct SQLiteIndexTests {
             }
             if step == 60 { try await engine.removeAllData() }
         }
-        #expect(try await engine.examine().map { "\($0)" } == [])
+        #expect(try await engine.examine().filter { $0.severity == .problem }.map(\.description) == [])
         let check = try await DatabaseQueue(path: file.path).read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
         #expect(check == ["ok"])
     }

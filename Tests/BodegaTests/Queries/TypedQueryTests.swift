@@ -216,4 +216,33 @@ struct TypedQueryTests {
         if try await storage.exists(query) == expected.isEmpty { return "exists is wrong" }
         return nil
     }
+
+    @Test("find large integers in any spelling")
+    func largeIntegers() async throws {
+        struct Number: Codable, Queryable {
+            var number: Int
+            static let indexes = [Index("number", \Number.number)]
+        }
+        let folder = TemporaryFolder()
+        let sqlite = try SQLiteStorageEngine(opening: folder.directory)
+        try await ObjectStorage<Number>(storage: sqlite).createIndexes()
+        let bound = 9_007_199_254_740_992
+        let texts = [-2, -1, 0, 1, 2, 3].flatMap { offset in
+            ["\(bound + offset)", "\(bound + offset).0", "\(bound + offset)e0"].map { "{\"number\":\($0)}" }
+        }
+        for engine in [MemoryStorageEngine(), sqlite] as [any StorageEngine] {
+            let storage = ObjectStorage<Number>(storage: engine)
+            for (index, text) in texts.enumerated() { try await engine.write(Data(text.utf8), key: CacheKey("\(index)")) }
+            let numbers = try await storage.fetch(Query<Number>()).objects.map(\.number)
+            for constant in bound - 3...bound + 4 {
+                let equal = Query<Number>(where: #Predicate { $0.number == constant })
+                #expect(try await storage.fetch(equal).objects.count == numbers.count { $0 == constant }, "\(constant)")
+                #expect(try await storage.count(equal) == numbers.count { $0 == constant }, "\(constant)")
+                let less = Query<Number>(where: #Predicate { $0.number < constant })
+                #expect(try await storage.count(less) == numbers.count { $0 < constant }, "\(constant)")
+                let others = Query<Number>(where: #Predicate { $0.number != constant })
+                #expect(try await storage.count(others) == numbers.count { $0 != constant }, "\(constant)")
+            }
+        }
+    }
 }

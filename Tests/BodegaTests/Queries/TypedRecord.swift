@@ -88,7 +88,7 @@ struct TypedSamples {
 
     private mutating func optional(_ value: String) -> String? { chance(60) ? value : chance(50) ? "null" : nil }
 
-    private mutating func integer(_ value: Int) -> String { chance(85) || value.magnitude > 1 << 60 ? "\(value)" : chance(50) ? "\(value).0" : "\(value)e0" }
+    private mutating func integer(_ value: Int) -> String { chance(85) || value.magnitude > 1 << 53 ? "\(value)" : chance(50) ? "\(value).0" : "\(value)e0" }
 
     private mutating func number(_ value: Double) -> String {
         if let integer = Int64(exactly: value), chance(50) { return "\(integer)" }
