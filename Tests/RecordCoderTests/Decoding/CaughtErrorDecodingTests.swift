@@ -113,7 +113,7 @@ import Testing
     func alternatives(json: String) {
         expectSameAsFoundation(Either.self, json)
         expectSameAsFoundation([String: Either].self, "{\"a\":\(json)}")
-        expectSameAsFoundation(AnyJSONValue.self, json)
+        expectSameAsFoundation(JSONValue.self, json)
     }
 
     struct OwnError: Error, Equatable {

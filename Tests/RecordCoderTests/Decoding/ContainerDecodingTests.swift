@@ -85,7 +85,7 @@ extension [String] {
                 notes.note { try container.decode(String.self) }
                 notes.note { try container.decode(Bool.self) }
                 notes.note { exactDescription(ofPath: container.codingPath) }
-                notes.note { try container.superDecoder().singleValueContainer().decode(AnyJSONValue.self) }
+                notes.note { try container.superDecoder().singleValueContainer().decode(JSONValue.self) }
                 notes.note { container.currentIndex }
             }
             // Past the end.
@@ -96,14 +96,14 @@ extension [String] {
                 notes.note { try container.decodeIfPresent(Int.self) }
                 notes.note { try container.decodeIfPresent([String].self) }
                 notes.note { try container.decodeNil() }
-                notes.note { try container.decode(AnyJSONValue.self) }
+                notes.note { try container.decode(JSONValue.self) }
                 notes.note { try container.nestedUnkeyedContainer().count }
                 notes.note { try container.nestedContainer(keyedBy: Name.self).allKeys }
                 notes.note { try container.superDecoder().codingPath.map(\.stringValue) }
             }
             var again = try decoder.unkeyedContainer()
             notes.note { again.currentIndex }
-            notes.note { try again.decode(AnyJSONValue.self) }
+            notes.note { try again.decode(JSONValue.self) }
             notes.note { container.currentIndex }
         }
     }
@@ -172,8 +172,8 @@ extension [String] {
             notes.note { try single.decode(String.self) }
             notes.note { try single.decode(Bool.self) }
             notes.note { try single.decode(Double.self) }
-            notes.note { try single.decode([AnyJSONValue].self) }
-            notes.note { try single.decode([String: AnyJSONValue].self) }
+            notes.note { try single.decode([JSONValue].self) }
+            notes.note { try single.decode([String: JSONValue].self) }
             notes.note { try single.decode(StructDecodingTests.Empty.self) }
             notes.note { try single.decode(URL.self) }
             notes.note { try single.decode(Date?.self) }
@@ -201,7 +201,7 @@ extension [String] {
                 notes.note { try container.superDecoder(forKey: Name(name)).singleValueContainer().decode(Int.self) }
                 notes.note { try container.superDecoder(forKey: Name(name)).singleValueContainer().decodeNil() }
             }
-            notes.note { try container.superDecoder().singleValueContainer().decode(AnyJSONValue.self) }
+            notes.note { try container.superDecoder().singleValueContainer().decode(JSONValue.self) }
             notes.note { exactDescription(ofPath: try container.superDecoder().codingPath) }
         }
     }

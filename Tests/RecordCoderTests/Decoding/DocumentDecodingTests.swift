@@ -22,7 +22,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
         func expectSame<Value: Decodable>(_ type: Value.Type) {
             expectSameAsFoundation(type, json, sourceLocation: sourceLocation)
         }
-        expectSame(AnyJSONValue.self)
+        expectSame(JSONValue.self)
         expectSame(Member.self)
         expectSame(StructDecodingTests.Empty.self)
         expectSame([Int].self)
@@ -146,7 +146,7 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
     @Test("Every document of one byte, and of two bytes that could begin one")
     func short() {
         for first in UInt8.min...UInt8.max {
-            expectSameAsFoundation(AnyJSONValue.self, Data([first]))
+            expectSameAsFoundation(JSONValue.self, Data([first]))
             for second in Array(" 0-.e\"\\[]{},:tfnu".utf8) {
                 expectSameAsFoundation(Int?.self, Data([first, second]))
                 expectSameAsFoundation(Int?.self, Data([second, first]))
@@ -159,9 +159,9 @@ private let unicodeEncodings: [(String, String.Encoding, [UInt8])] = [
         let document = Data(
             #" {"a": [1, -2.5e3, "té\u00e9\n", {"b": null}], "c": {"d": [true, false]}, "é": ""} "#.utf8)
         for count in 0...document.count {
-            expectSameAsFoundation(AnyJSONValue.self, document.prefix(count))
+            expectSameAsFoundation(JSONValue.self, document.prefix(count))
             expectSameAsFoundation(Member.self, document.prefix(count))
-            expectSameAsFoundation(AnyJSONValue.self, document.suffix(count))
+            expectSameAsFoundation(JSONValue.self, document.suffix(count))
         }
     }
 }

@@ -28,15 +28,15 @@ private typealias Name = KeyDecodingTests.Name
         func read() -> [String] {
             var notes: [String] = []
             notes.note { try keyed.get().allKeys.map(\.stringValue).sorted() }
-            notes.note { try keyed.get().decode(AnyJSONValue.self, forKey: Name("b")) }
+            notes.note { try keyed.get().decode(JSONValue.self, forKey: Name("b")) }
             notes.note { try keyed.get().decodeIfPresent(String.self, forKey: Name("b")) }
             notes.note { try nested.get().decode(Int.self, forKey: Name("x")) }
             notes.note { try nested.get().contains(Name("y")) }
             notes.note { try base.get().container(keyedBy: Name.self).allKeys.count }
             notes.note {
                 var container = try unkeyed.get()
-                var values: [AnyJSONValue] = []
-                while !container.isAtEnd { values.append(try container.decode(AnyJSONValue.self)) }
+                var values: [JSONValue] = []
+                while !container.isAtEnd { values.append(try container.decode(JSONValue.self)) }
                 return values
             }
             return notes
@@ -69,8 +69,8 @@ private typealias Name = KeyDecodingTests.Name
 
         func read() -> [String] {
             var notes = [exactDescription(ofPath: decoder.codingPath)]
-            notes.note { try AnyJSONValue(from: decoder) }
-            notes.note { try decoder.singleValueContainer().decode(AnyJSONValue.self) }
+            notes.note { try JSONValue(from: decoder) }
+            notes.note { try decoder.singleValueContainer().decode(JSONValue.self) }
             return notes
         }
     }
@@ -79,7 +79,7 @@ private typealias Name = KeyDecodingTests.Name
         "A decoder reads its own value, even in a batch in which others follow",
         arguments: ["1", "[1,[2]]", #"{"a":"é\n"}"#])
     func ownValue(json: String) throws {
-        let expected = exactDescription(of: try JSONDecoder().decode(AnyJSONValue.self, from: Data(json.utf8)))
+        let expected = exactDescription(of: try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)))
         let records = ["[\(json)]", "[[]]", #"["other"]"#, "[\(json)"].map { Data($0.utf8) }
         let outcomes = RecordDecoder().decode([LateReader].self, fromEach: records)
         #expect(try outcomes[0].get()[0].read() == [#"["Index 0"/0]"#, expected, expected])

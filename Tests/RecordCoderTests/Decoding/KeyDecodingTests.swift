@@ -66,7 +66,7 @@ import Testing
     @Test("A duplicate that can't be decoded is ignored, even where an error would be caught")
     func undecodableDuplicates() {
         // Found by the fuzzer: a type that catches this error and tries another type would get another value.
-        expectSameAsFoundation(AnyJSONValue.self, #"[{"a":1,"a":{"b":1e400}}]"#)
+        expectSameAsFoundation(JSONValue.self, #"[{"a":1,"a":{"b":1e400}}]"#)
         expectSameAsFoundation(
             CaughtErrorDecodingTests.Lenient<[String: Int]>.self, #"[{"a":1,"a":"x"},{"a":"x","a":1}]"#)
     }

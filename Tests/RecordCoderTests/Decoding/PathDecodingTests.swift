@@ -29,7 +29,7 @@ import Testing
                     paths.append(exactDescription(ofPath: container.codingPath))
                 }
             } else {
-                number = try single.decode(AnyJSONValue.self) == .null ? nil : "a value"
+                number = try single.decode(JSONValue.self) == .null ? nil : "a value"
             }
         }
     }

@@ -147,7 +147,7 @@ struct Explorer: Decodable {
         let types: [any Decodable.Type] = [
             Int.self, String.self, Double.self, Bool.self, Int8.self, UInt64.self, Float.self, URL.self, Date.self,
             UUID.self, Data.self,
-            Decimal.self, [Int].self, [String].self, Int?.self, StructDecodingTests.Inner.self, AnyJSONValue.self,
+            Decimal.self, [Int].self, [String].self, Int?.self, StructDecodingTests.Inner.self, JSONValue.self,
         ]
         if depth < Self.mostDepth, random.next() % 3 == 0 {
             do {

@@ -1,12 +1,12 @@
 /// Any JSON, decoded as most programs do it: by trying one type after another.
-package indirect enum AnyJSONValue: Codable, Equatable, Sendable {
+package indirect enum JSONValue: Codable, Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
     case number(Double)
     case string(String)
-    case array([AnyJSONValue])
-    case object([String: AnyJSONValue])
+    case array([JSONValue])
+    case object([String: JSONValue])
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -20,10 +20,10 @@ package indirect enum AnyJSONValue: Codable, Equatable, Sendable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([AnyJSONValue].self) {
+        } else if let value = try? container.decode([JSONValue].self) {
             self = .array(value)
         } else {
-            self = .object(try container.decode([String: AnyJSONValue].self))
+            self = .object(try container.decode([String: JSONValue].self))
         }
     }
 
