@@ -1,4 +1,5 @@
 #if CommandLineTool
+@testable import Bodega
 @testable import BodegaCommands
 import Foundation
 import RecordCoder
@@ -72,8 +73,8 @@ struct QueryTests {
     )
     func mistakes(_ condition: String, hint: String) {
         #expect { try JSONFilterParser.parse(condition) } throws: { error in
-            guard let error = error as? ToolError else { return false }
-            return error.status == .usage && error.message.contains(hint) && error.message.contains(" >>> ")
+            guard let error = error as? StorageError else { return false }
+            return error.code == .invalidArgument && error.message.contains(hint) && error.message.contains(" >>> ")
         }
     }
 

@@ -1,4 +1,4 @@
-package import RecordCoder
+import RecordCoder
 
 /// An index over a member of the items' JSON.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-package import RecordCoder
+import RecordCoder
 
 /// The place of a JSON value in the order that all engines share.
 ///

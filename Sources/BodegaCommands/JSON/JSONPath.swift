@@ -1,4 +1,4 @@
-import RecordCoder
+import Bodega
 
 /// The path to a value in nested JSON objects: member names, outermost first.
 package struct JSONPath: Equatable, Sendable, CustomStringConvertible {

@@ -50,7 +50,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     private let lock = AsyncLock()
     private let pageSize: Int
     /// The rows that are shown, and those in reserve; `nil` before the first read.
-    private var window: QueryWindow<Item>?
+    private(set) var window: QueryWindow<Item>?
     /// The place in the log up to which changes are shown; `nil` if the rows must be read again.
     private var cursor: StorageCursor?
     /// The index whose order the rows have.

@@ -29,7 +29,7 @@ struct QueryWindow<Item: StorableItem>: Sendable {
     /// The number of rows to read; 0 if the window has enough.
     var missing: Int { hasRowsBeyond && rows.count < limit ? capacity - rows.count : 0 }
 
-    private static func reserve(of limit: Int) -> Int { limit == 0 ? 0 : max(16, min(limit, 256)) }
+    private static func reserve(of limit: Int) -> Int { max(16, min(limit, 256)) }
 
     /// Shows more rows.
     mutating func extend(by count: Int) {

@@ -1,4 +1,4 @@
-package import RecordCoder
+import RecordCoder
 
 /// A condition on a JSON value: the part of RFC 9535's filter expressions that ``JSONFilterParser`` supports.
 package indirect enum JSONFilter: Sendable {

@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// The path to one value in JSON: member names and element indexes, outermost first. A "singular query" of RFC 9535.
 package struct JSONQuery: Equatable, Sendable {
     /// A step of the path.

@@ -1,3 +1,5 @@
+import RecordCoder
+
 /// A JSON value that can be compared.
 package enum JSONValue: Sendable {
     case null

@@ -1,9 +1,11 @@
+#if CommandLineTool
 import BodegaTesting
 import Foundation
 import TestSupport
 import Testing
 
 @testable import Bodega
+@testable import BodegaCommands
 
 @Suite("Regular expressions of RFC 9485", .timeLimit(.minutes(10)))
 struct PatternTests {
@@ -66,8 +68,8 @@ struct PatternTests {
         #expect(throws: JSONPattern.Mistake.self) { try JSONPattern(pattern, isWhole: true) }
         let condition = "search(@.a, '\(pattern.replacingOccurrences(of: "\\", with: "\\\\"))')"
         #expect { try JSONFilterParser.parse(condition) } throws: { error in
-            guard let error = error as? ToolError else { return false }
-            return error.status == .usage && error.message.contains(" >>> ")
+            guard let error = error as? StorageError else { return false }
+            return error.code == .invalidArgument && error.message.contains(" >>> ")
         }
     }
 
@@ -196,3 +198,4 @@ struct NumberTests {
         }
     }
 }
+#endif

@@ -1,0 +1,42 @@
+import Bodega
+import Foundation
+import TestSupport
+
+/// Runs an action after the first scan.
+struct PausingEngine: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
+    let base: MemoryStorageEngine
+    let afterScan = Locked<(@Sendable () async throws -> Void)?>(nil)
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        let value = try await body()
+        guard call.operation == .scan else { return value }
+        let action = afterScan.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        try await action?()
+        return value
+    }
+}
+
+/// Counts scans.
+struct CountingScans: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
+    let base: MemoryStorageEngine
+    let scans = Locked(0)
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        if call.operation == .scan { scans.withLock { $0 += 1 } }
+        return try await body()
+    }
+}
+
+/// Fails to read while it is told to.
+struct FailingEngine: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
+    let base: MemoryStorageEngine
+    let isFailing = Locked(false)
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        if !call.operation.isWrite, isFailing.withLock({ $0 }) { throw StorageError(.inputOutput, "The disk is gone.") }
+        return try await body()
+    }
+}
