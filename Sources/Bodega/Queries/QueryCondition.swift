@@ -35,7 +35,7 @@ package indirect enum QueryCondition: Sendable {
             let inner = condition.narrowing(by: index)
             return Narrowing(possible: inner.certain.complement, certain: inner.possible.complement)
         case .member(let path, let possible, let certain, let needsTextIndex):
-            guard path == index.path, !needsTextIndex || index.isForText else { return .nothing }
+            guard index.isOver(path), !needsTextIndex || index.isForText else { return .nothing }
             return Narrowing(possible: possible, certain: certain)
         case .opaque:
             return .nothing

@@ -4,7 +4,7 @@ import RecordCoder
 ///
 /// The index narrows: the engine finds candidates by it, and Swift decides which of them match. So an index changes how
 /// long a query takes, and never its result.
-public struct StorageIndex: Hashable, Sendable, CustomStringConvertible {
+public struct StorageIndex: Sendable, CustomStringConvertible {
     /// The path to the member: names separated by dots, such as `owner.name`. A backslash escapes the dot or backslash that
     /// follows.
     public let path: String
@@ -43,6 +43,9 @@ public struct StorageIndex: Hashable, Sendable, CustomStringConvertible {
         return names
     }
 
+    /// Whether the index is over a path. Names in JSON are compared byte by byte: two spellings of "é" are two names.
+    package func isOver(_ path: String) -> Bool { self.path.hasSameBytes(as: path) }
+
     package var query: JSONQuery { JSONQuery(selectors: names.map { .name($0) }) }
 
     /// The path with its names escaped.
@@ -50,5 +53,17 @@ public struct StorageIndex: Hashable, Sendable, CustomStringConvertible {
         names.map { name in
             name.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
         }.joined(separator: ".")
+    }
+}
+
+extension StorageIndex: Hashable {
+    /// Compares the paths byte by byte.
+    public static func == (left: StorageIndex, right: StorageIndex) -> Bool {
+        left.isOver(right.path) && left.isForText == right.isForText
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        path.hashBytes(into: &hasher)
+        hasher.combine(isForText)
     }
 }

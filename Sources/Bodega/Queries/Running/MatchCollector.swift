@@ -29,9 +29,9 @@ final class MatchCollector<Match>: @unchecked Sendable {
     /// - Returns: Whether the scan can have more matches that are needed.
     @Sendable func receive(_ scan: Int, _ entry: StorageEntry) throws -> Bool {
         let isInOrder = scan >= plan.firstInOrder
-        if isInOrder, found.count >= limit, query.order.count < 2 { return false }
+        // With several terms, more items can have the first sort key of the last match.
+        if isInOrder, found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey { return false }
         guard let match = try query.match(entry, index: plan.index) else { return true }
-        if isInOrder, found.count >= limit, match.place.keys.first != found.lastKey { return false }
         if let place, !query.isAscending(place, match.place) { return true }
         if isInOrder {
             found.count += 1

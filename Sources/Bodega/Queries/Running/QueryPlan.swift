@@ -12,10 +12,6 @@ package struct QueryPlan: Sendable {
 
 extension StorageQuery {
 
-    /// Maximum number of candidates that an index finds, and all of which are read although they are not in the order of the
-    /// result. For more, reading in that order is probably faster, because it stops at the limit.
-    private var fewCandidates: Int { 10_000 }
-
     /// Chooses how to read.
     ///
     /// - Parameters:
@@ -24,7 +20,7 @@ extension StorageQuery {
     ///   - place: The place after which to begin.
     package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws -> QueryPlan {
         let indexes = try await engine.fetchIndexes().sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
-        let sorting = order.first?.path.flatMap { path in indexes.last { $0.path == path } }
+        let sorting = order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
         var best: (index: StorageIndex, possible: StorageSortKeyRanges, count: Int)?
         for index in indexes {
             let possible = condition.narrowing(by: index).possible
@@ -141,8 +137,8 @@ extension StorageSortKeyBound {
         case .before, .after, .start, .end: return self
         }
         let moved = number + direction * 4 * number.ulp
-        // The largest number is finite.
-        let key = StorageSortKey(moved.isFinite ? moved : number)
+        // The unit of infinity is NaN.
+        let key = StorageSortKey(moved.isNaN ? number : moved)
         return direction < 0 ? .before(key) : .after(key)
     }
 }

@@ -31,6 +31,9 @@ package struct StorageQuery<Match>: Sendable {
     package var order: [Term]
     /// Decides whether an item matches.
     package var examine: @Sendable (StorageEntry) throws -> Examination
+    /// Maximum number of candidates that an index finds, and all of which are read although they are not in the order of the
+    /// result. For more, reading in that order is probably faster, because it stops at the limit.
+    package var fewCandidates = 10_000
 
     package init(
         condition: QueryCondition, order: [Term], examine: @escaping @Sendable (StorageEntry) throws -> Examination
@@ -42,12 +45,15 @@ package struct StorageQuery<Match>: Sendable {
 
     /// A query with the same items, whose matches are transformed.
     package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
-        StorageQuery<New>(condition: condition, order: order.map { .init(path: $0.path, isDescending: $0.isDescending) }) {
+        let order = order.map { StorageQuery<New>.Term(path: $0.path, isDescending: $0.isDescending) }
+        var query = StorageQuery<New>(condition: condition, order: order) {
             switch try self.examine($0) {
             case .unwanted: .unwanted
             case .wanted(let keys, let match): .wanted(keys, transform($0, match))
             }
         }
+        query.fewCandidates = fewCandidates
+        return query
     }
 
     /// Whether one place is before another.
@@ -63,7 +69,7 @@ package struct StorageQuery<Match>: Sendable {
     /// Examines an item. The place is that in the order of `index`, if the engine knows it.
     package func match(_ entry: StorageEntry, index: StorageIndex?) throws -> QueryMatch<Match>? {
         guard case .wanted(var keys, let match) = try examine(entry) else { return nil }
-        if let index, let key = entry.place.sortKey, order.first?.path == index.path { keys[0] = key }
+        if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
         return QueryMatch(
             key: entry.key, place: QueryPlace(keys: keys, position: entry.place.position), match: match)
     }

@@ -43,8 +43,7 @@ struct ConstantForm {
                 isOrdered: false, isExact: true)
         case let integer as any BinaryInteger:
             guard let integer = Int64(exactly: integer) else { return nil }
-            let key = StorageSortKey.integer(integer)
-            self.init(key: key, equal: StorageSortKeyRanges(key), all: .numbers, isOrdered: true, isExact: true)
+            self.init(integer: integer)
         case let number as Double:
             self.init(number: number)
         case let number as Float:
@@ -81,6 +80,19 @@ struct ConstantForm {
     ) {
         (self.key, self.equal, self.all) = (key, equal, all)
         (self.isOrdered, self.isExact, self.needsTextIndex) = (isOrdered, isExact, needsTextIndex)
+    }
+
+    private init(integer: Int64) {
+        let key = StorageSortKey.integer(integer)
+        var equal = StorageSortKeyRanges(key)
+        let isExact = integer.magnitude < 1 << 53
+        if !isExact {
+            // One that is stored with a fraction or an exponent counts as the nearest Double.
+            let number = Double(integer)
+            equal = StorageSortKeyRanges(
+                .before(StorageSortKey(number.nextDown)), .after(StorageSortKey(number.nextUp)))
+        }
+        self.init(key: key, equal: equal, all: .numbers, isOrdered: true, isExact: isExact)
     }
 
     private init?(number: Double) {

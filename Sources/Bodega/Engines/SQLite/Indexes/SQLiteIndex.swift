@@ -15,13 +15,39 @@ import GRDB
 /// It consists of built-in functions only, because all programs that write to the table compute it.
 struct SQLiteIndex {
     let index: StorageIndex
+    /// The index's name, unquoted.
+    private let plainName: String
     /// The index's name, quoted.
     let name: String
     /// The statement that creates the index, as SQLite keeps it.
     let definition: String
     let expression: String
 
-    private static let prefix = "emporium_index"
+    /// The beginning of the names of all indexes of a table.
+    private static func start(of table: SQLiteTable) -> String { "emporium_index:\(table.plainName):" }
+
+    /// SQLite ignores the case of names, so uppercase letters are marked.
+    private static func escaped(_ path: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                path.unicodeScalars.flatMap { scalar in
+                    ("A"..."Z").contains(scalar) || scalar == "^" ? ["^", scalar] : [scalar]
+                }))
+    }
+
+    private static func unescaped(_ path: Substring.UnicodeScalarView) -> String {
+        var scalars = String.UnicodeScalarView()
+        var isMarked = false
+        for scalar in path {
+            if scalar == "^", !isMarked {
+                isMarked = true
+            } else {
+                scalars.append(scalar)
+                isMarked = false
+            }
+        }
+        return String(scalars)
+    }
 
     /// - Throws: ``StorageError/Code/invalidArgument`` if the path has a name that SQLite's path expressions can't contain, or
     ///   that has several spellings in JSON.
@@ -36,10 +62,14 @@ struct SQLiteIndex {
             )
         }
         self.index = index
-        let plain = "\(Self.prefix):\(table.plainName):\(index.isForText ? "text" : "value"):\(index.path)"
-        name = "\"" + plain.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        plainName = Self.start(of: table) + (index.isForText ? "text:" : "value:") + Self.escaped(index.path)
+        name = "\"" + plainName.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         let path = "$" + index.names.map { ".\"\($0)\"" }.joined()
-        expression = Self.expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: index.isForText)
+        // Prepared statements are kept under their text, which must not be equal to that for another spelling of "é".
+        let spelling = path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
+        expression =
+            spelling
+            + Self.expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: index.isForText)
         definition = "CREATE INDEX \(name) ON \(table.name) (\(expression))"
     }
 
@@ -56,7 +86,8 @@ struct SQLiteIndex {
             AND \(value) <> upper(\(value)) AND \(value) <> lower(\(value)) \
             THEN x'' ELSE \(value) END
             """ : value
-        return "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' THEN \(key) ELSE x'' END"
+        // SQLite's JSON ends at a NUL.
+        return "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
     }
 
     /// The indexes of a table.
@@ -67,20 +98,25 @@ struct SQLiteIndex {
         return try statement.bind(table.plainName, at: 1) {
             var indexes: Set<StorageIndex> = []
             while try statement.step() {
-                guard let index = index(named: statement.text(at: 0), of: table) else { continue }
-                // An index of another version of this package does not match the expression.
-                if try SQLiteIndex(index, of: table).definition == statement.text(at: 1) { indexes.insert(index) }
+                let name = statement.text(at: 0)
+                guard let index = index(named: name, of: table) else { continue }
+                // An index of another version of this package has another name or expression.
+                guard let known = try? SQLiteIndex(index, of: table) else { continue }
+                if known.plainName.hasSameBytes(as: name), known.definition.hasSameBytes(as: statement.text(at: 1)) {
+                    indexes.insert(index)
+                }
             }
             return indexes
         }
     }
 
     private static func index(named name: String, of table: SQLiteTable) -> StorageIndex? {
-        let start = "\(prefix):\(table.plainName):"
-        guard name.hasPrefix(start) else { return nil }
+        // By scalars: a name can begin with a combining mark.
+        let (name, start) = (name.unicodeScalars, start(of: table).unicodeScalars)
+        guard name.starts(with: start) else { return nil }
         let parts = name.dropFirst(start.count).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0] == "text" || parts[0] == "value" else { return nil }
-        return StorageIndex(String(parts[1]), isForText: parts[0] == "text")
+        guard parts.count == 2, ["text", "value"].contains(String(parts[0])) else { return nil }
+        return StorageIndex(unescaped(parts[1]), isForText: String(parts[0]) == "text")
     }
 
     /// Whether any index covers the values of a table, so that SQLite can't write them in parts.

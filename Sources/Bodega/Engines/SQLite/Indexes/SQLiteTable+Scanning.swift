@@ -181,6 +181,11 @@ struct SQLiteConditions {
     init(_ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound) {
         self.init(upper == .end ? "\(expression) IS NULL" : "")
         if upper == .end { return }
+        if case .before(let key) = lower, upper == .after(key) {
+            // Of equality, SQLite knows that the items come in insertion order.
+            add("\(expression) = ?", key)
+            return
+        }
         switch lower {
         case .before(let key): add("\(expression) >= ?", key)
         case .after(let key): add("\(expression) > ?", key)
