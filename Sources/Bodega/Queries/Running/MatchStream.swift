@@ -1,6 +1,6 @@
 package import Foundation
 
-extension StorageQuery {
+extension StorageQuery where Match: Sendable {
 
     /// Passes on the matches in order, as they become known.
     ///

@@ -36,7 +36,7 @@ package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, Q
     }
 
     package func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
-        let all = if let keys { keys } else { try await base.fetchKeys() }
+        let all = if let keys = self.keys { keys } else { try await base.fetchKeys() }
         let places = Dictionary(zip(all, 0...)) { first, _ in first }
         return try await base.fetch(keys: keys).compactMap { key, data in
             places[key].map { StorageEntry(key: key, data: data, place: StoragePlace(position: $0)) }
