@@ -8,6 +8,9 @@ package struct QueryPlan: Sendable {
     package var index: StorageIndex?
     /// An explanation in one line.
     package var explanation: String
+
+    /// Whether reading stops at the limit.
+    package var stopsAtLimit: Bool { firstInOrder < scans.count }
 }
 
 extension StorageQuery {
@@ -34,12 +37,18 @@ extension StorageQuery {
         if let sorting {
             return ordered(by: sorting, in: condition.narrowing(by: sorting).possible, after: place)
         }
-        if let best, !order.isEmpty || best.possible.isOneKey || limit == .max {
-            return narrowed(by: best.index, to: best.possible, after: place)
+        if let best {
+            var isUsed = !order.isEmpty || best.possible.isOneKey
+            if !isUsed, limit == .max {
+                // Reading many items by an index takes longer than reading all.
+                let few = try await engine.fetchCount() / 4
+                isUsed = try await engine.count(best.possible.approximated, of: best.index, upTo: few + 1) <= few
+            }
+            if isUsed { return narrowed(by: best.index, to: best.possible, after: place) }
         }
         return QueryPlan(
             scans: [.all(after: order.isEmpty ? place?.position : nil)], firstInOrder: order.isEmpty ? 0 : 1,
-            explanation: order.isEmpty ? "reads items in insertion order until the limit" : "reads all items and sorts the matches"
+            explanation: order.isEmpty ? "reads items in insertion order" : "reads all items and sorts the matches"
         )
     }
 
@@ -59,7 +68,7 @@ extension StorageQuery {
             }
             return QueryPlan(
                 scans: scans + inOrder, firstInOrder: scans.count,
-                explanation: "finds items by the index \(index), in insertion order, until the limit")
+                explanation: "finds items by the index \(index), in insertion order")
         }
         scans += candidates.scans(of: index)
         return QueryPlan(
@@ -94,9 +103,9 @@ extension StorageQuery {
             }
             scans.append(.range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
         }
-        let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it,")"
+        let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it")"
         return QueryPlan(
-            scans: scans, firstInOrder: 1, index: index, explanation: explanation + " until the limit")
+            scans: scans, firstInOrder: 1, index: index, explanation: explanation)
     }
 }
 
