@@ -60,7 +60,7 @@ final class QueriedTable {
 
     /// The expression of the index, from its definition.
     private static func expression(in database: CDatabase) throws -> String {
-        let statement = try CStatement(database, "SELECT sql FROM sqlite_master WHERE name LIKE 'emporium_index%dueDate'")
+        let statement = try CStatement(database, "SELECT sql FROM sqlite_master WHERE name LIKE 'emporium_index%'")
         try database.check(sqlite3_step(statement.pointer), is: SQLITE_ROW)
         let sql = String(cString: sqlite3_column_text(statement.pointer, 0))
         guard let start = sql.range(of: "ON \"data\" (")?.upperBound else {

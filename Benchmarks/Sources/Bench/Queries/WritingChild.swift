@@ -62,7 +62,7 @@ final class WritingChild {
             var task = QueriedTask(number)
             task.id = id(number)
             // Each comes before the one before.
-            task.dueDate = Date(timeIntervalSinceReferenceDate: 500_000_000 + 1 / Double(number + 2) / 1000)
+            task.dueDate = Date(timeIntervalSinceReferenceDate: 500_000_000.5 - Double(number) / 1000)
             try await storage.store(task, forKey: task.key)
             say("\(FollowingChild.now)")
         }

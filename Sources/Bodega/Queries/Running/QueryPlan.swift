@@ -25,20 +25,21 @@ extension StorageQuery {
         let indexes = try await engine.fetchIndexes().sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
         let sorting = order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
         var best: (index: StorageIndex, possible: StorageSortKeyRanges, count: Int)?
-        for index in indexes {
+        // The order of an index that narrows needs no estimate.
+        for index in indexes where index != sorting || order.count > 1 {
             let possible = condition.narrowing(by: index).possible
             if possible == .all { continue }
             let count = try await engine.count(possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
             if count < best?.count ?? .max { best = (index, possible, count) }
         }
-        if let best, best.count <= fewCandidates, best.index != sorting || order.count > 1 {
+        if let best, best.count <= fewCandidates {
             return narrowed(by: best.index, to: best.possible, after: place)
         }
         if let sorting {
             return ordered(by: sorting, in: condition.narrowing(by: sorting).possible, after: place)
         }
         if let best {
-            var isUsed = !order.isEmpty || best.possible.isOneKey
+            var isUsed = !order.isEmpty || best.possible.intersection(.values).isOneKey || best.possible.isOneKey
             if !isUsed, limit == .max {
                 // Reading many items by an index takes longer than reading all.
                 let few = try await engine.fetchCount() / 4
@@ -58,10 +59,13 @@ extension StorageQuery {
     ) -> QueryPlan {
         var scans: [StorageScan] = [.irregular(index)]
         let candidates = possible.approximated
-        if order.isEmpty, possible.isOneKey {
+        // Items without a value are candidates, too, if the type decodes a missing member. Usually there are none.
+        let values = possible.intersection(.values)
+        let equal = values.isEmpty ? possible : values
+        if order.isEmpty, equal.isOneKey {
             // Items with one key come in insertion order.
-            scans += candidates.subtracting(possible).scans(of: index)
-            let inOrder = possible.ranges.map { range in
+            scans += candidates.subtracting(equal).scans(of: index)
+            let inOrder = equal.ranges.map { range in
                 let key: StorageSortKey = if case .before(let key) = range.lower { key } else { .none }
                 let after = place.map { StoragePlace(sortKey: key, position: $0.position) }
                 return StorageScan.range(index, from: range.lower, to: range.upper, isDescending: false, after: after)

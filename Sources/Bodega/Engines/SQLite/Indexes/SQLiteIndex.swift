@@ -13,7 +13,7 @@ import GRDB
 ///   UUID in mixed case.
 ///
 /// It consists of built-in functions only, because all programs that write to the table compute it.
-struct SQLiteIndex {
+struct SQLiteIndex: Sendable {
     let index: StorageIndex
     /// The index's name, unquoted.
     private let plainName: String
@@ -52,6 +52,23 @@ struct SQLiteIndex {
     /// - Throws: ``StorageError/Code/invalidArgument`` if the path has a name that SQLite's path expressions can't contain, or
     ///   that has several spellings in JSON.
     init(_ index: StorageIndex, of table: SQLiteTable) throws {
+        // Building the expression takes longer than reading a few items.
+        let key = Array("\(table.plainName)\0\(index.isForText)\0\(index.path)".utf8)
+        if let known = Self.known.withLock({ $0[key] }) {
+            self = known
+            return
+        }
+        try self.init(building: index, of: table)
+        Self.known.withLock { [self] known in
+            if known.count >= 256 { known = [:] }
+            known[key] = self
+        }
+    }
+
+    /// Indexes that were used, by their bytes.
+    private static let known = Locked<[[UInt8]: SQLiteIndex]>([:])
+
+    private init(building index: StorageIndex, of table: SQLiteTable) throws {
         let isUsable = index.names.allSatisfy { name in
             name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) }
         }

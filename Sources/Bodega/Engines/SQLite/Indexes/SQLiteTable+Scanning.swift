@@ -15,7 +15,7 @@ extension SQLiteTable {
             let expression = try SQLiteIndex(index, of: self).expression
             var conditions = SQLiteConditions(expression, from: lower, to: upper)
             conditions.add("typeof(\(expression)) = 'real'")
-            try read(conditions, in: db, selecting: expression, orderedBy: "rowid", receive)
+            try read(conditions, in: db, selecting: expression, orderedBy: expression, receive)
         case .range(let index, let lower, let upper, let isDescending, let place):
             let expression = try SQLiteIndex(index, of: self).expression
             var (lower, upper) = (lower, upper)
@@ -23,7 +23,7 @@ extension SQLiteTable {
                 guard let key = place.sortKey else {
                     throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
                 }
-                var equal = SQLiteConditions(expression, from: .before(key), to: key == .none ? .end : .after(key))
+                var equal = SQLiteConditions(expression, equals: key)
                 equal.add("rowid > ?", .integer(Int64(place.position)))
                 var isComplete = true
                 try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
@@ -130,7 +130,7 @@ extension SQLiteTable {
             }
             guard let cut else { return }
             var isComplete = true
-            let equal = SQLiteConditions(expression, from: .before(cut), to: .after(cut))
+            let equal = SQLiteConditions(expression, equals: cut)
             try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
                 isComplete = try receive(entry)
                 return isComplete
@@ -175,6 +175,12 @@ struct SQLiteConditions {
     init(_ sql: String, _ values: StorageSortKey...) {
         self.sql = sql
         self.values = values
+    }
+
+    /// The condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row within the index.
+    init(_ expression: String, equals key: StorageSortKey) {
+        self.init(key == .none ? "\(expression) IS NULL" : "")
+        if key != .none { add("\(expression) = ?", key) }
     }
 
     /// The condition that an expression is in a range of sort keys. A range that ends with the end is that of no value.
