@@ -90,7 +90,7 @@ extension QueryCondition {
         switch self {
         case .and(let left, let right), .or(let left, let right): left.isOnly(about: index) && right.isOnly(about: index)
         case .not(let condition): condition.isOnly(about: index)
-        case .member(let path, _, _, let needsTextIndex): index.isOver(path) && (!needsTextIndex || index.isForText)
+        case .member(let path, _, _, let needsTextIndex): index.isOver(path.text) && (!needsTextIndex || index.isForText)
         case .opaque: false
         }
     }

@@ -47,6 +47,8 @@ extension SQLiteTable {
 
     /// The number of items of a scan, at most a limit.
     func count(_ scan: StorageScan, upTo limit: Int, in db: Database) throws -> Int {
+        // Counting many items again would read the same pages of the index again.
+        if limit == .max { try db.allowLargeCache() }
         var conditions: SQLiteConditions
         switch scan {
         case .all(let position): conditions = SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
