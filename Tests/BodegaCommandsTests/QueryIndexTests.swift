@@ -64,7 +64,8 @@ struct QueryIndexTests {
             #expect(created == RunResult(status: 0, output: [], errors: notes))
             #expect(await bodega("query", store, "--indexes").text == "n\tvalue\ns\tvalue\n")
             let again = await bodega("query", store, "--index", "n", "--where", "@.n == 2.5", "--select", "n")
-            #expect(again.text == "2\t2.5\n" && again.errors.hasPrefix("bodega: note: there already is an index over n.\n"))
+            #expect(
+                again.text == "2\t2.5\n" && again.errors.hasPrefix("bodega: note: there already is an index over n.\n"))
             let removed = await bodega("query", store, "--drop-index", "n", "--drop-index", "x", "--index", "o.p\\.q")
             #expect(
                 removed.errors == """
@@ -87,7 +88,8 @@ struct QueryIndexTests {
             try await queryable.createIndex(StorageIndex("s"))
             #expect(await bodega("query", store, "--indexes").text == "s\ttext\n")
             #expect(await bodega("query", store, "--index", "s").errors.contains("already"))
-            #expect(await bodega("query", store, "--sort", "s", "--explain").text.contains("in the order of the index s"))
+            #expect(
+                await bodega("query", store, "--sort", "s", "--explain").text.contains("in the order of the index s"))
             #expect(await bodega("query", store, "--drop-index", "s").status == 0)
             #expect(try await queryable.fetchIndexes().isEmpty)
         }
@@ -97,7 +99,9 @@ struct QueryIndexTests {
     func collections() async throws {
         try await withFolder { folder in
             let store = storeAddresses[0](folder)
-            for collection in ["#a", "#b"] { _ = await bodega("put", store + collection, "k", input: Array("{\"n\":1}".utf8)) }
+            for collection in ["#a", "#b"] {
+                _ = await bodega("put", store + collection, "k", input: Array("{\"n\":1}".utf8))
+            }
             #expect(await bodega("query", store, "--collection", "a", "--index", "n").status == 0)
             #expect(await bodega("query", store + "#a", "--indexes").text == "n\tvalue\n")
             #expect(await bodega("query", store + "#b", "--indexes").text == "")
@@ -132,7 +136,8 @@ struct QueryIndexTests {
             }
             #expect(await bodega("query", store, "--indexes").text == "")
             let explanation = await bodega("query", store, "--where", "@.n == 1", "--explain")
-            #expect(explanation.text.hasPrefix("reads items in insertion order\nindexes: none\nA folder has no indexes"))
+            #expect(
+                explanation.text.hasPrefix("reads items in insertion order\nindexes: none\nA folder has no indexes"))
             #expect(!explanation.text.contains("--index"))
         }
     }
@@ -179,7 +184,8 @@ struct QueryIndexTests {
                     "reads all items and sorts the matches", "indexes: none", advice + "--index 'o.p\\.q' or --index n",
                 ])
             #expect(await explained() == ["reads items in insertion order", "indexes: none"])
-            #expect(await explained("--limit", "5") == ["reads items in insertion order, until the limit", "indexes: none"])
+            #expect(
+                await explained("--limit", "5") == ["reads items in insertion order, until the limit", "indexes: none"])
             #expect(await explained("--where", "@.n", "--count").last == advice + "--index n")
             _ = await bodega("query", store, "--index", "n")
             #expect(
