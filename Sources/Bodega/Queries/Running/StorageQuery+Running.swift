@@ -28,8 +28,7 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - begin: Returns the receiver of the matches. It is called again if the engine has to begin again.
     package func forEachMatch(
-        in engine: any QueryableStorageEngine,
-        _ begin: @escaping @Sendable () -> @Sendable (CacheKey, Match) throws -> Void
+        in engine: any QueryableStorageEngine, _ begin: @escaping @Sendable () -> @Sendable (CacheKey, Match) throws -> Void
     ) async throws {
         var unordered = self
         unordered.order = []
@@ -89,8 +88,7 @@ extension QueryCondition {
     /// Whether the condition is about the member of one index, and nothing else.
     fileprivate func isOnly(about index: StorageIndex) -> Bool {
         switch self {
-        case .and(let left, let right), .or(let left, let right):
-            left.isOnly(about: index) && right.isOnly(about: index)
+        case .and(let left, let right), .or(let left, let right): left.isOnly(about: index) && right.isOnly(about: index)
         case .not(let condition): condition.isOnly(about: index)
         case .member(let path, _, _, let needsTextIndex): path == index.path && (!needsTextIndex || index.isForText)
         case .opaque: false

@@ -42,9 +42,7 @@ package struct StorageQuery<Match>: Sendable {
 
     /// A query with the same items, whose matches are transformed.
     package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
-        StorageQuery<New>(
-            condition: condition, order: order.map { .init(path: $0.path, isDescending: $0.isDescending) }
-        ) {
+        StorageQuery<New>(condition: condition, order: order.map { .init(path: $0.path, isDescending: $0.isDescending) }) {
             switch try self.examine($0) {
             case .unwanted: .unwanted
             case .wanted(let keys, let match): .wanted(keys, transform($0, match))

@@ -62,8 +62,7 @@ struct SQLiteIndex {
     /// The indexes of a table.
     static func all(of table: SQLiteTable, in db: Database) throws -> Set<StorageIndex> {
         let statement = try SQLiteStatement(
-            "SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL",
-            in: db)
+            "SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL", in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) {
             var indexes: Set<StorageIndex> = []
@@ -87,8 +86,7 @@ struct SQLiteIndex {
     /// Whether any index covers the values of a table, so that SQLite can't write them in parts.
     static func coversValues(of table: SQLiteTable, in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(
-            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1",
-            in: db)
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1", in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) { try statement.step() }
     }
