@@ -30,7 +30,10 @@ struct GoldenTests {
         ("query-explain.txt", ["query", "PEOPLE", "--where", "@.born < 1960", "--sort", "name.last", "--explain"]),
         ("query-explain.json", ["query", "PEOPLE", "--where", "@.born < 1960", "--explain", "--json"]),
         ("query-index.txt", ["query", "PEOPLE", "--index", "name.last", "--indexes"]),
-        ("query-index.json", ["query", "PEOPLE", "--index", "name.last", "--sort", "name.last", "--limit", "1", "--json"]),
+        (
+            "query-index.json",
+            ["query", "PEOPLE", "--index", "name.last", "--sort", "name.last", "--limit", "1", "--json"]
+        ),
         ("usage.txt", ["query", "PEOPLE", "--where", "@.born = 1815"]),
     ]
 

@@ -47,7 +47,7 @@ struct QueryTests {
             ("@.x", false),
             ("!@.x && @.t", true), ("!(@.t == true)", false), ("@.x || @.t && @.x", false),
             ("(@.x || @.t) && @.n", true),
-            ("@.dup == 2", true), ("@.big == 1000", true), ("@.name == 'Ünï \"q\"'", true),
+            ("@.dup == 1", true), ("@.big == 1000", true), ("@.name == 'Ünï \"q\"'", true),
             (#"@.name == "Ünï \"q\"""#, true), (#"@.s == '\u0062'"#, true), ("@['é']", false),
             ("@.s == 'it\\'s'", false),
             ("length(@.arr) == 2", true), ("length(@.obj) == 1", true), ("length(@.name) == 7", true),

@@ -12,7 +12,8 @@ struct ReadOnlyTests {
     private static let commands: [(name: String, arguments: [String])] = [
         ("ls", []), ("ls", ["--long"]), ("ls", ["--json"]), ("get", ["a"]), ("get", ["absent"]), ("count", []),
         ("stat", []), ("stat", ["--json"]), ("export", []), ("verify", []), ("verify", ["--json"]), ("query", []),
-        ("query", ["--where", "@.id", "--sort", "id"]), ("query", ["--explain", "--sort", "id"]), ("query", ["--indexes"]),
+        ("query", ["--where", "@.id", "--sort", "id"]),
+        ("query", ["--explain", "--sort", "id"]), ("query", ["--indexes"]),
     ]
 
     @Test("changes nothing in a store or beside it", arguments: storeAddresses)

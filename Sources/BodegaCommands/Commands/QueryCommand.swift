@@ -93,7 +93,9 @@ struct QueryCommand: ConsoleCommand {
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
         if count, !select.isEmpty || sort != nil { throw ValidationError("--count excludes --select and --sort.") }
-        if indexes, isQuery { throw ValidationError("--indexes prints no items. Give the options of a query without it.") }
+        if indexes, isQuery {
+            throw ValidationError("--indexes prints no items. Give the options of a query without it.")
+        }
     }
 
     /// Whether there are options of a query.

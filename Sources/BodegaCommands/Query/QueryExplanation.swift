@@ -67,7 +67,9 @@ struct QueryExplanation: Sendable {
 
     /// A path as an argument in a shell.
     private static func argument(_ path: String) -> String {
-        let isPlain = path.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || "0123456789._".unicodeScalars.contains($0) }
+        let isPlain = path.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || "0123456789._".unicodeScalars.contains($0)
+        }
         return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
     }
 }

@@ -10,13 +10,17 @@ import Testing
 struct MatchStreamTests {
 
     /// A query of items such as `{"n":1}`.
-    private func query(_ condition: String? = nil, sort: String? = nil, isDescending: Bool = false) throws -> StorageQuery<Data> {
+    private func query(_ condition: String? = nil, sort: String? = nil, isDescending: Bool = false) throws
+        -> StorageQuery<Data>
+    {
         let filter = try condition.map { text throws(StorageError) in try JSONFilterParser.parse(text) }
         let path = sort.map { StorageIndex($0).query }
         let order = sort.map { [StorageQuery<Data>.Term(path: $0, isDescending: isDescending)] } ?? []
         return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry in
             entry.data.withUnsafeBytes { bytes in
-                guard let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true else { return .unwanted }
+                guard let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true else {
+                    return .unwanted
+                }
                 return .wanted(path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? [], entry.data)
             }
         }
@@ -40,7 +44,7 @@ struct MatchStreamTests {
         let memory = MemoryStorageEngine()
         let values = ["1", "2", "2.5", "true", "null", "\"a\"", "\"\\u0062\"", "\"b\"", "[1]", "-1e300"]
         // More than one part, with many equal keys.
-        let items = (0..<2500).map { number -> (key: CacheKey, data: Data) in
+        let items = (0..<1300).map { number -> (key: CacheKey, data: Data) in
             let value = values.randomElement(using: &random) ?? ""
             let text = number.isMultiple(of: 97) ? "no JSON" : #"{"m":\#(number % 7),"n":\#(value)}"#
             return (CacheKey("\(number)"), Data(text.utf8))
@@ -52,19 +56,21 @@ struct MatchStreamTests {
         try await indexed.write(items)
         try await indexed.createIndex(StorageIndex("n", isForText: false))
         let disk = try DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
-        try await disk.write(Array(items.prefix(300)))
+        try await disk.write(Array(items.prefix(60)))
         for condition in [nil, "@.n == 2", "@.n > 1 && @.m < 3", "@.m == 4", "@.n == 'b'", "@.n < 0"] {
             for (sort, isDescending) in [(nil, false), ("n", false), ("n", true), ("m", true)] {
                 let query = try query(condition, sort: sort, isDescending: isDescending)
-                for limit in [0, 1, 50, 2000, Int.max] {
+                // One limit of several for each query, to save time.
+                for limit in [0, 1, 50, 1100, .max].shuffled(using: &random).prefix(1) {
                     let page = try await query.page(from: memory, limit: limit, after: nil).matches.map(\.key.rawValue)
                     for engine in [memory, sqlite, indexed] as [any QueryableStorageEngine] {
                         let found = try await keys(of: query, in: engine, limit: limit)
-                        #expect(found == page, "seed \(Seed.current): \(engine) \(condition ?? "") \(sort ?? "") \(limit)")
+                        #expect(
+                            found == page, "seed \(Seed.current): \(engine) \(condition ?? "") \(sort ?? "") \(limit)")
                     }
                 }
-                let page = try await query.page(from: disk.queryable.engine, limit: 100, after: nil)
-                #expect(try await keys(of: query, in: disk.streamable(), limit: 100) == page.matches.map(\.key.rawValue))
+                let page = try await query.page(from: disk.queryable.engine, limit: 20, after: nil)
+                #expect(try await keys(of: query, in: disk.streamable(), limit: 20) == page.matches.map(\.key.rawValue))
             }
         }
     }
@@ -73,7 +79,7 @@ struct MatchStreamTests {
     func begins(sort: String?) async throws {
         let folder = TemporaryFolder()
         let sqlite = try SQLiteStorageEngine(opening: folder.directory)
-        try await sqlite.write((0..<10_000).map { (CacheKey("\($0)"), Data(#"{"n":\#($0)}"#.utf8)) })
+        try await sqlite.write((0..<5_000).map { (CacheKey("\($0)"), Data(#"{"n":\#($0)}"#.utf8)) })
         try await sqlite.createIndex(StorageIndex("n", isForText: false))
         let engine = CountingEngine(base: sqlite)
         var found = 0
@@ -84,7 +90,7 @@ struct MatchStreamTests {
             // What was read has been passed on.
             #expect(engine.count.withLock { $0 } == found)
         }
-        #expect(found == 10_000 && largest <= 1024)
+        #expect(found == 5_000 && largest <= 1024)
         engine.count.withLock { $0 = 0 }
         #expect(try await keys(of: query(sort: sort), in: engine, limit: 3) == ["0", "1", "2"])
         #expect(engine.count.withLock { $0 } == 3)
@@ -112,7 +118,10 @@ struct MatchStreamTests {
             }
             found += matches.map(\.key.rawValue)
         }
-        #expect(found == (500..<2000).reversed().map(String.init).filter { $0 != "600" && $0 != "601" })
+        let expected: [String] = stride(from: 1999, through: 500, by: -1).filter { $0 != 600 && $0 != 601 }.map {
+            "\($0)"
+        }
+        #expect(found == expected)
     }
 
     @Test("goes on where it was when items are removed between its parts")
