@@ -7,7 +7,7 @@ extension QueryCursor {
         var keys: [Key]
         var position: Int
         var item: String
-        var isHashed: Bool
+        var kind: CacheKey.Kind
 
         enum Key: Codable {
             case integer(Int64), real(UInt64), text(String), none
@@ -24,7 +24,7 @@ extension QueryCursor {
             }
         }
         let content = Content(
-            keys: keys, position: place.position, item: key.rawValue, isHashed: key.kind == .hashed)
+            keys: keys, position: place.position, item: key.identity, kind: key.kind)
         self.init(rawValue: try JSONEncoder().encode(content).base64EncodedString())
     }
 
@@ -32,7 +32,7 @@ extension QueryCursor {
     ///
     /// - Parameter terms: The number of terms of the query's order.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor belongs to another query.
-    func place(terms: Int) throws -> (place: QueryPlace, item: String) {
+    func place(terms: Int) throws -> (place: QueryPlace, item: CacheKey) {
         guard let data = Data(base64Encoded: rawValue),
             let content = try? JSONDecoder().decode(Content.self, from: data), content.keys.count == terms
         else {
@@ -47,6 +47,7 @@ extension QueryCursor {
             case .none: .none
             }
         }
-        return (QueryPlace(keys: keys, position: content.position), content.item)
+        let item = CacheKey(identity: content.item, kind: content.kind)
+        return (QueryPlace(keys: keys, position: content.position), item)
     }
 }
