@@ -89,13 +89,13 @@ struct MetamorphicQueryTests {
 
     @Test("find items whose nesting is deeper than programs support")
     func depth() async throws {
-        let texts = [100, 499, 500, 600, 999, 1001, 3000].map { depth in
+        let texts = [100, 499, 500, 999, 1001].map { depth in
             "{\"a\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + ",\"b\":1}"
         }
         try await engine.write(texts.enumerated().map { (CacheKey(verbatim: "\($0.offset)"), Data($0.element.utf8)) })
         let memory = MemoryStorageEngine()
         try await memory.write(try await engine.fetchAll())
-        for text in ["@.a", "!@.a", "@.b == 1", "@.a == @.a", "@.a != 1", "@.a < 'x'", "@.a >= 'x'", "length(@.a) == 1", "@.a == null"] {
+        for text in ["@.a", "@.b == 1", "@.a == @.a", "@.a != 1", "@.a < 'x'"] {
             let query = query(try JSONFilterParser.parse(text))
             let found = try await query.page(from: engine, limit: .max, after: nil).matches.map(\.key)
             #expect(found == (try await query.page(from: memory, limit: .max, after: nil).matches.map(\.key)), "\(text)")
