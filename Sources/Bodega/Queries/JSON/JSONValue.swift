@@ -8,7 +8,16 @@ package enum JSONValue: Sendable {
     case string(String)
     case array([JSONValue])
     /// The members; of several with one name the first one, as in the decoder.
-    case object([String: JSONValue])
+    case object([Name: JSONValue])
+
+    /// A member's name, which is compared by its bytes: two encodings of "é" are two names.
+    package struct Name: Hashable, Sendable {
+        let text: String
+
+        package static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+        package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+    }
 
     /// The maximum nesting depth, which keeps the recursion from exhausting the stack.
     private static let deepest = 500
@@ -40,13 +49,13 @@ package enum JSONValue: Sendable {
             guard isValid else { return nil }
             self = .array(elements)
         case UInt8(ascii: "{"):
-            var members: [String: JSONValue] = [:]
+            var members: [Name: JSONValue] = [:]
             var isValid = true
             JSONScanner.forEachMember(of: bytes, range) { name, element in
                 guard isValid, let name = JSONString.decode(UnsafeRawBufferPointer(rebasing: bytes[name])),
                     let value = JSONValue(bytes, element, depth: depth + 1)
                 else { return isValid = false }
-                if members[name] == nil { members[name] = value }
+                if members[Name(text: name)] == nil { members[Name(text: name)] = value }
             }
             guard isValid else { return nil }
             self = .object(members)

@@ -168,7 +168,7 @@ extension ObjectStorage {
         guard let cursor else { return nil }
         var (place, item) = try cursor.place(terms: terms)
         if storage.queryable.hasStablePositions { return place }
-        guard let position = try await storage.fetchKeys().firstIndex(where: { $0.rawValue == item }) else {
+        guard let position = try await storage.fetchKeys().firstIndex(of: item) else {
             throw StorageError(
                 .invalidArgument, "The item at the cursor was removed. Begin with the first page.")
         }

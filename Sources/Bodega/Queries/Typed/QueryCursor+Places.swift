@@ -2,7 +2,8 @@ import Foundation
 
 extension QueryCursor {
 
-    // The text consists of parts, separated by dots: the sort keys, the position, and the item's key.
+    // The text consists of parts, separated by dots: the sort keys, the position, and the item's
+    // kind of key and key.
 
     init(_ place: QueryPlace, key: CacheKey) {
         var parts = place.keys.map { key in
@@ -14,7 +15,8 @@ extension QueryCursor {
             }
         }
         parts.append(String(place.position))
-        parts.append(Data(key.rawValue.utf8).base64EncodedString())
+        parts.append(key.kind.rawValue)
+        parts.append(Data(key.identity.utf8).base64EncodedString())
         self.init(rawValue: parts.joined(separator: "."))
     }
 
@@ -22,11 +24,11 @@ extension QueryCursor {
     ///
     /// - Parameter terms: The number of terms of the query's order.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the cursor belongs to another query.
-    func place(terms: Int) throws -> (place: QueryPlace, item: String) {
+    func place(terms: Int) throws -> (place: QueryPlace, item: CacheKey) {
         let parts = rawValue.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == terms + 2, let position = Int(parts[terms]), let item = Self.text(parts[terms + 1]) else {
-            throw Self.isForeign
-        }
+        guard parts.count == terms + 3, let position = Int(parts[terms]),
+            let kind = CacheKey.Kind(rawValue: String(parts[terms + 1])), let identity = Self.text(parts[terms + 2])
+        else { throw Self.isForeign }
         let keys = try parts.prefix(terms).map { part -> StorageSortKey in
             let value = part.dropFirst()
             switch part.first {
@@ -38,7 +40,7 @@ extension QueryCursor {
             }
             throw Self.isForeign
         }
-        return (QueryPlace(keys: keys, position: position), item)
+        return (QueryPlace(keys: keys, position: position), CacheKey(identity: identity, kind: kind))
     }
 
     private static func text(_ part: Substring) -> String? {
