@@ -89,6 +89,8 @@ extension StorageError {
                 .damaged,
                 "Tables are missing, altered or damaged. Nothing was changed. Check the search path, or restore a backup."
             )
+        case "42883":
+            return (.invalidArgument, "The database has no such index. Create it first.")
         case "54000":
             return (.tooLarge, "The key or value exceeds a limit of the database. Divide the item.")
         default:
