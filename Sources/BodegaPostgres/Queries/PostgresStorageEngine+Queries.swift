@@ -6,34 +6,29 @@ extension PostgresStorageEngine: QueryableStorageEngine {
 
     /// Passes on items in order, all from one snapshot. See ``/Bodega/QueryableStorageEngine/scan(_:_:)``.
     ///
-    /// A connection is in use until the last item was received. If it is lost before the first item was, the scan begins
-    /// again; later, that is an error.
-    public func scan(
-        _ scans: [StorageScan], _ receive: @escaping @Sendable (Int, StorageEntry) throws -> Bool
-    ) async throws {
+    /// A connection is in use until the last item was received. If it is lost, the scan begins again with another receiver.
+    public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
-        let hasBegun = Locked(false)
+        func noting<Value>(_ body: () throws -> Value) throws -> Value {
+            do {
+                return try body()
+            } catch {
+                failure.withLock { $0 = error }
+                throw error
+            }
+        }
         try await database.perform { session in
             do {
+                let receive = try noting(begin)
                 var reader = IndexScan(self, session)
                 for (number, scan) in scans.enumerated() {
-                    try await reader.run(scan) { entry in
-                        hasBegun.withLock { $0 = true }
-                        do {
-                            return try receive(number, entry)
-                        } catch {
-                            failure.withLock { $0 = error }
-                            throw error
-                        }
-                    }
+                    try await reader.run(scan) { entry in try noting { try receive(number, entry) } }
                 }
                 try await reader.finish()
             } catch {
-                if failure.withLock({ $0 }) != nil { return }
-                // The receiver must not get items again.
-                if hasBegun.withLock({ $0 }) { throw StorageError.postgres(error) }
-                throw error
+                // The session ends the transaction.
+                if failure.withLock({ $0 }) == nil { throw error }
             }
         }
         if let error = failure.withLock({ $0 }) { throw error }
