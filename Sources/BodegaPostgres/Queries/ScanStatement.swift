@@ -92,7 +92,7 @@ struct ScanStatement {
         let sql =
             limit == .max
             ? "SELECT count(*) FROM \(source)"
-            : "SELECT count(*) FROM (SELECT FROM \(source) LIMIT \(max(limit, 0))) AS some"
+            : "SELECT count(*) FROM (SELECT FROM \(source) LIMIT \(max(limit, 0))) AS counted"
         return Command(Statement(sql), parameters)
     }
 

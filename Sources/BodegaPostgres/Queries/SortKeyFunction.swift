@@ -108,7 +108,7 @@ enum SortKeyFunction {
                 number := CASE content WHEN 'true' THEN 1 ELSE 0 END;
             WHEN 'number' THEN
                 number := content::double precision;
-                IF number NOT BETWEEN -9007199254740992 AND 9007199254740992
+                IF number NOT BETWEEN -9007199254740991 AND 9007199254740991
                     AND content COLLATE "C" ~ '^-?[0-9]{1,19}$'
                     AND content::numeric BETWEEN -9223372036854775808 AND 9223372036854775807
                 THEN
