@@ -21,6 +21,8 @@ extension StorageError {
 
     private static func description(of failure: PostgresFailure) -> (Code, String) {
         switch failure.kind {
+        case .refused("42883") where failure.message.contains(SortKeyFunction.name):
+            (.invalidArgument, "The database has no index of this kind. Create the index first.")
         case .refused(let code):
             description(ofState: code)
         case .connectionLost:
@@ -89,8 +91,6 @@ extension StorageError {
                 .damaged,
                 "Tables are missing, altered or damaged. Nothing was changed. Check the search path, or restore a backup."
             )
-        case "42883":
-            return (.invalidArgument, "The database has no such index. Create it first.")
         case "54000":
             return (.tooLarge, "The key or value exceeds a limit of the database. Divide the item.")
         default:

@@ -26,7 +26,7 @@ struct IndexBuilder: Sendable {
 
     private static let lock = "SELECT pg_try_advisory_lock(\(lockNumber), $1)"
     /// A random number, which stands for the indexes of a table.
-    private static let lockNumber = 1_935_026_814
+    static let lockNumber = 1_935_026_814
 
     /// How long a statement waits for a lock on a table, in milliseconds.
     private static let briefly = 300
@@ -71,7 +71,7 @@ struct IndexBuilder: Sendable {
             statements.append(
                 "CREATE INDEX \(SQLText.identifier(index.name)) ON ONLY \(table) \(columns(catalog))")
         }
-        statements.append("COMMENT ON INDEX \(whole) IS \(SQLText.literal(index.index.path))")
+        statements.append("COMMENT ON INDEX \(whole) IS \(SQLText.literal(index.comment))")
         try await runBriefly(statements, session)
     }
 
@@ -114,8 +114,10 @@ struct IndexBuilder: Sendable {
             let session = try await pool.makeSession()
             let catalog = try await TableCatalog.read(session, patience: timeout)
             try await takeLock(session, catalog, until: .after(timeout + catalog.timeToBuild))
-            // A limit of the user's is one for queries.
-            try await run("SET statement_timeout = 0", session, timeout)
+            // Limits of the user's are for queries.
+            for setting in ["statement_timeout", "lock_timeout"] {
+                try await run("SET \(setting) = 0", session, timeout)
+            }
             // Another program may have done something since.
             try await body(session, TableCatalog.read(session, patience: timeout))
             try await run("SELECT pg_advisory_unlock_all()", session, timeout)

@@ -16,6 +16,11 @@ struct ItemIndex: Sendable {
     /// The start of the names of all versions.
     static let prefix = "emporium_index_"
 
+    /// The start of the comment: the server takes an empty one for none.
+    private static let commentStart = "path: "
+
+    var comment: String { Self.commentStart + index.path }
+
     /// The name of the index of the whole table, of at most 48 bytes.
     var name: String { name(version: SortKeyFunction.version) }
 
@@ -72,7 +77,9 @@ struct ItemIndex: Sendable {
     static func indexes(_ rows: QueryResult, ofCollection collection: Int32) throws -> Set<StorageIndex> {
         var indexes: Set<StorageIndex> = []
         for row in 0..<rows.count {
-            let (name, path) = (try rows.text(row, 0), try rows.text(row, 1))
+            let (name, comment) = (try rows.text(row, 0), try rows.text(row, 1))
+            guard comment.hasPrefix(commentStart) else { continue }
+            let path = String(comment.dropFirst(commentStart.count))
             for isForText in [true, false] {
                 let index = StorageIndex(path, isForText: isForText)
                 // The comment may have been changed.

@@ -46,9 +46,8 @@ struct ItemIndexTests {
     @Test func `The index is used for ranges in both directions, for ties and for counts`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
-        try await engine.write(items(2_000))
         let other = try await engine.collection(named: "other")
-        try await other.write(items(2_000))
+        try await engine.write(items(10))
         try await engine.createIndex(index)
         #expect(try await engine.fetchIndexes() == [index])
         #expect(try await other.fetchIndexes() == [])
@@ -82,8 +81,11 @@ struct ItemIndexTests {
             range.rows(.ascending, limit: 64), range.rows(.descending, limit: 64), next.rows(.ascending, limit: 64),
             tie.rows(.insertion, limit: 64), irregular.rows(.insertion, limit: 64),
         ]
-        // With the statistics of a new table, and with current ones.
-        for _ in 0..<2 {
+        // With a few items, with more than the statistics have, and with current statistics.
+        for step in 0..<3 {
+            if step > 0 { try await engine.write(items(2_000)) }
+            if step > 0 { try await other.write(items(2_000)) }
+            if step != 1 { try await schema.sql("ANALYZE emporium_items") }
             for command in ordered {
                 let plan = try await plan(command, ScanStatement.useIndex)
                 for partition in 0..<3 { #expect(plan.contains("using \(name)_\(partition) "), "\(plan)") }
@@ -95,7 +97,6 @@ struct ItemIndexTests {
             }
             let plan = try await plan(range.count(upTo: .max), ScanStatement.useIndexInAnyOrder)
             #expect(plan.contains(" \(name)_0") && !plan.contains("Filter"), "\(plan)")
-            try await schema.sql("ANALYZE emporium_items")
         }
     }
 
@@ -154,12 +155,13 @@ struct ItemIndexTests {
             connecting: database.url, collection: "notes", options: .patient(partitions: 2))
         try await engine.write(items(100))
         let transaction = try await session(database.url)
-        _ = try await transaction.run(
-            [Command.begin, Command(Statement("SELECT 1 FROM emporium_items_1 LIMIT 1")), Command(Statement("SELECT pg_current_xact_id()"))],
-            patience: 60)
+        try await run("BEGIN", transaction)
         try await run("UPDATE emporium_items_1 SET data = data", transaction)
         let task = Task { [index] in try await engine.createIndex(index) }
-        let building = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONC%' AND wait_event_type = 'Lock'"
+        let building = """
+            SELECT pid FROM pg_stat_activity
+            WHERE datname = current_database() AND query LIKE 'CREATE INDEX CONC%' AND wait_event_type = 'Lock'
+            """
         try await waitUntil("the build waited") { try await database.sql(building) != "" }
         if isCancelled {
             task.cancel()
@@ -190,7 +192,7 @@ struct ItemIndexTests {
         try await schema.sql(
             """
             DROP INDEX \(name); CREATE INDEX \(name) ON ONLY emporium_items \(columns);
-            COMMENT ON INDEX \(name) IS 'a'; CREATE INDEX \(name)_0 ON emporium_items_0 \(columns);
+            COMMENT ON INDEX \(name) IS 'path: a'; CREATE INDEX \(name)_0 ON emporium_items_0 \(columns);
             """)
         #expect(try await engine.fetchIndexes() == [])
         #expect(try await count(schema) == 2)
@@ -219,6 +221,61 @@ struct ItemIndexTests {
         try await run("COMMIT", transaction)
         try await task.value
         #expect(try await engine.fetchIndexes() == [index])
+    }
+
+    @Test func `A program that waits for another one stops at its time limit, or when it is cancelled`() async throws {
+        let database = try await PostgresServer.shared().makeDatabase()
+        let engine = try await PostgresStorageEngine(
+            connecting: database.url, collection: "notes", options: .patient(partitions: 1))
+        let other = try await session(database.url)
+        try await run("SELECT pg_advisory_lock(\(IndexBuilder.lockNumber), 'emporium_items'::regclass::oid::integer)", other)
+        let task = Task { [index] in try await engine.createIndex(index) }
+        let waiting = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND query LIKE 'SELECT pg_try_advisory_lock%'
+            """
+        try await waitUntil("the program waited") { try await database.sql(waiting) == "1" }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let item = ItemIndex(index: index, collection: engine.number)
+        let builder = IndexBuilder(
+            index: item, pool: engine.database.pool, retries: engine.database.retries, timeout: 2)
+        let error = await #expect(throws: StorageError.self) { try await builder.create() }
+        #expect(error?.code == .locked)
+        try await run("SELECT pg_advisory_unlock_all()", other)
+        try await engine.createIndex(index)
+        #expect(try await engine.fetchIndexes() == [index])
+        engine.database.disconnect()
+    }
+
+    @Test func `A dump has the indexes, and a path can contain any text`() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        let indexes: Set = [
+            StorageIndex(#"it's.a\.b"#), StorageIndex(#"a\\b"#), StorageIndex(#"$emporium$"#), StorageIndex("{a,\"b\"}\n"),
+            StorageIndex("é", isForText: false), StorageIndex(""),
+        ]
+        let engine = try await PostgresStorageEngine(
+            connecting: database.url, collection: "notes", options: .patient(partitions: 1))
+        let names = ["it's", "a.b", #"a\b"#, "$emporium$", "{a,\"b\"}\n", "é", ""]
+        let object = Dictionary(names.map { ($0, 1) }) { $1 }
+        try await engine.write(try JSONEncoder().encode(object), key: CacheKey("x"))
+        for index in indexes { try await engine.createIndex(index) }
+        let copy = try await server.makeDatabase()
+        try await copy.sql(try await server.dump(database.name))
+        let restored = try await PostgresStorageEngine(
+            connecting: copy.url, collection: "notes", options: .patient(partitions: 1))
+        for engine in [engine, restored] {
+            #expect(try await engine.fetchIndexes() == indexes)
+            for index in indexes where index.names.count == 1 {
+                let scan = StorageScan.range(
+                    index, from: .before(.integer(1)), to: .after(.integer(1)), isDescending: false, after: nil)
+                #expect(try await engine.count(scan, upTo: .max) == 1, "\(index)")
+            }
+            engine.database.disconnect()
+        }
+        let error = await #expect(throws: StorageError.self) { try await engine.createIndex(StorageIndex("\0")) }
+        #expect(error != nil)
     }
 
     // MARK: Rights
