@@ -4,18 +4,18 @@ import Foundation
 
 /// Creates and removes an index beside readers and writers.
 ///
-/// 1. A session of its own takes an advisory lock, so that of several programs one works. The others try again and again:
-///    a statement that waited for the lock would hold a snapshot, which a concurrent build waits for.
-/// 2. One transaction creates the function, unless it exists, and the index of the whole table, still without parts, which is
-///    therefore invalid.
+/// 1. A session of its own takes an advisory lock, so that of several programs one works. The others try again and
+///    again: a statement that waited for the lock would hold a snapshot, which a concurrent build waits for.
+/// 2. One transaction creates the function, unless it exists, and the index of the whole table, still without parts,
+///    which is therefore invalid.
 /// 3. For each partition, the server builds an index concurrently. Readers and writers go on.
 /// 4. The index of each partition is attached. With the last one, the server makes the whole index valid.
 ///
-/// A program can stop anywhere. The next one finds in the catalogs what is done. A build that was stopped leaves an invalid
-/// index, which is dropped and built again. The server releases the lock when the session ends.
+/// A program can stop anywhere. The next one finds in the catalogs what is done. A build that was stopped leaves an
+/// invalid index, which is dropped and built again. The server releases the lock when the session ends.
 ///
-/// Steps 2 and 4 need locks for which they wait only briefly, because later readers and writers would wait behind them. They
-/// are repeated after a pause.
+/// Steps 2 and 4 need locks for which they wait only briefly, because later readers and writers would wait behind them.
+/// They are repeated after a pause.
 struct IndexBuilder: Sendable {
 
     let index: ItemIndex
@@ -94,8 +94,8 @@ struct IndexBuilder: Sendable {
             ["ALTER INDEX \(name(index.name, catalog)) ATTACH PARTITION \(name(part, catalog))"], session)
     }
 
-    /// The function must be that of the table's schema, also if the search path finds another one first. The collection is a
-    /// condition, with which the index is smaller and faster than with a third column.
+    /// The function must be that of the table's schema, also if the search path finds another one first. The collection
+    /// is a condition, with which the index is smaller and faster than with a third column.
     private func columns(_ catalog: TableCatalog) -> String {
         "(\(SQLText.identifier(catalog.schema)).\(SortKeyFunction.call(index.index)), position) "
             + "WHERE collection = \(index.collection)"
@@ -134,7 +134,8 @@ struct IndexBuilder: Sendable {
         while try await !session.run(command, patience: timeout).flag(0, 0) {
             if deadline.hasPassed {
                 throw StorageError(
-                    .locked, "Another program is creating or removing an index of the table. Try again when it is done.")
+                    .locked, "Another program is creating or removing an index of the table. Try again when it is done."
+                )
             }
             try await retries.clock.sleep(for: backoff.next())
         }
@@ -168,8 +169,8 @@ struct IndexBuilder: Sendable {
             return StorageError(
                 .permissionDenied,
                 """
-                The user may not \(verb) the index \(index.index): only the owner of the table emporium_items may, with the \
-                right to create in its schema. Connect once as the owner to \(verb) it.
+                The user may not \(verb) the index \(index.index): only the owner of the table emporium_items may, with \
+                the right to create in its schema. Connect once as the owner to \(verb) it.
                 """, cause: failure)
         case "22P05", "22021":
             return StorageError(
@@ -178,8 +179,8 @@ struct IndexBuilder: Sendable {
             return StorageError(
                 .locked,
                 """
-                The index \(index.index) could not be \(verb)d, because transactions on the table stayed open. Try again when \
-                they have ended.
+                The index \(index.index) could not be \(verb)d, because transactions on the table stayed open. Try again \
+                when they have ended.
                 """, cause: failure)
         default:
             return StorageError.postgres(failure)

@@ -4,8 +4,8 @@ import Foundation
 
 /// A reader of items in the order of an index, or of insertion, in a transaction with one snapshot.
 ///
-/// It reads batches, each of which begins after the last item of the batch before. The first batches are small, because most
-/// readers need a few items. A large item is read alone, when it is its turn.
+/// It reads batches, each of which begins after the last item of the batch before. The first batches are small, because
+/// most readers need a few items. A large item is read alone, when it is its turn.
 struct IndexScan {
 
     let engine: PostgresStorageEngine
@@ -102,7 +102,8 @@ struct IndexScan {
     }
 
     private mutating func readAscending(
-        _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, after place: StoragePlace?,
+        _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound,
+        after place: StoragePlace?,
         _ receive: Receiver
     ) async throws {
         var place = place
@@ -121,9 +122,9 @@ struct IndexScan {
         }
     }
 
-    /// Reads in descending order of the keys, with equal keys in insertion order, which is no order of the index: it reads
-    /// items in the order of the index, reverses those with equal keys, and reads the last of these groups, whose end it has
-    /// not seen, from its start.
+    /// Reads in descending order of the keys, with equal keys in insertion order, which is no order of the index: it
+    /// reads items in the order of the index, reverses those with equal keys, and reads the last of these groups, whose
+    /// end it has not seen, from its start.
     private mutating func readDescending(
         _ index: StorageIndex, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ receive: Receiver
     ) async throws {

@@ -5,9 +5,9 @@ import Foundation
 
 /// An index of a collection: its name, and the statements that create it.
 ///
-/// The index covers the items of one collection. It is an index of the partitioned table, with an index of each partition.
-/// Its name contains the version of the function, the number of the collection and a hash of the path, and its comment the
-/// path. An index of another version has another name, and both can exist at the same time.
+/// The index covers the items of one collection. It is an index of the partitioned table, with an index of each
+/// partition. Its name contains the version of the function, the number of the collection and a hash of the path, and
+/// its comment the path. An index of another version has another name, and both can exist at the same time.
 struct ItemIndex: Sendable {
 
     let index: StorageIndex

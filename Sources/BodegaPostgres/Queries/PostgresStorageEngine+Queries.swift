@@ -6,7 +6,8 @@ extension PostgresStorageEngine: QueryableStorageEngine {
 
     /// Passes on items in order, all from one snapshot. See ``/Bodega/QueryableStorageEngine/scan(_:_:)``.
     ///
-    /// A connection is in use until the last item was received. If it is lost, the scan begins again with another receiver.
+    /// A connection is in use until the last item was received. If it is lost, the scan begins again with another
+    /// receiver.
     public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
@@ -63,18 +64,18 @@ extension PostgresStorageEngine: QueryableStorageEngine {
 
     /// Creates an index, unless it exists.
     ///
-    /// The user must own the table `emporium_items`, and have the right to create functions in its schema. Other users need
-    /// neither. The server builds the index without blocking readers and writers, one partition at a time, and waits for
-    /// transactions that are older. Only a batch that locks the table, which is rare, waits for the end of a part. A build
-    /// that was interrupted is continued by the next call, of any program.
+    /// The user must own the table `emporium_items`, and have the right to create functions in its schema. Other users
+    /// need neither. The server builds the index without blocking readers and writers, one partition at a time, and
+    /// waits for transactions that are older. Only a batch that locks the table, which is rare, waits for the end of a
+    /// part. A build that was interrupted is continued by the next call, of any program.
     ///
-    /// Programs without this index, such as earlier versions of this package, keep it up to date when they write, and can
-    /// write any bytes. The index uses one more connection while it is created.
+    /// Programs without this index, such as earlier versions of this package, keep it up to date when they write, and
+    /// can write any bytes. The index uses one more connection while it is created.
     ///
     /// - Throws: A ``/Bodega/StorageError``: ``/Bodega/StorageError/Code/permissionDenied`` without these rights,
     ///   ``/Bodega/StorageError/Code/locked`` if other programs or open transactions prevented it for longer than
-    ///   ``PostgresDatabase/Options/timeout``, plus the time of a build,
-    ///   ``/Bodega/StorageError/Code/invalidArgument`` if the path can't be in the database.
+    ///   ``PostgresDatabase/Options/timeout``, plus the time of a build, ``/Bodega/StorageError/Code/invalidArgument``
+    ///   if the path can't be in the database.
     public func createIndex(_ index: StorageIndex) async throws {
         if try await fetchIndexes().contains(index) { return }
         try await builder(of: index).create()

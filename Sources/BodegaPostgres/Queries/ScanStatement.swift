@@ -44,7 +44,8 @@ struct ScanStatement {
     mutating func require(after key: [UInt8], _ position: Int64) {
         parameters.append(key)
         parameters.append(position)
-        conditions.append("(\(expression ?? "NULL"), position) > ($\(parameters.count - 1)::bytea, $\(parameters.count))")
+        conditions.append(
+            "(\(expression ?? "NULL"), position) > ($\(parameters.count - 1)::bytea, $\(parameters.count))")
     }
 
     /// The items after a place in the descending order of the keys, with equal keys in insertion order.
@@ -72,10 +73,11 @@ struct ScanStatement {
 
     /// A command that reads some items.
     ///
-    /// The rows have the position, the key in full, and the item, or NULL for a large one; and in an order of keys the sort
-    /// key.
+    /// The rows have the position, the key in full, and the item, or NULL for a large one; and in an order of keys the
+    /// sort key.
     func rows(_ order: Order, limit: Int) -> Command {
-        let columns = "position, coalesce(long_key, key), CASE WHEN octet_length(data) <= \(Self.smallItem) THEN data END"
+        let columns =
+            "position, coalesce(long_key, key), CASE WHEN octet_length(data) <= \(Self.smallItem) THEN data END"
         let key = expression ?? "NULL"
         let (selection, sorting) =
             switch order {

@@ -3,9 +3,9 @@ import Bodega
 
 /// The representation of a sort key in an index: bytes whose order is that of the keys.
 ///
-/// - A number is `n`, the nearest `Double` in 8 bytes, and in 2 bytes 0x8000 plus the difference between the number and that
-///   `Double`, which is 0 for all but integers beyond 2^53. The bits of a positive `Double` have the order of the numbers as
-///   they are, but for the sign; those of a negative one the opposite order.
+/// - A number is `n`, the nearest `Double` in 8 bytes, and in 2 bytes 0x8000 plus the difference between the number and
+///   that `Double`, which is 0 for all but integers beyond 2^53. The bits of a positive `Double` have the order of the
+///   numbers as they are, but for the sign; those of a negative one the opposite order.
 /// - A text is `s` and its UTF-8.
 /// - No value is `~`.
 /// - `?` stands for an item about which the index knows nothing.

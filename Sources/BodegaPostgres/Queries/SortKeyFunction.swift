@@ -3,20 +3,20 @@ import Bodega
 
 /// The function that computes the sort key of an item on the server, for indexes.
 ///
-/// It returns bytes in the order of `StorageSortKey`, see ``SortKeyBytes``, or a question mark for an item about which it
-/// knows nothing:
+/// It returns bytes in the order of `StorageSortKey`, see ``SortKeyBytes``, or a question mark for an item about which
+/// it knows nothing:
 ///
 /// - An item that is not JSON, is not UTF-8, can't be represented in the database's encoding, or is larger than 16 MiB.
 /// - An item with an escape such as `\u0041`, with which a name or a text has a second spelling.
 /// - An array, an object, a text of more than 1,000 bytes, which an index can't hold, or a number beyond `Double`.
-/// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings, and a
-///   UUID in mixed case.
+/// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings,
+///   and a UUID in mixed case.
 ///
-/// It never fails, so that each write that succeeds without an index succeeds with it. For that it catches errors, so it is
-/// not safe in parallel plans: servers before version 17 don't support subtransactions there.
+/// It never fails, so that each write that succeeds without an index succeeds with it. For that it catches errors, so
+/// it is not safe in parallel plans: servers before version 17 don't support subtransactions there.
 ///
-/// Stored indexes contain its results. A function that returns anything else has another version, and so another name; a
-/// published one never changes.
+/// Stored indexes contain its results. A function that returns anything else has another version, and so another name;
+/// a published one never changes.
 enum SortKeyFunction {
 
     static let version = 1

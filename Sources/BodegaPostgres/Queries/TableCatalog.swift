@@ -22,8 +22,8 @@ struct TableCatalog: Sendable {
 
     let identifier: Int32
     let schema: String
-    /// Whether the function of this version exists with the expected text, and no user can replace it who can't also change
-    /// the table.
+    /// Whether the function of this version exists with the expected text, and no user can replace it who can't also
+    /// change the table.
     let hasFunction: Bool
     let partitions: [Partition]
     let indexes: [Index]
@@ -48,8 +48,8 @@ struct TableCatalog: Sendable {
             })
     }
 
-    /// How long a build over all items may take, in seconds, in addition to the time limit of an operation: a server computes
-    /// the keys of some megabytes in a second.
+    /// How long a build over all items may take, in seconds, in addition to the time limit of an operation: a server
+    /// computes the keys of some megabytes in a second.
     var timeToBuild: TimeInterval { partitions.reduce(0) { $0 + Self.timeToBuild($1) } }
 
     static func timeToBuild(_ partition: Partition) -> TimeInterval { TimeInterval(partition.size) / 1_000_000 }

@@ -20,7 +20,8 @@ struct ItemIndexTests {
     }
 
     private func session(_ url: String) async throws -> Session {
-        try await SessionPool(target: ConnectionTarget(url), limit: 1, connectTimeout: 60).makeSession(until: .after(60))
+        try await SessionPool(target: ConnectionTarget(url), limit: 1, connectTimeout: 60).makeSession(
+            until: .after(60))
     }
 
     private func run(_ sql: String, _ session: Session) async throws {
@@ -37,7 +38,8 @@ struct ItemIndexTests {
             try await schema.sql(
                 """
                 SELECT count(*) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-                WHERE c.relnamespace = '\(schema.name)'::regnamespace AND c.relname LIKE 'emporium\\_index%' AND (\(condition))
+                WHERE c.relnamespace = '\(schema.name)'::regnamespace AND c.relname LIKE 'emporium\\_index%'
+                    AND (\(condition))
                 """))
     }
 
@@ -110,7 +112,8 @@ struct ItemIndexTests {
         items += (0..<300).map { size in Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }) }
         items.append(Data(repeating: 0x5B, count: 1_000_000))
         items.append(Data(#"{"a":"\#(String(repeating: "é", count: 2_000_000))"}"#.utf8))
-        items.append(Data(#"{"a":"\#((0..<900).map { _ in "\(UInt8.random(in: 0...9, using: &random))" }.joined())"}"#.utf8))
+        items.append(
+            Data(#"{"a":"\#((0..<900).map { _ in "\(UInt8.random(in: 0...9, using: &random))" }.joined())"}"#.utf8))
         for (number, data) in items.prefix(20).enumerated() { try await engine.write(data, key: CacheKey("\(number)")) }
         try await engine.write(items.enumerated().map { (key: CacheKey("\($0)"), data: $1) })
         #expect(try await engine.fetchAllData() == items)
@@ -139,7 +142,8 @@ struct ItemIndexTests {
         #expect(try await count(schema) == 8)
         #expect(try await count(schema, "NOT indisvalid") == 0)
         #expect(
-            try await engines[1].count(.range(index, from: .start, to: .before(.none), isDescending: false, after: nil), upTo: .max)
+            try await engines[1].count(
+                .range(index, from: .start, to: .before(.none), isDescending: false, after: nil), upTo: .max)
                 == 500)
         try await engines[1].removeIndex(index)
         try await engines[1].removeIndex(index)
@@ -178,7 +182,9 @@ struct ItemIndexTests {
         try await engine.createIndex(index)
         #expect(try await database.sql(invalid) == "0")
         #expect(try await engine.fetchIndexes() == [index])
-        #expect(try await engine.count(.range(index, from: .start, to: .before(.none), isDescending: true, after: nil), upTo: .max) == 100)
+        #expect(
+            try await engine.count(
+                .range(index, from: .start, to: .before(.none), isDescending: true, after: nil), upTo: .max) == 100)
         engine.database.disconnect()
     }
 
@@ -188,7 +194,8 @@ struct ItemIndexTests {
         try await engine.createIndex(index)
         let name = ItemIndex(index: index, collection: engine.number).name
         // As after a build that ended before the second partition: the index of the first is not attached.
-        let columns = try await schema.sql("SELECT pg_get_indexdef('\(name)_0'::regclass)").split(separator: "btree ")[1]
+        let columns = try await schema.sql("SELECT pg_get_indexdef('\(name)_0'::regclass)").split(separator: "btree ")[
+            1]
         try await schema.sql(
             """
             DROP INDEX \(name); CREATE INDEX \(name) ON ONLY emporium_items \(columns);
@@ -214,7 +221,8 @@ struct ItemIndexTests {
         try await run("BEGIN", transaction)
         try await run("UPDATE emporium_items SET data = data", transaction)
         let task = Task { [index] in try await engine.createIndex(index) }
-        let lock = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema.name).emporium_items'::regclass"
+        let lock =
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema.name).emporium_items'::regclass"
         try await waitUntil("the index waited") { try await schema.sql(lock) == "1" }
         try await engine.write(Data(#"{"a":1}"#.utf8), key: CacheKey("1"))
         #expect(try await engine.fetchIndexes() == [])
@@ -228,7 +236,8 @@ struct ItemIndexTests {
         let engine = try await PostgresStorageEngine(
             connecting: database.url, collection: "notes", options: .patient(partitions: 1))
         let other = try await session(database.url)
-        try await run("SELECT pg_advisory_lock(\(IndexBuilder.lockNumber), 'emporium_items'::regclass::oid::integer)", other)
+        try await run(
+            "SELECT pg_advisory_lock(\(IndexBuilder.lockNumber), 'emporium_items'::regclass::oid::integer)", other)
         let task = Task { [index] in try await engine.createIndex(index) }
         let waiting = """
             SELECT count(*) FROM pg_stat_activity
@@ -252,7 +261,8 @@ struct ItemIndexTests {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let indexes: Set = [
-            StorageIndex(#"it's.a\.b"#), StorageIndex(#"a\\b"#), StorageIndex(#"$emporium$"#), StorageIndex("{a,\"b\"}\n"),
+            StorageIndex(#"it's.a\.b"#), StorageIndex(#"a\\b"#), StorageIndex(#"$emporium$"#),
+            StorageIndex("{a,\"b\"}\n"),
             StorageIndex("é", isForText: false), StorageIndex(""),
         ]
         let engine = try await PostgresStorageEngine(
@@ -280,7 +290,9 @@ struct ItemIndexTests {
 
     // MARK: Rights
 
-    @Test func `A user who does not own the table gets an error that names the right, and can use an index`() async throws {
+    @Test func `A user who does not own the table gets an error that names the right, and can use an index`()
+        async throws
+    {
         let schema = try await Schemas.shared.schema()
         let owner = try await engine(schema)
         try await owner.write(items(10))
@@ -301,7 +313,10 @@ struct ItemIndexTests {
         try await schema.sql("ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC")
         try await writer.createIndex(index)
         try await writer.write(Data(#"{"a":1}"#.utf8), key: CacheKey("new"))
-        #expect(try await writer.count(.range(index, from: .before(.integer(1)), to: .after(.integer(1)), isDescending: false, after: nil), upTo: .max) == 2)
+        #expect(
+            try await writer.count(
+                .range(index, from: .before(.integer(1)), to: .after(.integer(1)), isDescending: false, after: nil),
+                upTo: .max) == 2)
         let removal = await #expect(throws: StorageError.self) { try await writer.removeIndex(index) }
         #expect(removal?.code == .permissionDenied)
         #expect(try await writer.fetchIndexes() == [index])
@@ -318,11 +333,13 @@ struct ItemIndexTests {
         try await schema.sql("CREATE ROLE keeper_\(schema.name) LOGIN PASSWORD 'pa55'")
         try await schema.sql(
             """
-            GRANT ALL ON SCHEMA \(schema.name) TO keeper_\(schema.name); GRANT ALL ON ALL TABLES IN SCHEMA \(schema.name) TO keeper_\(schema.name);
+            GRANT ALL ON SCHEMA \(schema.name) TO keeper_\(schema.name);
+            GRANT ALL ON ALL TABLES IN SCHEMA \(schema.name) TO keeper_\(schema.name);
             ALTER TABLE emporium_items OWNER TO keeper_\(schema.name);
             """)
         let keeper = try await PostgresStorageEngine(
-            connecting: url.replacing("//writer:", with: "//keeper_\(schema.name):"), collection: "notes", options: .patient())
+            connecting: url.replacing("//writer:", with: "//keeper_\(schema.name):"), collection: "notes",
+            options: .patient())
         let error = await #expect(throws: StorageError.self) { try await keeper.createIndex(index) }
         #expect(error?.code == .permissionDenied)
         #expect(try await owner.fetchIndexes() == [])
@@ -345,15 +362,19 @@ struct ItemIndexTests {
         let schema = try await Schemas.shared.schema()
         let engine = try await engine(schema)
         try await engine.write(items(200))
-        await #expect(throws: Refusal.self) { try await engine.scan([.all(after: nil)]) { { _, _ in throw Refusal() } } }
+        await #expect(throws: Refusal.self) {
+            try await engine.scan([.all(after: nil)]) { { _, _ in throw Refusal() } }
+        }
         await #expect(throws: Refusal.self) { try await engine.scan([.all(after: nil)]) { throw Refusal() } }
         let received = Locked(0)
         let task = Task {
-            try await engine.scan([.all(after: nil)]) { { _, _ in
-                received.withLock { $0 += 1 }
-                withUnsafeCurrentTask { $0?.cancel() }
-                return true
-            } }
+            try await engine.scan([.all(after: nil)]) {
+                { _, _ in
+                    received.withLock { $0 += 1 }
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return true
+                }
+            }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(received.withLock { $0 } == 64)
@@ -368,20 +389,26 @@ struct ItemIndexTests {
         let all = StorageScan.range(index, from: .start, to: .before(.none), isDescending: false, after: nil)
         let counts = Locked([0, 0])
         let hasChanged = Locked(false)
-        try await engine.scan([all, all]) { { scan, _ in
-            counts.withLock { $0[scan] += 1 }
-            return true
-        } }
+        try await engine.scan([all, all]) {
+            { scan, _ in
+                counts.withLock { $0[scan] += 1 }
+                return true
+            }
+        }
         #expect(counts.withLock { $0 } == [200, 200])
         // Another program removes items between the batches of the first scan.
         counts.withLock { $0 = [0, 0] }
-        try await engine.scan([all, all]) { { scan, _ in
-            if hasChanged.withLock({ hasChanged in defer { hasChanged = true }; return !hasChanged }) {
-                Self.runBlocking("DELETE FROM emporium_items WHERE position % 2 = 0", schema.url)
+        try await engine.scan([all, all]) {
+            { scan, _ in
+                if hasChanged.withLock({ hasChanged in
+                    defer { hasChanged = true }; return !hasChanged
+                }) {
+                    Self.runBlocking("DELETE FROM emporium_items WHERE position % 2 = 0", schema.url)
+                }
+                counts.withLock { $0[scan] += 1 }
+                return true
             }
-            counts.withLock { $0[scan] += 1 }
-            return true
-        } }
+        }
         #expect(counts.withLock { $0 } == [200, 200])
         #expect(try await engine.count(all, upTo: .max) < 200)
     }

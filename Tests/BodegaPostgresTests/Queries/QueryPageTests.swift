@@ -13,7 +13,8 @@ import Testing
 struct QueryPageTests {
 
     private static let values = [
-        "null", "true", "false", "0", "1", "1.0", "-1", "2", "0.5", "9007199254740993", "9007199254740992", "1e300", "1e999",
+        "null", "true", "false", "0", "1", "1.0", "-1", "2", "0.5", "9007199254740993", "9007199254740992", "1e300",
+        "1e999",
         #""""#, #""a""#, #""b""#, #""é""#, #""e\#u{301}""#, #""\u0061""#, "[1]", "{}", "x",
     ]
 
@@ -42,6 +43,10 @@ struct QueryPageTests {
         }
     }
 
+    private static func one<Value>(of values: [Value], _ random: inout SeededGenerator) -> Value {
+        values[Int.random(in: values.indices, using: &random)]
+    }
+
     private static func bound(_ random: inout SeededGenerator) -> StorageSortKeyBound {
         let keys: [StorageSortKey] = [
             .integer(0), .integer(1), .integer(2), .real(0.5), .integer(9_007_199_254_740_993), .text(""), .text("a"),
@@ -61,11 +66,11 @@ struct QueryPageTests {
         if Bool.random(using: &random) { keys = keys.union(StorageSortKeyRanges(bound(&random), bound(&random))) }
         if keys.isEmpty || Int.random(in: 0..<4, using: &random) == 0 { keys = .all }
         var order: [StorageQuery<CacheKey>.Term] = []
-        for _ in 0..<[0, 1, 1, 1, 2].randomElement(using: &random)! {
+        for _ in 0..<Self.one(of: [0, 1, 1, 1, 2], &random) {
             let path = ["a", "b", "c"].randomElement(using: &random)
             order.append(.init(path: path, isDescending: Bool.random(using: &random)))
         }
-        return Case(path: ["a", "b", "c"].randomElement(using: &random)!, keys: keys, order: order)
+        return Case(path: Self.one(of: ["a", "b", "c"], &random), keys: keys, order: order)
     }
 
     /// All matches, in pages.
@@ -98,11 +103,11 @@ struct QueryPageTests {
             let memory = MemoryStorageEngine()
             try await engine.removeAllData()
             // Some values are frequent, so that ties are longer than pages and batches.
-            let some = (0..<3).map { _ in Self.values.randomElement(using: &random)! }
-            let count = [20, 20, 60, 200].randomElement(using: &random)!
+            let some = (0..<3).map { _ in Self.one(of: Self.values, &random) }
+            let count = Self.one(of: [20, 20, 60, 200], &random)
             let items = (0..<count).map { number in
                 let members = ["a", "b", "c"].filter { _ in Int.random(in: 0..<8, using: &random) > 0 }.map { name in
-                    let value = (Bool.random(using: &random) ? some : Self.values).randomElement(using: &random)!
+                    let value = Self.one(of: Bool.random(using: &random) ? some : Self.values, &random)
                     return "\"\(name)\":\(value)"
                 }
                 return (key: CacheKey("\(number)"), data: Data("{\(members.joined(separator: ","))}".utf8))
@@ -111,7 +116,7 @@ struct QueryPageTests {
             try await memory.write(items)
             for _ in 0..<25 {
                 let example = Self.example(&random)
-                let limit = [3, 10, 50, 1_000, Int.max].randomElement(using: &random)!
+                let limit = Self.one(of: [3, 10, 50, 1_000, Int.max], &random)
                 let found = try await Self.pages(example.query, of: engine, limit: count > 60 ? max(limit, 10) : limit)
                 let expected = try await Self.pages(example.query, of: memory, limit: .max)
                 #expect(found == expected, "\(example) limit \(limit)")
@@ -142,10 +147,12 @@ struct QueryPageTests {
             }
         }
         let all = Locked<[StorageEntry]>([])
-        try await engine.scan([.all(after: nil)]) { { _, entry in
-            all.withLock { $0.append(entry) }
-            return true
-        } }
+        try await engine.scan([.all(after: nil)]) {
+            { _, entry in
+                all.withLock { $0.append(entry) }
+                return true
+            }
+        }
         let entries = all.withLock { $0 }
         #expect(entries.map(\.key) == items.map(\.key))
         #expect(entries.map(\.data) == items.map(\.data))
@@ -158,10 +165,12 @@ struct QueryPageTests {
             let scan = StorageScan.range(
                 index, from: .start, to: .before(.none), isDescending: isDescending, after: place)
             let received = Locked(0)
-            try await engine.scan([scan]) { { _, _ in
-                received.withLock { $0 += 1 }
-                return true
-            } }
+            try await engine.scan([scan]) {
+                { _, _ in
+                    received.withLock { $0 += 1 }
+                    return true
+                }
+            }
             #expect(try await engine.count(scan, upTo: .max) == received.withLock { $0 })
         }
     }

@@ -34,7 +34,8 @@ struct SortKeyFunctionTests {
         var parameters = Parameters()
         parameters.appendArray(of: .bytea, documents) { $0.appendField($1) }
         let sql = """
-            SELECT \(SortKeyFunction.call(index)) FROM unnest($1::bytea[]) WITH ORDINALITY AS d (data, place) ORDER BY place
+            SELECT \(SortKeyFunction.call(index))
+            FROM unnest($1::bytea[]) WITH ORDINALITY AS d (data, place) ORDER BY place
             """
         let rows = try await session.run(Command(Statement(sql), parameters), patience: 60)
         return try (0..<rows.count).map { row in Array(try #require(rows.bytes(row, 0))) }
@@ -48,15 +49,20 @@ struct SortKeyFunctionTests {
     }
 
     private static let values = [
-        "null", "true", "false", "0", "-0", "0.0", "-0.0", "1", "1.0", "1e0", "10E-1", "-1", "0.1", "-0.1", "1e-320", "-1e-320",
+        "null", "true", "false", "0", "-0", "0.0", "-0.0", "1", "1.0", "1e0", "10E-1", "-1", "0.1", "-0.1", "1e-320",
+        "-1e-320",
         "4.9e-324", "2.2250738585072014e-308", "1e308", "-1e308", "1.7976931348623157e308", "9007199254740991",
         "9007199254740992", "9007199254740993", "9007199254740994", "9007199254740993.0", "-9007199254740991",
         "-9007199254740992", "-9007199254740993", "-9007199254740994", "9223372036854775807", "9223372036854775806",
-        "9223372036854775295", "9223372036854774784", "9223372036854775808", "9223372036854775809", "-9223372036854775807",
+        "9223372036854775295", "9223372036854774784", "9223372036854775808", "9223372036854775809",
+        "-9223372036854775807",
         "-9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "123456789012345678",
-        "1234567890123456789", "0.30000000000000004", "0.3", #""""#, #"" ""#, #""a""#, #""A""#, #""b""#, #""ab""#, #""é""#,
-        #""e\#u{301}""#, #""Ω""#, #""日本""#, #""😀""#, #""\#u{FFFD}""#, #""\#u{10FFFF}""#, #""a\nb""#, #""a\/b""#, #""a\\b""#,
-        #""a\"b""#, #""\#u{7F}""#, #""123e4567-e89b-12d3-a456-426614174000""#, #""123E4567-E89B-12D3-A456-426614174000""#,
+        "1234567890123456789", "0.30000000000000004", "0.3", #""""#, #"" ""#, #""a""#, #""A""#, #""b""#, #""ab""#,
+        #""é""#,
+        #""e\#u{301}""#, #""Ω""#, #""日本""#, #""😀""#, #""\#u{FFFD}""#, #""\#u{10FFFF}""#, #""a\nb""#, #""a\/b""#,
+        #""a\\b""#,
+        #""a\"b""#, #""\#u{7F}""#, #""123e4567-e89b-12d3-a456-426614174000""#,
+        #""123E4567-E89B-12D3-A456-426614174000""#,
     ]
 
     private var documents: [Data] { Self.values.map { Data(#"{"b": 1, "a": \#($0)}"#.utf8) } + [Data("{}".utf8)] }
@@ -77,9 +83,13 @@ struct SortKeyFunctionTests {
         }
     }
 
-    @Test func `In an index for text, the function knows nothing about texts that Swift compares otherwise`() async throws {
+    @Test func `In an index for text, the function knows nothing about texts that Swift compares otherwise`()
+        async throws
+    {
         let index = StorageIndex("a")
-        var texts = ["a", "é", "e\u{301}", "日本", "\u{1}", "\u{7F}", "\u{212B}", "\u{E38}\u{E38}", "\u{E38}a\u{E38}", "😀", "각"]
+        var texts = [
+            "a", "é", "e\u{301}", "日本", "\u{1}", "\u{7F}", "\u{212B}", "\u{E38}\u{E38}", "\u{E38}a\u{E38}", "😀", "각",
+        ]
         for scalar in stride(from: 0x20 as UInt32, to: 0x30_000, by: 37) {
             if let scalar = Unicode.Scalar(scalar) { texts.append("x\(scalar)") }
         }
@@ -89,7 +99,9 @@ struct SortKeyFunctionTests {
             // Foundation escapes control characters.
             let isEscaped = String(decoding: document, as: UTF8.self).contains("\\u")
             let isKnown = SwiftText.isSafe(text) && !isEscaped
-            #expect(found == (isKnown ? SortKeyBytes.bytes(of: .text(text)) : SortKeyBytes.irregular), "\(text.debugDescription)")
+            #expect(
+                found == (isKnown ? SortKeyBytes.bytes(of: .text(text)) : SortKeyBytes.irregular),
+                "\(text.debugDescription)")
         }
         let identifiers = [
             "123e4567-e89b-12d3-a456-426614174000", "123E4567-E89B-12D3-A456-426614174000",
@@ -101,8 +113,10 @@ struct SortKeyFunctionTests {
 
     @Test func `Nothing is known about documents that the server could read otherwise than Swift`() async throws {
         var documents = [
-            "", " ", "x", "{", #"{"a":1"#, #"{"a":01}"#, #"{"a":1}}"#, #"{"a":NaN}"#, "\u{FEFF}{\"a\":1}", "{\"a\":\"\u{1}\"}",
-            #"{"a":[1]}"#, #"{"a":{}}"#, #"{"\u0061":1}"#, #"{"a":"\u0000"}"#, #"{"a":1,"b":"\ud800"}"#, #"{"a":1e999}"#,
+            "", " ", "x", "{", #"{"a":1"#, #"{"a":01}"#, #"{"a":1}}"#, #"{"a":NaN}"#, "\u{FEFF}{\"a\":1}",
+            "{\"a\":\"\u{1}\"}",
+            #"{"a":[1]}"#, #"{"a":{}}"#, #"{"\u0061":1}"#, #"{"a":"\u0000"}"#, #"{"a":1,"b":"\ud800"}"#,
+            #"{"a":1e999}"#,
             #"{"a":-1e999}"#, #"{"a":1e-999}"#, #"{"a":"\#(String(repeating: "x", count: 1_001))"}"#,
             String(repeating: "[", count: 100_000), "{\"a\":1}\u{0}",
         ].map { Data($0.utf8) }
@@ -148,7 +162,9 @@ struct SortKeyFunctionTests {
             case 2: return ["0.5", "1e2", "-0", "9007199254740993", "1E+2"].randomElement(using: &random) ?? ""
             case 3, 4: return "\"\(names.randomElement(using: &random) ?? "")\""
             case 5:
-                let elements = (0..<Int.random(in: 0...2, using: &random)).map { _ in space() + value(depth + 1) + space() }
+                let elements = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+                    space() + value(depth + 1) + space()
+                }
                 return "[\(elements.joined(separator: ","))]"
             default:
                 let members = (0..<Int.random(in: 0...4, using: &random)).map { _ in
@@ -171,7 +187,9 @@ struct SortKeyFunctionTests {
         let digest = SHA256.hash(data: Data(SortKeyFunction.definition(inSchema: "s").joined(separator: ";").utf8))
         let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         #expect(SortKeyFunction.version == 1)
-        #expect(text == "6f5e305d6ec2c825c675306f77a6cf9f5dc5003713029763a2c94785404bd415", "Restore the function, or give the changed one another version.")
+        #expect(
+            text == "6f5e305d6ec2c825c675306f77a6cf9f5dc5003713029763a2c94785404bd415",
+            "Restore the function, or give the changed one another version.")
     }
 
     @Test(arguments: ["LATIN1", "SQL_ASCII", "EUC_JP"])
