@@ -78,8 +78,9 @@ struct ItemIndex: Sendable {
         var indexes: Set<StorageIndex> = []
         for row in 0..<rows.count {
             let (name, comment) = (try rows.text(row, 0), try rows.text(row, 1))
-            guard comment.hasPrefix(commentStart) else { continue }
-            let path = String(comment.dropFirst(commentStart.count))
+            // A path can begin with an accent, which Swift joins with the space.
+            guard comment.utf8.starts(with: commentStart.utf8) else { continue }
+            let path = String(decoding: comment.utf8.dropFirst(commentStart.utf8.count), as: UTF8.self)
             for isForText in [true, false] {
                 let index = StorageIndex(path, isForText: isForText)
                 // The comment may have been changed.
