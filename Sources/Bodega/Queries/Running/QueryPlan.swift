@@ -21,15 +21,20 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - limit: The number of matches that are needed.
     ///   - place: The place after which to begin.
-    package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws -> QueryPlan {
-        let indexes = try await engine.fetchIndexes().sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
+    package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws
+        -> QueryPlan
+    {
+        let indexes = try await engine.fetchIndexes().sorted {
+            ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
+        }
         let sorting = order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
         var best: (index: StorageIndex, possible: StorageSortKeyRanges, count: Int)?
         // The order of an index that narrows needs no estimate.
         for index in indexes where index != sorting || order.count > 1 {
             let possible = condition.narrowing(by: index).possible
             if possible == .all { continue }
-            let count = try await engine.count(possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
+            let count = try await engine.count(
+                possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
             if count < best?.count ?? .max { best = (index, possible, count) }
         }
         if let best, best.count <= fewCandidates {
@@ -93,7 +98,9 @@ extension StorageQuery {
         for range in ranges {
             var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)
             if let last {
-                let isPast = last == .none ? upper != .end : upper != .end && (isDescending ? lower >= .after(last) : upper <= .before(last))
+                let isPast =
+                    last == .none
+                    ? upper != .end : upper != .end && (isDescending ? lower >= .after(last) : upper <= .before(last))
                 if isPast { continue }
                 if lower <= .before(last), .before(last) < upper || last == .none && upper == .end {
                     if order.count == 1 {
@@ -105,7 +112,8 @@ extension StorageQuery {
                     }
                 }
             }
-            scans.append(.range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
+            scans.append(
+                .range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
         }
         let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it")"
         return QueryPlan(

@@ -83,7 +83,8 @@ struct SQLiteIndex: Sendable {
         name = "\"" + plainName.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         let path = "$" + index.names.map { ".\"\($0)\"" }.joined()
         // Prepared statements are kept under their text, which must not be equal to that for another spelling of "é".
-        let spelling = path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
+        let spelling =
+            path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
         expression =
             spelling
             + Self.expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: index.isForText)
@@ -104,13 +105,15 @@ struct SQLiteIndex: Sendable {
             THEN x'' ELSE \(value) END
             """ : value
         // SQLite's JSON ends at a NUL.
-        return "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
+        return
+            "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
     }
 
     /// The indexes of a table.
     static func all(of table: SQLiteTable, in db: Database) throws -> Set<StorageIndex> {
         let statement = try SQLiteStatement(
-            "SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL", in: db)
+            "SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL",
+            in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) {
             var indexes: Set<StorageIndex> = []
@@ -139,7 +142,8 @@ struct SQLiteIndex: Sendable {
     /// Whether any index covers the values of a table, so that SQLite can't write them in parts.
     static func coversValues(of table: SQLiteTable, in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(
-            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1", in: db)
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1",
+            in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) { try statement.step() }
     }

@@ -7,7 +7,8 @@ extension SQLiteTable {
     func scan(_ scan: StorageScan, in db: Database, _ receive: (StorageEntry) throws -> Bool) throws {
         switch scan {
         case .all(let position):
-            try read(SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, orderedBy: "rowid", receive)
+            try read(
+                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, orderedBy: "rowid", receive)
         case .irregular(let index):
             let expression = try SQLiteIndex(index, of: self).expression
             try read(SQLiteConditions("\(expression) = x''"), in: db, orderedBy: "rowid", receive)
@@ -63,7 +64,8 @@ extension SQLiteTable {
         }
         let rows = "FROM \(name) WHERE \(conditions.sql)"
         let statement = try SQLiteStatement(
-            limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db)
+            limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db
+        )
         defer { statement.reset() }
         try conditions.bind(to: statement)
         return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
@@ -144,7 +146,8 @@ extension SQLiteTable {
     }
 
     private func places(
-        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int, in db: Database
+        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int,
+        in db: Database
     ) throws -> [StoragePlace] {
         let conditions = SQLiteConditions(expression, from: lower, to: upper)
         let statement = try SQLiteStatement(
