@@ -49,7 +49,7 @@ package struct MemberPath: Sendable {
     package let text: String
     let query: JSONQuery
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         query = StorageIndex(text).query
     }

@@ -26,7 +26,7 @@ struct QueryPageTests {
 
         /// A condition by which engines narrow exactly, or from both sides.
         var condition: QueryCondition {
-            .member(path: path, possible: keys, certain: keys, needsTextIndex: false)
+            .member(path: MemberPath(path), possible: keys, certain: keys, needsTextIndex: false)
         }
 
         var query: StorageQuery<CacheKey> {
