@@ -9,14 +9,15 @@ import Testing
 @testable import BodegaPostgres
 
 /// Indexes in the database: how they are built, used and removed.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ItemIndexTests {
 
     private let index = StorageIndex("a")
 
     private func engine(_ schema: Schemas.Schema, partitions: Int = 3) async throws -> PostgresStorageEngine {
         try await PostgresStorageEngine(
-            connecting: schema.url, collection: "notes", options: .patient(partitions: partitions))
+            connecting: schema.url, collection: "notes",
+            options: .patient(maximumConnections: 2, partitions: partitions))
     }
 
     private func session(_ url: String) async throws -> Session {
@@ -156,7 +157,7 @@ struct ItemIndexTests {
     func `A build that was stopped is continued`(isCancelled: Bool) async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let engine = try await PostgresStorageEngine(
-            connecting: database.url, collection: "notes", options: .patient(partitions: 2))
+            connecting: database.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 2))
         try await engine.write(items(100))
         let transaction = try await session(database.url)
         try await run("BEGIN", transaction)
@@ -234,7 +235,7 @@ struct ItemIndexTests {
     @Test func `A program that waits for another one stops at its time limit, or when it is cancelled`() async throws {
         let database = try await PostgresServer.shared().makeDatabase()
         let engine = try await PostgresStorageEngine(
-            connecting: database.url, collection: "notes", options: .patient(partitions: 1))
+            connecting: database.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 1))
         let other = try await session(database.url)
         try await run(
             "SELECT pg_advisory_lock(\(IndexBuilder.lockNumber), 'emporium_items'::regclass::oid::integer)", other)
@@ -265,7 +266,7 @@ struct ItemIndexTests {
             "\u{301}", ".\u{301}", "\"",
         ]
         let engine = try await PostgresStorageEngine(
-            connecting: database.url, collection: "notes", options: .patient(partitions: 1))
+            connecting: database.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 1))
         let members = try names.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ":1" }
         try await engine.write(Data("{\(members.joined(separator: ","))}".utf8), key: CacheKey("x"))
         let indexes = Set(names.map { StorageIndex(StorageIndex.path(of: [$0]), isForText: false) })
@@ -273,7 +274,7 @@ struct ItemIndexTests {
         let copy = try await server.makeDatabase()
         try await copy.sql(try await server.dump(database.name))
         let restored = try await PostgresStorageEngine(
-            connecting: copy.url, collection: "notes", options: .patient(partitions: 1))
+            connecting: copy.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 1))
         for engine in [engine, restored] {
             #expect(try await engine.fetchIndexes() == indexes && indexes.count == names.count)
             for index in indexes {
@@ -296,7 +297,7 @@ struct ItemIndexTests {
         let owner = try await engine(schema)
         try await owner.write(items(10))
         let writer = try await PostgresStorageEngine(
-            connecting: schema.urlOfWriter(), collection: "notes", options: .patient())
+            connecting: schema.urlOfWriter(), collection: "notes", options: .patient(maximumConnections: 2))
         let error = await #expect(throws: StorageError.self) { try await writer.createIndex(index) }
         #expect(error?.code == .permissionDenied)
         #expect(error?.message.contains("owner of the table emporium_items") == true)
@@ -338,7 +339,7 @@ struct ItemIndexTests {
             """)
         let keeper = try await PostgresStorageEngine(
             connecting: url.replacing("//writer:", with: "//keeper_\(schema.name):"), collection: "notes",
-            options: .patient())
+            options: .patient(maximumConnections: 2))
         let error = await #expect(throws: StorageError.self) { try await keeper.createIndex(index) }
         #expect(error?.code == .permissionDenied)
         #expect(try await owner.fetchIndexes() == [])
@@ -416,7 +417,7 @@ struct ItemIndexTests {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let engine = try await PostgresStorageEngine(
-            connecting: database.url, collection: "notes", options: .patient(partitions: 2))
+            connecting: database.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 2))
         try await engine.write(items(300))
         let receivers = Locked<[[CacheKey]]>([])
         try await engine.scan([.all(after: nil)]) {

@@ -9,7 +9,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// Queries of random data by indexes of PostgreSQL, compared with queries of all items in memory.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct QueryPageTests {
 
     private static let values = [
@@ -93,13 +93,13 @@ struct QueryPageTests {
         var random = SeededGenerator(seed: seed)
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(
-            connecting: schema.url, collection: "notes", options: .patient(partitions: 2))
+            connecting: schema.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 2))
         try await engine.createIndex(StorageIndex("a", isForText: false))
         try await engine.createIndex(StorageIndex("b"))
         // Another collection must not appear.
         let other = try await engine.collection(named: "other")
         try await other.write(Data(#"{"a":1,"b":1}"#.utf8), key: CacheKey("other"))
-        for _ in 0..<10 {
+        for _ in 0..<6 {
             let memory = MemoryStorageEngine()
             try await engine.removeAllData()
             // Some values are frequent, so that ties are longer than pages and batches.
@@ -128,7 +128,7 @@ struct QueryPageTests {
     @Test func `Ties that are longer than batches, and large items, come in insertion order`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(
-            connecting: schema.url, collection: "notes", options: .patient(partitions: 3))
+            connecting: schema.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 3))
         let index = StorageIndex("a")
         try await engine.createIndex(index)
         let items = (0..<3_000).map { number in

@@ -10,7 +10,7 @@ import Testing
 @testable import BodegaPostgres
 
 /// The function on the server against the sort keys of Swift.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct SortKeyFunctionTests {
 
     private func session(_ schema: Schemas.Schema) async throws -> Session {
@@ -198,7 +198,8 @@ struct SortKeyFunctionTests {
         let name = "encoded_\(encoding.lowercased())_\(UInt32.random(in: 0 ... .max))"
         try await server.sql("CREATE DATABASE \(name) TEMPLATE template0 ENCODING '\(encoding)' LOCALE 'C'")
         let engine = try await PostgresStorageEngine(
-            connecting: server.url(database: name), collection: "notes", options: .patient(partitions: 1))
+            connecting: server.url(database: name), collection: "notes",
+            options: .patient(maximumConnections: 2, partitions: 1))
         let plain = StorageIndex("a", isForText: false)
         try await engine.createIndex(plain)
         try await engine.createIndex(StorageIndex("a"))

@@ -23,7 +23,7 @@ struct TypedPageTests {
     @Test func `Predicates and sort orders give the objects that they give in memory`() async throws {
         let schema = try await Schemas.shared.schema()
         let engine = try await PostgresStorageEngine(
-            connecting: schema.url, collection: "notes", options: .patient(partitions: 2))
+            connecting: schema.url, collection: "notes", options: .patient(maximumConnections: 2, partitions: 2))
         for index in Note.indexes { try await engine.createIndex(index.storageIndex) }
         let notes = (0..<300).map { number in
             Note(
