@@ -21,14 +21,17 @@ final class ArchiveController {
     }
 
     /// The state.
-    private(set) var state = State.filling
+    var state: State {
+        if let failure { return .failed(message: failure) }
+        return written < size ? .filling : .filled
+    }
 
     /// Fires when ``state`` or ``written`` has changed.
     let progress = Signal()
 
     /// The number of pictures that have been created. It is stored, so that pictures which the user has removed are not
     /// created again.
-    @AsyncStoredValue<Int> private(set) var written: Int
+    @AsyncStoredValue<Int> var written: Int
 
     /// The number of pictures to create.
     let size: Int
@@ -36,16 +39,17 @@ final class ArchiveController {
     /// The windows of the open pages.
     private(set) var windows: [String: LiveQuery<ArchivePicture>] = [:]
 
-    private let engine: any ConditionalStorageEngine
+    private let engine: any ArchiveEngine
     private let logger: Logger
     private var filling: Task<Void, Never>?
+    private var failure: String?
 
     private nonisolated static let coder = JSONObjectCoder.json
     /// The number of pictures that are written with one transaction.
     private static let batchSize = 5_000
 
-    /// Creates a controller. The archive is filled by ``open()``.
-    init(storage: any ConditionalStorageEngine, progress: any StorageEngine, size: Int, logger: Logger) {
+    /// Creates a controller. ``open()`` fills the archive.
+    init(storage: any ArchiveEngine, progress: any StorageEngine, size: Int, logger: Logger) {
         engine = storage
         pictures = ObjectStorage(storage: storage, coder: Self.coder)
         _written = AsyncStoredValue(key: "written", default: 0, storage: progress)
@@ -56,33 +60,42 @@ final class ArchiveController {
     // MARK: Filling
 
     /// Begins to fill the archive in the background, unless it is filled.
-    func open() {
-        if case .filled = state { return }
+    func open() async {
+        do {
+            try await $written.valueHasLoaded()
+        } catch {
+            return show(error)
+        }
         if filling != nil { return }
-        set(.filling)
+        failure = nil
+        if written >= size { return }
         filling = Task {
             do {
                 try await fill()
-                set(.filled)
             } catch {
-                logger.error("The archive could not be filled.", metadata: ["error": "\(error)"])
-                set(.failed(message: (error as? StorageError)?.message ?? "\(error)"))
+                show(error)
             }
             filling = nil
         }
+        progress.send()
     }
 
     private func fill() async throws {
-        try await $written.valueHasLoaded()
         while written < size {
             let end = min(written + Self.batchSize, size)
             try await Self.write(written..<end, to: pictures)
+            // After the pictures, because that is faster, and before the archive counts as filled.
+            if end == size { try await pictures.createIndexes() }
             // A program that is killed before this writes the same pictures again.
             try await $written.set(end)
             progress.send()
         }
-        // After the pictures, because that is faster.
-        try await pictures.createIndexes()
+    }
+
+    private func show(_ error: any Error) {
+        logger.error("The archive could not be filled.", metadata: ["error": "\(error)"])
+        failure = (error as? StorageError)?.message ?? "\(error)"
+        progress.send()
     }
 
     /// Creates pictures, off the main actor.
@@ -93,11 +106,6 @@ final class ArchiveController {
                 let picture = ArchivePicture(number: number)
                 return (picture.key, picture)
             })
-    }
-
-    private func set(_ state: State) {
-        self.state = state
-        progress.send()
     }
 
     // MARK: Windows
@@ -125,6 +133,9 @@ final class ArchiveController {
     }
 
     // MARK: Changes
+
+    /// A stream that signals possible changes, also those of other programs.
+    var changes: AsyncStream<Void> { engine.changeSignals() }
 
     /// Adds a picture.
     ///

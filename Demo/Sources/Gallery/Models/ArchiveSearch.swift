@@ -30,6 +30,8 @@ extension ArchiveSearch {
     /// Parses the parameters of an address. Values that are missing or invalid are those of an empty form, because users
     /// edit addresses.
     init(_ uri: URI) {
+        // Forms write a space as a plus sign.
+        let uri = URI("\(uri.path)?\((uri.query ?? "").replacingOccurrences(of: "+", with: "%20"))")
         func value(_ name: String) -> String { uri.queryParameters[Substring(name)].map(String.init) ?? "" }
         let text = value("title").trimmingCharacters(in: .whitespacesAndNewlines)
         title = text.utf8.count <= Self.titleLimit ? text : ""

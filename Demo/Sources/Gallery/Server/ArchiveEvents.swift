@@ -41,7 +41,7 @@ struct ArchiveEvents: Sendable {
     /// Sends the events of a window until the task is cancelled.
     @MainActor
     func sendRows() async {
-        archive.open()
+        await archive.open()
         for await _ in archive.progress.events {
             mailbox.post(.archive)
             if case .filled = archive.state { break }
@@ -49,6 +49,12 @@ struct ArchiveEvents: Sendable {
         if Task.isCancelled { return }
         await archive.withWindow(search) { id, window in
             await send("window", ["id": id])
+            do {
+                // Otherwise the first snapshot would be empty.
+                try await window.itemsHaveLoaded()
+            } catch {
+                // The window tries again, and the summary shows the error.
+            }
             await withTaskGroup { group in
                 group.addTask { await forwardChanges() }
                 for await event in window.events {
@@ -63,8 +69,7 @@ struct ArchiveEvents: Sendable {
 
     /// Posts all changes of the archive, including those of other programs.
     private func forwardChanges() async {
-        guard let engine = archive.pictures.storage as? any ObservableStorageEngine else { return }
-        for await _ in engine.changeSignals() { mailbox.post(.archive) }
+        for await _ in await archive.changes { mailbox.post(.archive) }
     }
 
     private func send(_ event: LiveQueryEvent<ArchivePicture>) async {

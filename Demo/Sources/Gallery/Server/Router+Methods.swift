@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 
 // The router responds with 404 if a path exists but not for the request's method. These extensions make it respond with
 // 405 and the allowed methods.

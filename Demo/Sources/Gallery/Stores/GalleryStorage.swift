@@ -14,7 +14,7 @@ public struct GalleryStorage: Sendable {
     let favourites: any StorageEngine
     let easel: any StorageEngine
     let images: any StorageEngine
-    let archive: any ConditionalStorageEngine
+    let archive: any ArchiveEngine
     /// How much of the archive has been created.
     let archiveProgress: any StorageEngine
     let secrets: any SecretStorage
@@ -48,7 +48,7 @@ public struct GalleryStorage: Sendable {
         favourites: any StorageEngine,
         easel: any StorageEngine,
         images: any StorageEngine,
-        archive: any ConditionalStorageEngine,
+        archive: any ArchiveEngine,
         archiveProgress: any StorageEngine,
         secrets: any SecretStorage,
         defaultsSuite: String,
@@ -64,6 +64,9 @@ public struct GalleryStorage: Sendable {
         self.lock = lock
     }
 }
+
+/// An engine that reports changes, and can change a picture atomically.
+typealias ArchiveEngine = ConditionalStorageEngine & ObservableStorageEngine
 
 extension FileManager.Directory {
     /// A subfolder.
