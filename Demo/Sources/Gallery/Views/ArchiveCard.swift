@@ -28,7 +28,7 @@ struct ArchiveCard: Sendable {
         likes = picture.likes
         year = Calendar.utc.component(.year, from: picture.paintedAt)
         description =
-            "\(picture.colour.rawValue), \(picture.tags.joined(separator: ", ")), \(picture.width) × \(picture.height)"
+            "\(picture.colour.rawValue), \(picture.tags.joined(separator: ", ")), \(picture.width)\u{A0}×\u{A0}\(picture.height)"
         var choices = Choices(state: UInt64(picture.seed))
         let inks = picture.colour.inks
         (paper, ground, sun) = (inks[0], inks[1], choices.pick(["#ffd166", "#fff3d6", "#f4845f"]))
