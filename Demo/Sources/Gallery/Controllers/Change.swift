@@ -8,6 +8,8 @@ enum Change: String, Sendable, CaseIterable {
     case preferences
     case availability
     case notice
+    /// Pictures of the archive, of which a page shows a window.
+    case archive
     /// No change: the connection is alive.
     case heartbeat
 }

@@ -90,6 +90,35 @@ struct GalleryActions {
         }
     }
 
+    // MARK: The archive
+
+    /// Adds a picture to the archive.
+    func addToArchive(title: String) async {
+        let title = title.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        guard (1...60).contains(title.count), title.utf8.count <= ArchiveSearch.titleLimit else {
+            return noticeboard.show(
+                "A title must have 1 to 60 characters and at most \(ArchiveSearch.titleLimit) bytes.", isError: true)
+        }
+        await attempt("“\(title)” could not be added") {
+            try await controllers.archive.add(title: title)
+            noticeboard.show("“\(title)” is in the archive.")
+        }
+    }
+
+    /// Adds one to the likes of a picture of the archive.
+    func likeInArchive(id: String) async {
+        await attempt("The picture could not be changed") {
+            if try await controllers.archive.like(id) == nil {
+                noticeboard.show("This picture has been removed.")
+            }
+        }
+    }
+
+    /// Removes a picture from the archive.
+    func removeFromArchive(id: String) async {
+        await attempt("The picture could not be removed") { try await controllers.archive.remove(id) }
+    }
+
     // MARK: Settings
 
     /// Chooses the colours.

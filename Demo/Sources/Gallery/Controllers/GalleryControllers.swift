@@ -7,6 +7,7 @@ import Logging
 struct GalleryControllers {
     let favourites: FavouritesController
     let easel: EaselController
+    let archive: ArchiveController
     let account: AccountController
     let preferences: PreferencesController
     let availability = Availability()
@@ -22,6 +23,7 @@ struct GalleryControllers {
         storage: GalleryStorage,
         connection: PictureAPIConnection,
         noticeboard: Noticeboard = Noticeboard(),
+        archiveSize: Int = 100_000,
         logger: Logger
     ) {
         self.noticeboard = noticeboard
@@ -32,6 +34,8 @@ struct GalleryControllers {
         favourites = FavouritesController(Store(storage: storage.favourites), images: images)
         easel = EaselController(
             storage: storage.easel, images: images, api: api, availability: availability)
+        archive = ArchiveController(
+            storage: storage.archive, progress: storage.archiveProgress, size: archiveSize, logger: logger)
         account = AccountController(
             secrets: storage.secrets, api: api, availability: availability, logger: logger)
         preferences = PreferencesController(suite: storage.defaultsSuite)

@@ -10,6 +10,11 @@ enum Forms {
         let order: SortOrder
     }
 
+    /// The title of a picture that is added to the archive.
+    struct NewPicture: Decodable {
+        let title: String
+    }
+
     /// The name and password of a user who signs in.
     struct Credentials: Decodable {
         let name: String

@@ -6,6 +6,8 @@ import LocalServer
 ///
 ///     GET  /                        the easel and the favourites
 ///     GET  /favourites/ID           one favourite
+///     GET  /archive                 a window over the archive: title=…&colour=…&order=…&shown=…
+///     GET  /archive/events          changes, and those of the window, as server-sent events
 ///     GET  /images/KEY              the bytes of a picture
 ///     GET  /assets/NAME             a stylesheet, a script or an icon
 ///     GET  /events                  changes, as server-sent events
@@ -16,6 +18,10 @@ import LocalServer
 ///     POST /favourites/clear        removes all
 ///     POST /favourites/undo         restores the favourites that were removed last
 ///     POST /favourites/reload       loads the favourites again after a failure
+///     POST /archive                 adds a picture: title=…
+///     POST /archive/ID/like         adds one to its likes
+///     POST /archive/ID/remove       removes it
+///     POST /archive/windows/ID/more shows more pictures in an open window
 ///     POST /settings/theme          theme=auto, light or dark
 ///     POST /settings/order          order=newest, oldest or title
 ///     POST /account/sign-in         name=…&password=…
@@ -46,7 +52,8 @@ struct GalleryRoutes: Sendable {
     ) {
         self.controllers = controllers
         pages = Pages(controllers: controllers, templates: templates)
-        events = EventStream(controllers: controllers, heartbeat: heartbeat, checkInterval: checkInterval)
+        events = EventStream(
+            controllers: controllers, templates: templates, heartbeat: heartbeat, checkInterval: checkInterval)
     }
 
     /// The router with all routes.
@@ -59,6 +66,7 @@ struct GalleryRoutes: Sendable {
         router.add(middleware: OriginGuard(allowsPrograms: false))
         addPages(to: router)
         addFavourites(to: router, actions)
+        addArchive(to: router, actions)
         addSettings(to: router, actions)
         return router
     }
@@ -82,6 +90,29 @@ struct GalleryRoutes: Sendable {
         )
         router.action("/favourites/{id}/remove", leavesPage: true) { _, context in
             await actions.removeFavourite(id: try context.pictureID())
+        }
+    }
+
+    private func addArchive(to router: Router<GalleryRequestContext>, _ actions: GalleryActions) {
+        router.pageAndAction(
+            "/archive",
+            page: { request, _ in try await pages.archive(ArchiveSearch(request.uri)) },
+            action: { request, context in
+                let form = try await request.decode(as: Forms.NewPicture.self, context: context)
+                await actions.addToArchive(title: form.title)
+            }
+        )
+        router.page("/archive/events") { request, _ in events.response(to: request, in: ArchiveSearch(request.uri)) }
+        router.action("/archive/{id}/like") { _, context in
+            await actions.likeInArchive(id: try context.pictureID())
+        }
+        router.action("/archive/{id}/remove") { _, context in
+            await actions.removeFromArchive(id: try context.pictureID())
+        }
+        router.action("/archive/windows/{id}/more") { _, context in
+            guard try await controllers.archive.showMore(in: context.parameters.require("id")) else {
+                throw HTTPError(.notFound)
+            }
         }
     }
 

@@ -25,6 +25,23 @@ struct Pages: Sendable {
         return html(page)
     }
 
+    /// The page of the archive. The first visit begins to fill the archive.
+    ///
+    /// - Throws: An error of the storage.
+    func archive(_ search: ArchiveSearch) async throws -> Response {
+        let archive = controllers.archive
+        await archive.open()
+        let apiIsOn = await controllers.connection.isOn()
+        guard case .filled = await archive.state else {
+            let summary = await ArchiveSummary(filling: archive)
+            return html(await ArchivePage(search, [], summary, controllers, apiIsOn: apiIsOn))
+        }
+        let page = try await archive.pictures.fetch(search.query, limit: search.shown, omittingUndecodable: true)
+        let count = try await archive.pictures.count(search.query, omittingUndecodable: true)
+        let summary = ArchiveSummary(search, count: count, shown: page.objects.count)
+        return html(await ArchivePage(search, page.objects, summary, controllers, apiIsOn: apiIsOn))
+    }
+
     /// The page that explains an error.
     func problem(_ status: HTTPResponse.Status, headers: HTTPFields = [:]) async -> Response {
         let apiIsOn = await controllers.connection.isOn()

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 
 // The router responds with 404 if a path exists but not for the request's method. These extensions make it respond with
 // 405 and the allowed methods.
@@ -67,6 +68,8 @@ private func returnPath(of request: Request) -> String {
     let prefix = "http://\(request.head.authority ?? "")/"
     guard let referrer = request.headers[.referer], referrer.hasPrefix(prefix) else { return "/" }
     let path = referrer.dropFirst(prefix.count)
+    // The search is parsed, and written again.
+    if path == "archive" || path.hasPrefix("archive?") { return ArchiveSearch(URI("/\(path)")).path }
     // Only known paths, so that no other text gets into the header.
     let favourites = "favourites/"
     let isFavourite = path.hasPrefix(favourites) && Picture.isValidID(path.dropFirst(favourites.count))

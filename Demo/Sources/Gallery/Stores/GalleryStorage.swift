@@ -4,7 +4,8 @@ public import Foundation
 
 /// The storage of the gallery.
 ///
-///     gallery.sqlite3   the favourites, the picture on the easel, and the images, each in a collection of its own
+///     gallery.sqlite3   the favourites, the picture on the easel, the images, and the archive, each in a collection of
+///                       its own
 ///     secrets/          the session, encrypted
 ///     lock              locked while a gallery uses this folder
 ///
@@ -13,6 +14,9 @@ public struct GalleryStorage: Sendable {
     let favourites: any StorageEngine
     let easel: any StorageEngine
     let images: any StorageEngine
+    let archive: any ArchiveEngine
+    /// How much of the archive has been created.
+    let archiveProgress: any StorageEngine
     let secrets: any SecretStorage
     /// The suite of user defaults that stores the preferences.
     let defaultsSuite: String
@@ -30,6 +34,8 @@ public struct GalleryStorage: Sendable {
             favourites: try file.collection(named: "favourites"),
             easel: try file.collection(named: "easel"),
             images: try file.collection(named: "images"),
+            archive: try file.collection(named: "archive"),
+            archiveProgress: try file.collection(named: "archive-progress"),
             secrets: EncryptedFileSecretStorage(directory: directory.appending("secrets")),
             // Not every platform allows slashes in the name of a suite.
             defaultsSuite: "emporium-gallery." + CacheKey(directory.url.standardizedFileURL.path).value,
@@ -42,6 +48,8 @@ public struct GalleryStorage: Sendable {
         favourites: any StorageEngine,
         easel: any StorageEngine,
         images: any StorageEngine,
+        archive: any ArchiveEngine,
+        archiveProgress: any StorageEngine,
         secrets: any SecretStorage,
         defaultsSuite: String,
         lock: FolderLock? = nil
@@ -49,11 +57,16 @@ public struct GalleryStorage: Sendable {
         self.favourites = favourites
         self.easel = easel
         self.images = images
+        self.archive = archive
+        self.archiveProgress = archiveProgress
         self.secrets = secrets
         self.defaultsSuite = defaultsSuite
         self.lock = lock
     }
 }
+
+/// An engine that reports changes, and can change a picture atomically.
+typealias ArchiveEngine = ConditionalStorageEngine & ObservableStorageEngine
 
 extension FileManager.Directory {
     /// A subfolder.

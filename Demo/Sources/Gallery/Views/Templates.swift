@@ -14,8 +14,22 @@ struct Templates: Sendable {
 
     /// Renders a page with its template.
     func render(_ page: some Page) -> String {
-        guard let html = library.render(page, withTemplate: page.template) else {
-            preconditionFailure("There is no template named \(page.template).")
+        render(page, with: page.template)
+    }
+
+    /// Renders a part of a page.
+    func render(_ card: ArchiveCard) -> String {
+        render(card, with: "archive-card")
+    }
+
+    /// Renders the summary of a search, and the link to more pictures.
+    func render(_ summary: ArchiveSummary) -> (summary: String, more: String) {
+        (render(summary, with: "archive-summary"), render(summary, with: "archive-more"))
+    }
+
+    private func render(_ value: some Sendable, with template: String) -> String {
+        guard let html = library.render(value, withTemplate: template) else {
+            preconditionFailure("There is no template named \(template).")
         }
         return html
     }

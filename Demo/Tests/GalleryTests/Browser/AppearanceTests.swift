@@ -75,7 +75,8 @@ extension BrowserTests {
         }
     }
 
-    private func expectNoOverflow(_ tab: Tab, _ width: Int) async throws {
+    /// Expects that all elements fit into a window of a width.
+    func expectNoOverflow(_ tab: Tab, _ width: Int) async throws {
         let widest = try await tab.evaluate("document.documentElement.scrollWidth", as: Int.self)
         #expect(widest <= width)
         // Not even if it would be clipped.

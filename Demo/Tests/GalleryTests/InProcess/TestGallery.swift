@@ -16,6 +16,10 @@ struct TestGallery: Sendable {
     let favourites = FaultyMemory(MemoryStorageEngine())
     let easel = FaultyMemory(MemoryStorageEngine())
     let images = FaultyMemory(MemoryStorageEngine())
+    let archive = MemoryStorageEngine()
+    let archiveProgress = FaultyMemory(MemoryStorageEngine())
+    /// The number of pictures that the archive gets.
+    static let archiveSize = 300
     /// Redirects requests for the API to another address.
     let detour = Detour()
     /// A suite of user defaults that only the tests use.
@@ -25,14 +29,15 @@ struct TestGallery: Sendable {
     @MainActor
     func controllers(apiAt address: String = "http://127.0.0.1:1") -> GalleryControllers {
         let storage = GalleryStorage(
-            favourites: favourites, easel: easel, images: images, secrets: MemorySecretStorage(), defaultsSuite: suite)
+            favourites: favourites, easel: easel, images: images, archive: archive, archiveProgress: archiveProgress,
+            secrets: MemorySecretStorage(), defaultsSuite: suite)
         // The limit is long, so that a busy machine does not fail a test.
         let connection = PictureAPIConnection(
             address: { detour.address ?? address }, isOn: { true }, setOn: { _ in }, timeLimit: .seconds(180))
         // Notices stay until the test has seen them.
         return GalleryControllers(
             storage: storage, connection: connection, noticeboard: Noticeboard(time: .seconds(1_000_000)),
-            logger: Logger(label: "tests"))
+            archiveSize: Self.archiveSize, logger: Logger(label: "tests"))
     }
 
     /// Runs a body with a client of the gallery's routes.

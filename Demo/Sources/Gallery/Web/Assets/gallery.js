@@ -77,21 +77,34 @@ async function refresh() {
 }
 
 function show(page) {
-    const focused = document.activeElement;
-    const card = focused?.closest(".card");
-    const place = card ? [...card.parentNode.children].indexOf(card) : -1;
-    document.title = page.title;
-    document.documentElement.dataset.theme = page.documentElement.dataset.theme;
-    morphChildren(document.body, page.body);
+    keepFocus(() => {
+        document.title = page.title;
+        document.documentElement.dataset.theme = page.documentElement.dataset.theme;
+        morphChildren(document.body, page.body);
+    });
     document.documentElement.dataset.live = events?.readyState === EventSource.OPEN;
     // Browsers do not reload a picture whose connection was lost.
     for (const image of document.images) {
         if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute("src");
     }
-    // If the element with the focus was removed, the focus moves to a nearby one instead of the top of the page.
-    if (focused?.isConnected || focused === document.body) return;
-    const cards = document.querySelectorAll(".card-link");
-    const nearby = place < 0 ? document.getElementById(focused.id) : cards[Math.min(place, cards.length - 1)];
+}
+
+// Changes the page. If the element with the focus is removed, the focus moves to a nearby one instead of the top of the
+// page.
+function keepFocus(change) {
+    const focused = document.activeElement;
+    const card = focused?.closest(".card");
+    const place = card ? [...card.parentNode.children].indexOf(card) : -1;
+    change();
+    if (focused === document.body) return;
+    if (focused?.isConnected) {
+        // An element that was moved has lost the focus.
+        if (document.activeElement !== focused) focused.focus();
+        return;
+    }
+    const cards = document.querySelectorAll(".card");
+    const near = cards[Math.min(place, cards.length - 1)];
+    const nearby = place < 0 ? document.getElementById(focused.id) : near?.querySelector(".card-link, button");
     (nearby ?? document.getElementById("favourites-title") ?? document.getElementById("main")).focus();
 }
 
@@ -120,7 +133,8 @@ let nextTry = 0;
 // visible.
 function listen() {
     if (events || document.hidden) return;
-    events = new EventSource("/events");
+    events = new EventSource(eventsAddress());
+    if (document.getElementById("archive")) listenToArchive(events);
     events.addEventListener("open", () => showConnection(true));
     // The first events name every kind of change, so the page catches up.
     events.addEventListener("change", refresh);
@@ -128,8 +142,8 @@ function listen() {
         if (target !== events) return;
         showConnection(false);
         document.documentElement.dataset.live = "false";
-        if (target.readyState !== EventSource.CLOSED) return;
-        // The browser has given up, so the page reconnects.
+        if (target.readyState !== EventSource.CLOSED && target.url === eventsAddress()) return;
+        // The browser has given up, or would ask for fewer pictures than the page shows, so the page reconnects.
         stopListening();
         nextTry = setTimeout(listen, 2000);
     });
@@ -139,7 +153,12 @@ function stopListening() {
     clearTimeout(nextTry);
     events?.close();
     events = null;
+    windowID = null;
     document.documentElement.dataset.live = "false";
+}
+
+function eventsAddress() {
+    return location.origin + (document.getElementById("archive") ? "/archive/events" + location.search : "/events");
 }
 
 document.addEventListener("visibilitychange", () => document.hidden ? stopListening() : listen());
@@ -148,6 +167,81 @@ addEventListener("pagehide", stopListening);
 addEventListener("pageshow", () => {
     sending.clear();
     listen();
+});
+
+// MARK: The archive
+
+// The server's name of the window that the page shows, while the stream of events is open.
+let windowID = null;
+
+function listenToArchive(source) {
+    const on = (name, apply) => source.addEventListener(name, ({ data, target }) => {
+        if (target === events) apply(JSON.parse(data));
+    });
+    on("window", ({ id }) => { windowID = id; });
+    on("rows", (change) => keepFocus(() => changeRows(change)));
+    on("summary", ({ summary, more }) => keepFocus(() => {
+        morphChildren(document.getElementById("summary"), parse(summary));
+        morphChildren(document.getElementById("more-area"), parse(more));
+    }));
+}
+
+function parse(html) {
+    return new DOMParser().parseFromString(html ?? "", "text/html").body;
+}
+
+// Changes the pictures as an event says. Places are counted as in an array.
+function changeRows({ kind, html, from, at }) {
+    const rows = document.getElementById("rows");
+    const wanted = parse(html);
+    if (kind === "loaded") return morphChildren(rows, wanted);
+    if (kind === "removed") return rows.children[at].remove();
+    if (kind === "updated") return morph(rows.children[at], wanted.firstElementChild);
+    let row = wanted.firstElementChild;
+    if (kind === "moved") {
+        const moved = rows.children[from];
+        morph(moved, row);
+        moved.remove();
+        row = moved;
+    }
+    rows.insertBefore(row, rows.children[at] ?? null);
+}
+
+// Shows the pictures of a search form. Its values are also those of the address, so that a reload shows the same.
+function search(form) {
+    clearTimeout(nextSearch);
+    history.replaceState(null, "", `${form.action}?${new URLSearchParams(new FormData(form))}`);
+    stopListening();
+    listen();
+}
+
+let nextSearch = 0;
+
+document.addEventListener("input", ({ target }) => {
+    if (target.form?.id !== "search") return;
+    clearTimeout(nextSearch);
+    nextSearch = setTimeout(search, 150, target.form);
+});
+
+document.addEventListener("click", async (event) => {
+    const more = event.target.closest("#more");
+    // Without a window, the link leads to a page with more pictures.
+    if (!more || !windowID || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (more.hasAttribute("aria-busy")) return;
+    more.setAttribute("aria-busy", "true");
+    history.replaceState(null, "", more.href);
+    try {
+        const response = await fetch(`/archive/windows/${windowID}/more`, {
+            method: "POST",
+            headers: { Prefer: "return=minimal" },
+        });
+        showRefusal(response);
+    } catch {
+        showConnection(false);
+    } finally {
+        more.removeAttribute("aria-busy");
+    }
 });
 
 // MARK: Sending forms
@@ -170,6 +264,10 @@ function showRefusal(response) {
 document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
+    if (form.id === "search") {
+        event.preventDefault();
+        return search(form);
+    }
     const data = new URLSearchParams(new FormData(form, button));
     // A second click on the same button has no effect. Another choice, or a changed text, is sent after the first one.
     const current = sending.get(form);
@@ -192,6 +290,7 @@ document.addEventListener("submit", async (event) => {
             headers: { Prefer: "return=minimal" },
         });
         showRefusal(response);
+        if (response.ok && "empties" in form.dataset) form.reset();
         await refresh();
     } catch {
         showConnection(false);
