@@ -161,7 +161,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BodegaPostgresTests",
-            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "TestChild", "TestSupport"]
+            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "RecordCoder", "TestChild", "TestSupport"]
         ),
         .testTarget(
             name: "BodegaHTTPTests",

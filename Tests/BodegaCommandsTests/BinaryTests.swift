@@ -72,6 +72,22 @@ struct BinaryTests {
         }
     }
 
+    @Test("ends a query when the reader of its output closes it", arguments: ["", "--sort n"])
+    func closedPipeOfQuery(options: String) async throws {
+        try await withFolder { folder in
+            // More lines than a pipe holds.
+            let script = """
+                seq 1 20000 | sed 's/.*/{"n":&,"text":"some text that fills the pipe"}/' | "$1" import "$2" --key n >&2
+                "$1" query "$2" --index n 2>/dev/null
+                { "$1" query "$2" --json \(options); echo "status $?" >&2; } | head -n 1
+                """
+            let result = try await shell(script, store: storeAddresses[0](folder))
+            let line = #"{"key":"1","json":{"n":1,"text":"some text that fills the pipe"}}"# + "\n"
+            #expect(String(decoding: result.output, as: UTF8.self) == line)
+            #expect(result.errors == "imported 20000\nstatus 141\n")
+        }
+    }
+
     @Test("accepts keys of any form through xargs, as its help shows", arguments: ["", "--verbatim"])
     func keysThroughXargs(kind: String) async throws {
         try await withFolder { folder in

@@ -27,6 +27,13 @@ struct GoldenTests {
         ("query.txt", ["query", "PEOPLE", "--where", "@.born < 1960", "--sort", "born:desc"]),
         ("query-select.txt", ["query", "PEOPLE", "--select", "name.last", "--select", "born"]),
         ("query.json", ["query", "PEOPLE", "--where", "search(@.name.last, 'o')", "--json", "--select", "name"]),
+        ("query-explain.txt", ["query", "PEOPLE", "--where", "@.born < 1960", "--sort", "name.last", "--explain"]),
+        ("query-explain.json", ["query", "PEOPLE", "--where", "@.born < 1960", "--explain", "--json"]),
+        ("query-index.txt", ["query", "PEOPLE", "--index", "name.last", "--indexes"]),
+        (
+            "query-index.json",
+            ["query", "PEOPLE", "--index", "name.last", "--sort", "name.last", "--limit", "1", "--json"]
+        ),
         ("usage.txt", ["query", "PEOPLE", "--where", "@.born = 1815"]),
     ]
 

@@ -13,6 +13,7 @@ struct ReadOnlyTests {
         ("ls", []), ("ls", ["--long"]), ("ls", ["--json"]), ("get", ["a"]), ("get", ["absent"]), ("count", []),
         ("stat", []), ("stat", ["--json"]), ("export", []), ("verify", []), ("verify", ["--json"]), ("query", []),
         ("query", ["--where", "@.id", "--sort", "id"]),
+        ("query", ["--explain", "--sort", "id"]), ("query", ["--indexes"]),
     ]
 
     @Test("changes nothing in a store or beside it", arguments: storeAddresses)

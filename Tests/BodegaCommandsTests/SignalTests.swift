@@ -97,6 +97,31 @@ struct SignalTests {
     }
     #endif
 
+    // MARK: query
+
+    @Test("an interrupted creation of an index leaves a store as it was", arguments: [SIGINT, SIGTERM])
+    func creatingIndex(signal: Int32) async throws {
+        try await withFolder { folder in
+            let store = storeAddresses[0](folder)
+            let lines = (0..<60_000).map { #"{"id":\#($0)}"# }
+            _ = await bodega("import", store, "--key", "id", input: Array(lines.joined(separator: "\n").utf8))
+            var status: Int32 = 0
+            // On a busy machine the index may be complete before the signal.
+            for _ in 0..<20 where status == 0 {
+                _ = await bodega("query", store, "--drop-index", "id")
+                let tool = try ToolProcess(["query", store, "--index", "id"], in: folder)
+                try await waitUntil("the program began") { try tool.errorText.contains("creating an index") }
+                tool.send(signal)
+                status = try await tool.end()
+            }
+            #expect(status == 128 + signal)
+            #expect(await bodega("query", store, "--indexes").text == "")
+            #expect(await bodega("query", store, "--where", "@.id >= 59999", "--count").text == "1\n")
+            #expect(await bodega("query", store, "--index", "id").status == 0)
+            #expect(await bodega("query", store, "--where", "@.id >= 59999", "--count").text == "1\n")
+        }
+    }
+
     // MARK: import
 
     @Test(

@@ -21,6 +21,8 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/WritingAnEngine.md",
         "Sources/Bodega/Documentation.docc/Guides/ComposingEngines.md",
         "Sources/Bodega/Documentation.docc/Guides/Encryption.md", "docs/Emporium.docc/GettingStarted.md",
+        "Sources/Bodega/Documentation.docc/Guides/Queries.md",
+        "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
     ]
 
     /// The files that must contain these snippets, line by line.
@@ -33,6 +35,7 @@ import Testing
         "Tests/TestChild/ReadmeCodableStoreSnippets.swift", "Tests/BodegaTests/ReadmeTests.swift",
         "Tests/BodegaTests/StreamTests.swift",
         "Tests/BodegaPostgresTests/PostgresReadmeTests.swift", "Tests/BodegaHTTPTests/PipelineTests.swift",
+        "Tests/BodegaTests/Queries/QueriesGuideTests.swift", "Tests/BoutiqueTests/Queries/LiveWindowsGuideTests.swift",
     ]
 
     @Test("Every Swift snippet is compiled and run", arguments: documents)

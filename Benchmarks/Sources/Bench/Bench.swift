@@ -17,6 +17,7 @@ struct Bench: AsyncParsableCommand {
               bench --filter sqlite.read     the metrics whose names contain this text
               bench --json > result.ndjson   one JSON object per line
               bench --quick                  tiny sizes: only checks that everything works
+              bench --query                  queries of a million items, against SQL with the same index
               bench --postgres               the engine for PostgreSQL, against psql and pgbench
 
             The exit status is 0 after success, 1 after a failure, 2 with --check if a ratio is above its maximum, and \
@@ -45,11 +46,20 @@ struct Bench: AsyncParsableCommand {
     @Flag(help: "Measure the engine for PostgreSQL on a temporary server. Only bin/bench builds it.")
     var postgres = false
 
+    @Flag(help: "Measure queries and live windows over many items.")
+    var query = false
+
+    @Option(help: ArgumentHelp("The number of items of --query.", valueName: "count"))
+    var items = 1_000_000
+
     @Option(help: .hidden)
     var postgresServer: String?
 
     @Option(help: .hidden)
     var childFollows: String?
+
+    @Option(help: .hidden)
+    var childWrites: String?
 
     @Option(help: .hidden)
     var childReads: String?
@@ -58,6 +68,8 @@ struct Bench: AsyncParsableCommand {
     var childReading = ReadingChild.Kind.values
 
     func validate() throws {
+        if items < 100 { throw ValidationError("--items must be at least 100.") }
+        if query && postgres { throw ValidationError("--query measures SQLite and excludes --postgres.") }
         if runs < 1 { throw ValidationError("--runs must be at least 1.") }
         if quick && check { throw ValidationError("--check needs full sizes and can't be used with --quick.") }
         if postgres && (PostgresMetrics.areBuilt && postgresServer != nil) == false {
@@ -74,6 +86,7 @@ struct Bench: AsyncParsableCommand {
             let file = URL(fileURLWithPath: childReads)
             return try await ReadingChild(file: file, kind: childReading).beChild()
         }
+        if let childWrites { return try await WritingChild.writeTasks(to: childWrites) }
         if let childFollows { return try await FollowingChild.follow(childFollows) }
         let scratch = try Scratch(in: directory.map { URL(fileURLWithPath: $0, isDirectory: true) })
         let interruption = Interruption { try scratch.remove() }
@@ -100,6 +113,7 @@ struct Bench: AsyncParsableCommand {
     }
 
     private var available: [Metric] {
+        if query { return QueryMetrics(count: items).all }
         guard postgres, let postgresServer else { return Metrics.all }
         return PostgresMetrics(starter: URL(fileURLWithPath: postgresServer)).all
     }

@@ -7,7 +7,7 @@ package indirect enum QueryCondition: Sendable {
     case not(QueryCondition)
     /// A condition on the sort key of a member: each item with one of the keys in `certain` meets it, and each item that
     /// meets it has one of the keys in `possible`.
-    case member(path: String, possible: StorageSortKeyRanges, certain: StorageSortKeyRanges, needsTextIndex: Bool)
+    case member(path: MemberPath, possible: StorageSortKeyRanges, certain: StorageSortKeyRanges, needsTextIndex: Bool)
     /// Nothing is known.
     case opaque
 
@@ -35,10 +35,22 @@ package indirect enum QueryCondition: Sendable {
             let inner = condition.narrowing(by: index)
             return Narrowing(possible: inner.certain.complement, certain: inner.possible.complement)
         case .member(let path, let possible, let certain, let needsTextIndex):
-            guard index.isOver(path), !needsTextIndex || index.isForText else { return .nothing }
+            guard index.isOver(path.text), !needsTextIndex || index.isForText else { return .nothing }
             return Narrowing(possible: possible, certain: certain)
         case .opaque:
             return .nothing
         }
+    }
+}
+
+/// The path to a member of an item's JSON, as a text and in the form that finds it.
+package struct MemberPath: Sendable {
+    /// The names, separated by dots, as in a ``StorageIndex``.
+    package let text: String
+    let query: JSONQuery
+
+    init(_ text: String) {
+        self.text = text
+        query = StorageIndex(text).query
     }
 }

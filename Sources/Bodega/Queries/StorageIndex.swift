@@ -50,8 +50,11 @@ public struct StorageIndex: Sendable, CustomStringConvertible {
 
     /// The path with its names escaped.
     package static func path(of names: [String]) -> String {
+        // By scalars, as the path is read: a dot with an accent is one of Swift's characters.
         names.map { name in
-            name.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
+            String(
+                String.UnicodeScalarView(
+                    name.unicodeScalars.flatMap { $0 == "\\" || $0 == "." ? ["\\", $0] : [$0] }))
         }.joined(separator: ".")
     }
 }

@@ -35,6 +35,9 @@ package struct TextTable {
         if widths != nil || waiting.count >= Self.sampleSize { try show() }
     }
 
+    /// Shows the rows so far, unless those that determine the widths are not complete.
+    package mutating func flush() throws { try output.flush() }
+
     /// Shows the remaining rows. Call it at the end.
     package mutating func finish() throws {
         if console.isOutputTerminal, widths == nil, !waiting.isEmpty { try show() }

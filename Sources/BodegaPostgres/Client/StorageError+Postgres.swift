@@ -21,6 +21,8 @@ extension StorageError {
 
     private static func description(of failure: PostgresFailure) -> (Code, String) {
         switch failure.kind {
+        case .refused("42883") where failure.message.contains(SortKeyFunction.name):
+            (.invalidArgument, "The database has no index of this kind. Create the index first.")
         case .refused(let code):
             description(ofState: code)
         case .connectionLost:

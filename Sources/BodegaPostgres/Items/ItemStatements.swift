@@ -72,6 +72,11 @@ enum ItemStatements {
     static let placesOfMany = KeyedStatement { "SELECT u.place \(items($0))" }
     static let itemsOfMany = KeyedStatement { "SELECT u.place, i.data, i.created_at, i.updated_at \(items($0))" }
 
+    /// Returns items with their positions, and sort keys by an expression on `i.data`.
+    static func entriesOfMany(sortKey: String) -> KeyedStatement {
+        KeyedStatement { "SELECT u.place, i.data, i.position, \(sortKey) \(items($0))" }
+    }
+
     static let lockedDataOfMany = KeyedStatement {
         "SELECT u.place, i.data \(items($0)) ORDER BY u.place FOR UPDATE OF i"
     }

@@ -35,7 +35,8 @@ extension SQLiteStorageEngine: QueryableStorageEngine {
     }
 
     public func fetchIndexes() async throws -> Set<StorageIndex> {
-        try await core.readMany { [table] db in try SQLiteIndex.all(of: table, in: db) }
+        // Few rows, on the caller's thread.
+        try await core.readOne { [table] db in try SQLiteIndex.all(of: table, in: db) }
     }
 
     /// Creates an index, unless it exists. Other writers wait while SQLite reads all items, about a second for 300,000 items.

@@ -3,6 +3,8 @@
 /// A position is the number of items before it, so it changes when one of these is removed.
 package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, QueryableStorageEngine {
     package let base: Base
+    /// The keys of one moment, with which positions stay the same; `nil` to read them for each scan.
+    var keys: [CacheKey]?
 
     package func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
         try await body()
@@ -14,7 +16,7 @@ package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, Q
             guard case .all(let position) = scan else {
                 throw StorageError(.invalidArgument, "The engine has no indexes. Its queries read all items.")
             }
-            let keys = try await base.fetchKeys()
+            let keys = if let keys { keys } else { try await base.fetchKeys() }
             var (next, isComplete) = (position.map { $0 + 1 } ?? 0, false)
             while next < keys.count, !isComplete {
                 let part = Array(keys[next..<min(next + 256, keys.count)])
@@ -34,7 +36,8 @@ package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, Q
     }
 
     package func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
-        let places = Dictionary(zip(try await base.fetchKeys(), 0...)) { first, _ in first }
+        let all = if let keys = self.keys { keys } else { try await base.fetchKeys() }
+        let places = Dictionary(zip(all, 0...)) { first, _ in first }
         return try await base.fetch(keys: keys).compactMap { key, data in
             places[key].map { StorageEntry(key: key, data: data, place: StoragePlace(position: $0)) }
         }
@@ -46,5 +49,12 @@ extension StorageEngine {
     package var queryable: (engine: any QueryableStorageEngine, hasStablePositions: Bool) {
         if let engine = self as? any QueryableStorageEngine { return (engine, true) }
         return (PositionedEngine(base: self), false)
+    }
+
+    /// The engine in a form in which the positions of its items stay the same. Of other engines than a
+    /// ``QueryableStorageEngine``, this reads all keys.
+    package func streamable() async throws -> any QueryableStorageEngine {
+        if let engine = self as? any QueryableStorageEngine { return engine }
+        return PositionedEngine(base: self, keys: try await fetchKeys())
     }
 }

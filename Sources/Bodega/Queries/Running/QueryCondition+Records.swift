@@ -2,18 +2,15 @@ import RecordCoder
 
 extension QueryCondition {
 
-    /// Whether a record may meet the condition, without decoding it.
+    /// Whether a record meets the condition, as far as that can be known without decoding it.
+    enum Verdict { case yes, no, unknown }
+
+    /// Returns whether a record meets the condition.
     ///
     /// - Parameters:
     ///   - bytes: A text.
     ///   - range: A value in it that ``/RecordCoder/JSONScanner`` has accepted.
-    func mayAccept(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
-        verdict(bytes, range) != .no
-    }
-
-    private enum Verdict { case yes, no, unknown }
-
-    private func verdict(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Verdict {
+    func verdict(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Verdict {
         switch self {
         case .and(let left, let right):
             let first = left.verdict(bytes, range)
@@ -32,7 +29,7 @@ extension QueryCondition {
             case .unknown: return .unknown
             }
         case .member(let path, let possible, let certain, let needsTextIndex):
-            let key = StorageSortKey(bytes, StorageIndex(path).query.find(in: bytes, range))
+            let key = StorageSortKey(bytes, path.query.find(in: bytes, range))
             if needsTextIndex, case .text(let text) = key, !SwiftText.isSafe(text) || text.utf8.count == 36 { return .unknown }
             return !possible.contains(key) ? .no : certain.contains(key) ? .yes : .unknown
         case .opaque:

@@ -8,6 +8,9 @@ package struct QueryPlan: Sendable {
     package var index: StorageIndex?
     /// An explanation in one line.
     package var explanation: String
+
+    /// Whether reading stops at the limit.
+    package var stopsAtLimit: Bool { firstInOrder < scans.count }
 }
 
 extension StorageQuery {
@@ -18,28 +21,40 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - limit: The number of matches that are needed.
     ///   - place: The place after which to begin.
-    package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws -> QueryPlan {
-        let indexes = try await engine.fetchIndexes().sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
+    package func plan(on engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?) async throws
+        -> QueryPlan
+    {
+        let indexes = try await engine.fetchIndexes().sorted {
+            ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
+        }
         let sorting = order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
         var best: (index: StorageIndex, possible: StorageSortKeyRanges, count: Int)?
-        for index in indexes {
+        // The order of an index that narrows needs no estimate.
+        for index in indexes where index != sorting || order.count > 1 {
             let possible = condition.narrowing(by: index).possible
             if possible == .all { continue }
-            let count = try await engine.count(possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
+            let count = try await engine.count(
+                possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
             if count < best?.count ?? .max { best = (index, possible, count) }
         }
-        if let best, best.count <= fewCandidates, best.index != sorting || order.count > 1 {
+        if let best, best.count <= fewCandidates {
             return narrowed(by: best.index, to: best.possible, after: place)
         }
         if let sorting {
             return ordered(by: sorting, in: condition.narrowing(by: sorting).possible, after: place)
         }
-        if let best, !order.isEmpty || best.possible.isOneKey || limit == .max {
-            return narrowed(by: best.index, to: best.possible, after: place)
+        if let best {
+            var isUsed = !order.isEmpty || best.possible.intersection(.values).isOneKey || best.possible.isOneKey
+            if !isUsed, limit == .max {
+                // Reading many items by an index takes longer than reading all.
+                let few = try await engine.fetchCount() / 4
+                isUsed = try await engine.count(best.possible.approximated, of: best.index, upTo: few + 1) <= few
+            }
+            if isUsed { return narrowed(by: best.index, to: best.possible, after: place) }
         }
         return QueryPlan(
             scans: [.all(after: order.isEmpty ? place?.position : nil)], firstInOrder: order.isEmpty ? 0 : 1,
-            explanation: order.isEmpty ? "reads items in insertion order until the limit" : "reads all items and sorts the matches"
+            explanation: order.isEmpty ? "reads items in insertion order" : "reads all items and sorts the matches"
         )
     }
 
@@ -49,17 +64,20 @@ extension StorageQuery {
     ) -> QueryPlan {
         var scans: [StorageScan] = [.irregular(index)]
         let candidates = possible.approximated
-        if order.isEmpty, possible.isOneKey {
+        // Items without a value are candidates, too, if the type decodes a missing member. Usually there are none.
+        let values = possible.intersection(.values)
+        let equal = values.isEmpty ? possible : values
+        if order.isEmpty, equal.isOneKey {
             // Items with one key come in insertion order.
-            scans += candidates.subtracting(possible).scans(of: index)
-            let inOrder = possible.ranges.map { range in
+            scans += candidates.subtracting(equal).scans(of: index)
+            let inOrder = equal.ranges.map { range in
                 let key: StorageSortKey = if case .before(let key) = range.lower { key } else { .none }
                 let after = place.map { StoragePlace(sortKey: key, position: $0.position) }
                 return StorageScan.range(index, from: range.lower, to: range.upper, isDescending: false, after: after)
             }
             return QueryPlan(
                 scans: scans + inOrder, firstInOrder: scans.count,
-                explanation: "finds items by the index \(index), in insertion order, until the limit")
+                explanation: "finds items by the index \(index), in insertion order")
         }
         scans += candidates.scans(of: index)
         return QueryPlan(
@@ -80,7 +98,9 @@ extension StorageQuery {
         for range in ranges {
             var (lower, upper, after) = (range.lower, range.upper, nil as StoragePlace?)
             if let last {
-                let isPast = last == .none ? upper != .end : upper != .end && (isDescending ? lower >= .after(last) : upper <= .before(last))
+                let isPast =
+                    last == .none
+                    ? upper != .end : upper != .end && (isDescending ? lower >= .after(last) : upper <= .before(last))
                 if isPast { continue }
                 if lower <= .before(last), .before(last) < upper || last == .none && upper == .end {
                     if order.count == 1 {
@@ -92,11 +112,12 @@ extension StorageQuery {
                     }
                 }
             }
-            scans.append(.range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
+            scans.append(
+                .range(index, from: lower, to: upper, isDescending: isDescending && upper != .end, after: after))
         }
-        let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it,")"
+        let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it")"
         return QueryPlan(
-            scans: scans, firstInOrder: 1, index: index, explanation: explanation + " until the limit")
+            scans: scans, firstInOrder: 1, index: index, explanation: explanation)
     }
 }
 

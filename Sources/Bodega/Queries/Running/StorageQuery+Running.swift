@@ -46,15 +46,19 @@ extension StorageQuery {
     ///
     /// If the whole condition is about one member with an index, only items about which the index can be wrong are read.
     package func count(in engine: any QueryableStorageEngine) async throws -> Int {
-        for index in try await engine.fetchIndexes() where condition.isOnly(about: index) {
-            return try await count(in: engine, by: index)
-        }
+        if let index = try await countingIndex(of: engine) { return try await count(in: engine, by: index) }
         let count = Locked(0)
         try await forEachMatch(in: engine) {
             count.withLock { $0 = 0 }
             return { _, _ in count.withLock { $0 += 1 } }
         }
         return count.withLock { $0 }
+    }
+
+    /// The index that counts the matches, `nil` if they are read.
+    package func countingIndex(of engine: any QueryableStorageEngine) async throws -> StorageIndex? {
+        // An index that is not for text knows about more items.
+        try await engine.fetchIndexes().filter(condition.isOnly).min { !$0.isForText && $1.isForText }
     }
 
     private func count(in engine: any QueryableStorageEngine, by index: StorageIndex) async throws -> Int {
@@ -86,7 +90,7 @@ extension QueryCondition {
         switch self {
         case .and(let left, let right), .or(let left, let right): left.isOnly(about: index) && right.isOnly(about: index)
         case .not(let condition): condition.isOnly(about: index)
-        case .member(let path, _, _, let needsTextIndex): index.isOver(path) && (!needsTextIndex || index.isForText)
+        case .member(let path, _, _, let needsTextIndex): index.isOver(path.text) && (!needsTextIndex || index.isForText)
         case .opaque: false
         }
     }

@@ -10,7 +10,7 @@ extension JSONFilter {
         case .not(let filter): .not(filter.condition)
         case .exists(let query):
             // The key of a missing member is that of `null`, which exists.
-            query.path.map { .member(path: $0, possible: .all, certain: .values, needsTextIndex: false) } ?? .opaque
+            query.path.map { .member(path: MemberPath($0), possible: .all, certain: .values, needsTextIndex: false) } ?? .opaque
         case .compare(.query(let query), let comparison, .literal(let value)):
             query.path.map { comparison.condition(on: $0, value) } ?? .opaque
         case .compare(.literal(let value), let comparison, .query(let query)):
@@ -47,7 +47,7 @@ extension JSONFilter.Comparison {
     /// The condition that a member compares to a literal in this way.
     fileprivate func condition(on path: String, _ value: JSONValue) -> QueryCondition {
         func member(_ possible: StorageSortKeyRanges, _ certain: StorageSortKeyRanges) -> QueryCondition {
-            .member(path: path, possible: possible, certain: certain, needsTextIndex: false)
+            .member(path: MemberPath(path), possible: possible, certain: certain, needsTextIndex: false)
         }
         if self == .notEqual { return .not(JSONFilter.Comparison.equal.condition(on: path, value)) }
         switch value {

@@ -31,7 +31,7 @@ extension ObjectStorage {
             return try await query.page(from: engine, limit: limit, after: place)
         }
         let page = read.value
-        let next = page.hasMore ? try page.matches.last.map { try QueryCursor($0.place, key: $0.key) } ?? cursor : nil
+        let next = page.hasMore ? page.matches.last.map { QueryCursor($0.place, key: $0.key) } ?? cursor : nil
         return QueryPage(
             objectsAndKeys: page.matches.map { ($0.key, $0.match.object) }, next: next, undecodable: read.unreadable)
     }

@@ -70,7 +70,7 @@ struct PredicateTranslation<Object> {
         // A type may decode a missing member as a value, when it was added to the type later.
         let missing: StorageSortKeyRanges = isOptional ? .empty : .none
         return .member(
-            path: index.storageIndex.path, possible: possible.union(missing), certain: certain.subtracting(missing),
+            path: MemberPath(index.storageIndex.path), possible: possible.union(missing), certain: certain.subtracting(missing),
             needsTextIndex: needsTextIndex)
     }
 

@@ -96,23 +96,29 @@ extension Query where Object: Codable {
         ) throws(StorageError) -> StorageQuery<ReadObject<Object>>.Examination {
             // The key of each term, `nil` if it is that of a property of the object.
             var keys: [StorageSortKey?] = Array(repeating: nil, count: terms.count)
+            var verdict = QueryCondition.Verdict.unknown
             if isJSON {
-                let isWanted = entry.data.withUnsafeBytes { bytes -> Bool in
+                verdict = entry.data.withUnsafeBytes { bytes in
                     // The decoder reports what is wrong with a text that is not JSON.
-                    guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return true }
-                    if case .text(let filter) = filter {
-                        if !filter.accepts(bytes, range) { return false }
-                    } else if !condition.mayAccept(bytes, range) {
-                        return false
-                    }
+                    guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return .unknown }
+                    let verdict =
+                        if case .text(let filter) = filter {
+                            filter.accepts(bytes, range) ? QueryCondition.Verdict.yes : .no
+                        } else {
+                            condition.verdict(bytes, range)
+                        }
+                    if verdict == .no { return .no }
                     keys = terms.map { $0.query.map { StorageSortKey(bytes, $0.find(in: bytes, range)) } }
-                    return true
+                    return verdict
                 }
-                if !isWanted { return .unwanted }
+                if verdict == .no { return .unwanted }
             }
             let object = try coder.decode(Object.self, from: entry.data, for: entry.key)
             do {
-                if case .predicate(let predicate) = filter, try !predicate.evaluate(object) { return .unwanted }
+                // A predicate takes as long as decoding the object.
+                if verdict != .yes, case .predicate(let predicate) = filter, try !predicate.evaluate(object) {
+                    return .unwanted
+                }
                 let all = try zip(keys, terms).map { key, term in
                     try key ?? StorageSortKey(of: object[keyPath: term.keyPath], encodedBy: coder)
                 }

@@ -13,7 +13,7 @@ import GRDB
 ///   UUID in mixed case.
 ///
 /// It consists of built-in functions only, because all programs that write to the table compute it.
-struct SQLiteIndex {
+struct SQLiteIndex: Sendable {
     let index: StorageIndex
     /// The index's name, unquoted.
     private let plainName: String
@@ -52,6 +52,23 @@ struct SQLiteIndex {
     /// - Throws: ``StorageError/Code/invalidArgument`` if the path has a name that SQLite's path expressions can't contain, or
     ///   that has several spellings in JSON.
     init(_ index: StorageIndex, of table: SQLiteTable) throws {
+        // Building the expression takes longer than reading a few items.
+        let key = Array("\(table.plainName)\0\(index.isForText)\0\(index.path)".utf8)
+        if let known = Self.known.withLock({ $0[key] }) {
+            self = known
+            return
+        }
+        try self.init(building: index, of: table)
+        Self.known.withLock { [self] known in
+            if known.count >= 256 { known = [:] }
+            known[key] = self
+        }
+    }
+
+    /// Indexes that were used, by their bytes.
+    private static let known = Locked<[[UInt8]: SQLiteIndex]>([:])
+
+    private init(building index: StorageIndex, of table: SQLiteTable) throws {
         let isUsable = index.names.allSatisfy { name in
             name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) }
         }
@@ -66,7 +83,8 @@ struct SQLiteIndex {
         name = "\"" + plainName.replacingOccurrences(of: "\"", with: "\"\"") + "\""
         let path = "$" + index.names.map { ".\"\($0)\"" }.joined()
         // Prepared statements are kept under their text, which must not be equal to that for another spelling of "é".
-        let spelling = path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
+        let spelling =
+            path.utf8.contains { $0 >= 0x80 } ? "/* \(path.utf8.map { String($0, radix: 16) }.joined()) */ " : ""
         expression =
             spelling
             + Self.expression(of: path.replacingOccurrences(of: "'", with: "''"), isForText: index.isForText)
@@ -87,13 +105,15 @@ struct SQLiteIndex {
             THEN x'' ELSE \(value) END
             """ : value
         // SQLite's JSON ends at a NUL.
-        return "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
+        return
+            "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
     }
 
     /// The indexes of a table.
     static func all(of table: SQLiteTable, in db: Database) throws -> Set<StorageIndex> {
         let statement = try SQLiteStatement(
-            "SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL", in: db)
+            "SELECT name, sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL",
+            in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) {
             var indexes: Set<StorageIndex> = []
@@ -122,7 +142,8 @@ struct SQLiteIndex {
     /// Whether any index covers the values of a table, so that SQLite can't write them in parts.
     static func coversValues(of table: SQLiteTable, in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(
-            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1", in: db)
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1",
+            in: db)
         defer { statement.reset() }
         return try statement.bind(table.plainName, at: 1) { try statement.step() }
     }

@@ -7,7 +7,8 @@ extension SQLiteTable {
     func scan(_ scan: StorageScan, in db: Database, _ receive: (StorageEntry) throws -> Bool) throws {
         switch scan {
         case .all(let position):
-            try read(SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, orderedBy: "rowid", receive)
+            try read(
+                SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min))), in: db, orderedBy: "rowid", receive)
         case .irregular(let index):
             let expression = try SQLiteIndex(index, of: self).expression
             try read(SQLiteConditions("\(expression) = x''"), in: db, orderedBy: "rowid", receive)
@@ -15,7 +16,7 @@ extension SQLiteTable {
             let expression = try SQLiteIndex(index, of: self).expression
             var conditions = SQLiteConditions(expression, from: lower, to: upper)
             conditions.add("typeof(\(expression)) = 'real'")
-            try read(conditions, in: db, selecting: expression, orderedBy: "rowid", receive)
+            try read(conditions, in: db, selecting: expression, orderedBy: expression, receive)
         case .range(let index, let lower, let upper, let isDescending, let place):
             let expression = try SQLiteIndex(index, of: self).expression
             var (lower, upper) = (lower, upper)
@@ -23,7 +24,7 @@ extension SQLiteTable {
                 guard let key = place.sortKey else {
                     throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
                 }
-                var equal = SQLiteConditions(expression, from: .before(key), to: key == .none ? .end : .after(key))
+                var equal = SQLiteConditions(expression, equals: key)
                 equal.add("rowid > ?", .integer(Int64(place.position)))
                 var isComplete = true
                 try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
@@ -47,6 +48,8 @@ extension SQLiteTable {
 
     /// The number of items of a scan, at most a limit.
     func count(_ scan: StorageScan, upTo limit: Int, in db: Database) throws -> Int {
+        // Counting many items again would read the same pages of the index again.
+        if limit == .max { try db.allowLargeCache() }
         var conditions: SQLiteConditions
         switch scan {
         case .all(let position): conditions = SQLiteConditions("rowid > ?", .integer(Int64(position ?? .min)))
@@ -61,7 +64,8 @@ extension SQLiteTable {
         }
         let rows = "FROM \(name) WHERE \(conditions.sql)"
         let statement = try SQLiteStatement(
-            limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db)
+            limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db
+        )
         defer { statement.reset() }
         try conditions.bind(to: statement)
         return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
@@ -130,7 +134,7 @@ extension SQLiteTable {
             }
             guard let cut else { return }
             var isComplete = true
-            let equal = SQLiteConditions(expression, from: .before(cut), to: .after(cut))
+            let equal = SQLiteConditions(expression, equals: cut)
             try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
                 isComplete = try receive(entry)
                 return isComplete
@@ -142,7 +146,8 @@ extension SQLiteTable {
     }
 
     private func places(
-        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int, in db: Database
+        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, count: Int,
+        in db: Database
     ) throws -> [StoragePlace] {
         let conditions = SQLiteConditions(expression, from: lower, to: upper)
         let statement = try SQLiteStatement(
@@ -175,6 +180,12 @@ struct SQLiteConditions {
     init(_ sql: String, _ values: StorageSortKey...) {
         self.sql = sql
         self.values = values
+    }
+
+    /// The condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row within the index.
+    init(_ expression: String, equals key: StorageSortKey) {
+        self.init(key == .none ? "\(expression) IS NULL" : "")
+        if key != .none { add("\(expression) = ?", key) }
     }
 
     /// The condition that an expression is in a range of sort keys. A range that ends with the end is that of no value.

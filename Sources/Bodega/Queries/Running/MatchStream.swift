@@ -1,0 +1,173 @@
+package import Foundation
+
+extension StorageQuery where Match: Sendable {
+
+    /// Passes on the matches in order, as they become known.
+    ///
+    /// Items whose scans are in the order of the result are passed on while others are still unread, and none of them is
+    /// kept. Of other matches, only the keys and places are kept, and the items are read again.
+    ///
+    /// The engine reads some items at a time, and does nothing while the receiver works. An item that changes in the
+    /// meantime can be missing, or be passed on twice.
+    ///
+    /// - Parameters:
+    ///   - engine: The engine. The positions of its items must stay the same, see ``StorageEngine/streamable()``.
+    ///   - limit: The maximum number of matches.
+    ///   - receive: Receives at least one match at a time.
+    package func forEachMatchInOrder(
+        in engine: any QueryableStorageEngine, limit: Int = .max, _ receive: ([QueryMatch<Match>]) async throws -> Void
+    ) async throws {
+        if limit <= 0 { return }
+        var plan = try await plan(on: engine, limit: limit, after: nil)
+        // An index has the order of the first term only.
+        if order.count > 1 { plan.firstInOrder = plan.scans.count }
+        var stream = MatchStream(query: self, engine: engine, plan: plan, rest: limit)
+        try await stream.run(receive)
+    }
+}
+
+/// The matches of a query in order.
+///
+/// 1. The scans that are not in the order of the result are read completely. Their matches wait, without the items.
+/// 2. The other scans are read in parts, each by a read of its own.
+/// 3. Matches that wait are passed on at their places between the others.
+private struct MatchStream<Match: Sendable> {
+    let query: StorageQuery<Match>
+    let engine: any QueryableStorageEngine
+    let plan: QueryPlan
+    /// The number of matches that are still needed.
+    var rest: Int
+    private var waiting: ArraySlice<QueryMatch<Item>> = []
+
+    /// An item, or its size if it is not kept.
+    enum Item: Sendable {
+        case read(Match)
+        case unread(size: Int)
+    }
+
+    init(query: StorageQuery<Match>, engine: any QueryableStorageEngine, plan: QueryPlan, rest: Int) {
+        (self.query, self.engine, self.plan, self.rest) = (query, engine, plan, rest)
+    }
+
+    mutating func run(_ receive: ([QueryMatch<Match>]) async throws -> Void) async throws {
+        try await collect()
+        for scan in plan.scans[plan.firstInOrder...] {
+            var next: StorageScan? = scan
+            while let current = next, rest > 0 {
+                let part = try await read(current)
+                try await pass(merged(part.matches)[...], to: receive)
+                next = part.end.flatMap(current.continued)
+            }
+        }
+        try await pass(waiting, to: receive)
+    }
+
+    /// Reads the scans that are not in the order of the result.
+    private mutating func collect() async throws {
+        let scans = Array(plan.scans[..<plan.firstInOrder])
+        if scans.isEmpty { return }
+        let query = query.map { entry, _ in Item.unread(size: entry.data.count) }
+        let (plan, limit) = (plan, rest)
+        let collector = Locked(MatchCollector(query, plan, limit: limit, after: nil))
+        try await engine.scan(scans) {
+            let new = MatchCollector(query, plan, limit: limit, after: nil)
+            collector.withLock { $0 = new }
+            return new.receive
+        }
+        waiting = collector.withLock { $0 }.first[...]
+    }
+
+    /// Reads the next part of a scan.
+    private func read(_ scan: StorageScan) async throws -> Part {
+        let part = Locked(Part())
+        try await engine.scan([scan]) { [query, index = plan.index, limit = rest] in
+            part.withLock { $0 = Part() }
+            return { _, entry in
+                let match = try query.match(entry, index: index)
+                return part.withLock { $0.add(entry, match, limit: limit) }
+            }
+        }
+        return part.withLock { $0 }
+    }
+
+    private struct Part: Sendable {
+        var matches: [QueryMatch<Item>] = []
+        /// The place after which the scan goes on; `nil` if it is complete.
+        var end: StoragePlace?
+        private var (count, bytes) = (0, 0)
+
+        /// Adds an item.
+        ///
+        /// - Returns: Whether the part can have more.
+        mutating func add(_ entry: StorageEntry, _ match: QueryMatch<Match>?, limit: Int) -> Bool {
+            count += 1
+            if let match {
+                matches.append(QueryMatch(key: match.key, place: match.place, match: .read(match.match)))
+                bytes += entry.data.count
+            }
+            let isFull = matches.count >= min(limit, 1024) || bytes >= partSize || count >= 4096
+            if isFull { end = entry.place }
+            return !isFull
+        }
+    }
+
+    /// Matches in order, with those that wait for a place before the last of them.
+    private mutating func merged(_ matches: [QueryMatch<Item>]) -> [QueryMatch<Item>] {
+        var result: [QueryMatch<Item>] = []
+        for match in matches {
+            let isBefore = { [query] in query.isAscending($0, match.place) }
+            while let first = waiting.first, isBefore(first.place) { result.append(waiting.removeFirst()) }
+            result.append(match)
+        }
+        return result
+    }
+
+    /// Passes on matches, after reading the items that were not kept.
+    private mutating func pass(
+        _ matches: ArraySlice<QueryMatch<Item>>, to receive: ([QueryMatch<Match>]) async throws -> Void
+    ) async throws {
+        var matches = matches
+        while !matches.isEmpty, rest > 0 {
+            var bytes = 0
+            let part = matches.prefix(min(rest, 1024)).prefix { match in
+                if case .unread(let size) = match.match { bytes += size }
+                return bytes < partSize
+            }
+            // An item that is larger than a part is one.
+            let count = max(part.count, 1)
+            let found = try await loaded(Array(matches.prefix(count)))
+            matches = matches.dropFirst(count)
+            rest -= found.count
+            if !found.isEmpty { try await receive(found) }
+        }
+    }
+
+    private func loaded(_ matches: [QueryMatch<Item>]) async throws -> [QueryMatch<Match>] {
+        let unread = matches.compactMap { if case .unread = $0.match { $0.key } else { nil } }
+        let items = unread.isEmpty ? [] : try await engine.fetch(keys: unread)
+        let data = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
+        return try matches.compactMap { match in
+            if case .read(let item) = match.match { return QueryMatch(key: match.key, place: match.place, match: item) }
+            // It may have been removed or changed.
+            guard let data = data[match.key] else { return nil }
+            let entry = StorageEntry(key: match.key, data: data, place: StoragePlace(position: match.place.position))
+            guard case .wanted(_, let item) = try query.examine(entry) else { return nil }
+            return QueryMatch(key: match.key, place: match.place, match: item)
+        }
+    }
+}
+
+/// The approximate number of bytes of the items that are in memory at the same time.
+private let partSize = 1 << 20
+
+extension StorageScan {
+    /// The rest of the scan after an item; `nil` for a scan that has no order.
+    fileprivate func continued(after place: StoragePlace) -> StorageScan? {
+        switch self {
+        case .all: .all(after: place.position)
+        case .range(let index, let lower, let upper, let isDescending, _):
+            .range(index, from: lower, to: upper, isDescending: isDescending, after: place)
+        case .irregular, .approximate: nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Bodega
+import Foundation
+import RecordCoder
+
+/// A query of a store's items, which are JSON.
+struct ItemQuery: Sendable {
+    /// The condition that items must meet, `nil` for all items.
+    var filter: JSONFilter?
+    /// The sort order, `nil` for insertion order.
+    var sort: Sort?
+    /// The maximum number of results, `nil` for all.
+    var limit: Int?
+
+    /// A sort order.
+    struct Sort: Sendable {
+        var path: JSONPath
+        var isDescending: Bool
+    }
+
+    /// Finds items.
+    ///
+    /// - Parameters:
+    ///   - engine: The store.
+    ///   - leftOut: Receives the items of which it is unknown whether they match.
+    ///   - receive: Receives the items in order, some at a time, as they are found.
+    func run(
+        on engine: any StorageEngine, leavingOut leftOut: LeftOutItems,
+        _ receive: ([QueryMatch<Data>]) async throws -> Void
+    ) async throws {
+        let engine = try await leftOut.omitted(from: engine)
+        try await running(leftOut).forEachMatchInOrder(in: engine, limit: limit ?? .max, receive)
+    }
+
+    /// Counts the items, at most the limit.
+    ///
+    /// - Parameters:
+    ///   - engine: The store.
+    ///   - leftOut: Receives the items of which it is unknown whether they match.
+    func count(on engine: any StorageEngine, leavingOut leftOut: LeftOutItems) async throws -> Int {
+        if limit == nil { return try await running(leftOut).count(in: leftOut.omitted(from: engine)) }
+        var count = 0
+        try await run(on: engine, leavingOut: leftOut) { count += $0.count }
+        return count
+    }
+
+    /// The query in the form in which it runs.
+    func running(_ leftOut: LeftOutItems) -> StorageQuery<Data> {
+        let (filter, path) = (filter, sort.map { JSONQuery($0.path) })
+        return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry in
+            let result = entry.data.withUnsafeBytes { bytes -> StorageQuery<Data>.Examination? in
+                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
+                if let filter, !filter.accepts(bytes, range) { return .unwanted }
+                let keys = path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] }
+                return .wanted(keys ?? [], entry.data)
+            }
+            if let result { return result }
+            leftOut.add(entry)
+            return .unwanted
+        }
+    }
+
+    private var order: [StorageQuery<Data>.Term] {
+        guard let sort else { return [] }
+        return [StorageQuery<Data>.Term(path: sort.path.index.path, isDescending: sort.isDescending)]
+    }
+}
+
+extension JSONPath {
+    /// An index over the value.
+    var index: StorageIndex {
+        // The tool compares texts by their scalars.
+        StorageIndex(StorageIndex.path(of: names), isForText: false)
+    }
+}

@@ -1,0 +1,87 @@
+import Bodega
+
+/// How a query reads a store.
+struct QueryExplanation: Sendable {
+    /// How it reads.
+    let plan: String
+    /// The paths of the store's indexes.
+    let indexes: [String]
+    /// The paths over which an index would help.
+    let advice: [String]
+    /// Why the store can't have indexes, `nil` if it can.
+    let refusal: String?
+
+    /// Explains a query without running it.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - store: The store.
+    ///   - isCounting: Whether the items are only counted.
+    init(of query: ItemQuery, in store: OpenStore, isCounting: Bool) async throws {
+        let existing = StoreIndexes(store: store)
+        let indexes = try await Set(existing.all().map(\.path)).sorted()
+        self.indexes = indexes
+        refusal = try await existing.refusal()
+
+        let running = query.running(LeftOutItems())
+        let engine = store.engine.queryable.engine
+        if isCounting, query.limit == nil, let index = try await running.countingIndex(of: engine) {
+            plan = "counts items by the index \(index), and reads only those about which it can be wrong"
+            advice = []
+            return
+        }
+        let plan = try await running.plan(on: engine, limit: query.limit ?? .max, after: nil)
+        self.plan = plan.explanation + (plan.stopsAtLimit && query.limit != nil ? ", until the limit" : "")
+        let readsAll = plan.scans.contains { if case .all = $0 { true } else { false } }
+        guard readsAll, refusal == nil else {
+            advice = []
+            return
+        }
+        let helpful = running.condition.memberPaths.filter { path in
+            let narrowing = running.condition.narrowing(by: StorageIndex(path, isForText: false))
+            return narrowing.possible != .all || isCounting && !narrowing.certain.isEmpty
+        }
+        advice = (helpful + running.order.compactMap(\.path)).reduce(into: []) { paths, path in
+            if !indexes.contains(path), !paths.contains(path) { paths.append(path) }
+        }
+    }
+
+    /// Prints the explanation.
+    func print(asJSON isJSON: Bool, address: StorageAddress, on console: Console) throws {
+        if isJSON {
+            var object = JSONObjectWriter()
+            object.add("plan", plan)
+            object.add("indexes", indexes)
+            object.add("advice", advice)
+            return try object.line().withUnsafeBytes(console.output.write)
+        }
+        var lines = [plan, "indexes: \(indexes.isEmpty ? "none" : indexes.joined(separator: ", "))"]
+        if let refusal { lines.append(refusal) }
+        if !advice.isEmpty {
+            let options = advice.map { "--index \(Self.argument($0))" }
+            lines.append("an index would help: bodega query \(address) \(options.joined(separator: " or "))")
+        }
+        if console.isOutputTerminal { lines = lines.map { TerminalText.escaped($0) } }
+        try console.output.write(lines.joined(separator: "\n") + "\n")
+    }
+
+    /// A path as an argument in a shell.
+    private static func argument(_ path: String) -> String {
+        let isPlain = path.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || "0123456789._".unicodeScalars.contains($0)
+        }
+        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+}
+
+extension QueryCondition {
+    /// The paths of the members that the condition is about.
+    fileprivate var memberPaths: [String] {
+        switch self {
+        case .and(let left, let right), .or(let left, let right): left.memberPaths + right.memberPaths
+        case .not(let condition): condition.memberPaths
+        case .member(let path, _, _, _): [path.text]
+        case .opaque: []
+        }
+    }
+}

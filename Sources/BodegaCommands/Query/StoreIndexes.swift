@@ -1,0 +1,88 @@
+import Bodega
+
+/// The indexes of a store.
+struct StoreIndexes {
+    let store: OpenStore
+
+    /// The number of items from which on creating an index is announced, because it takes a noticeable time.
+    private static let manyItems = 20_000
+
+    /// The indexes, in the order of their paths.
+    func all() async throws -> [StorageIndex] {
+        let indexes = try await (store.engine as? any QueryableStorageEngine)?.fetchIndexes() ?? []
+        return indexes.sorted { ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0) }
+    }
+
+    /// Why the store can't have indexes, and what to do; `nil` if it can.
+    func refusal() async throws -> String? {
+        if store.address.engine == .disk {
+            return """
+                A folder has no indexes, so its queries read all items. Copy them into an SQLite file, which can have \
+                indexes: bodega copy \(store.address) sqlite:PATH
+                """
+        }
+        guard store.base is any QueryableStorageEngine else {
+            return "\(store.address) has no indexes, so its queries read all items."
+        }
+        let isEncrypted = if store.encryption == nil { try await store.seemsEncrypted() } else { true }
+        if !isEncrypted { return nil }
+        return """
+            The items of \(store.address) are encrypted, so it has no indexes over their content, and its queries read all \
+            items.
+            """
+    }
+
+    /// Creates an index over each path, unless there is one.
+    func create(_ paths: [JSONPath], on console: Console) async throws {
+        if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
+        guard let engine = store.base as? any QueryableStorageEngine else { return }
+        for path in paths {
+            if try await all().contains(where: { $0.path == path.index.path }) {
+                console.complain("note: there already is an index over \(path).")
+                continue
+            }
+            let count = try await store.base.fetchCount()
+            if count >= Self.manyItems {
+                let consequence = store.sqlite == nil ? "." : ", and other programs wait to write."
+                console.complain("note: creating an index over \(path). This reads \(count) items\(consequence)")
+            }
+            do {
+                try await engine.createIndex(path.index)
+            } catch let error as StorageError where error.code == .invalidArgument {
+                throw ToolError(.usage, error.message)
+            }
+            console.complain("note: created an index over \(path).")
+        }
+    }
+
+    /// Removes the indexes over each path.
+    func remove(_ paths: [JSONPath], on console: Console) async throws {
+        guard let engine = store.base as? any QueryableStorageEngine else {
+            if let refusal = try await refusal() { throw ToolError(.usage, refusal) }
+            return
+        }
+        for path in paths {
+            let existing = try await engine.fetchIndexes().filter { $0.path == path.index.path }
+            for index in existing { try await engine.removeIndex(index) }
+            console.complain(
+                existing.isEmpty ? "note: there is no index over \(path)." : "note: removed the index over \(path).")
+        }
+    }
+
+    /// Prints the indexes.
+    func print(asJSON isJSON: Bool, on console: Console) async throws {
+        var table = TextTable(header: ["path", "kind"], console: console)
+        for index in try await all() {
+            let kind = index.isForText ? "text" : "value"
+            if isJSON {
+                var object = JSONObjectWriter()
+                object.add("path", index.path)
+                object.add("kind", kind)
+                try object.line().withUnsafeBytes(console.output.write)
+            } else {
+                try table.add([index.path, kind])
+            }
+        }
+        try table.finish()
+    }
+}

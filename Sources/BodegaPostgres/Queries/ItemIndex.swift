@@ -1,0 +1,93 @@
+#if Postgres
+import Bodega
+import Crypto
+import Foundation
+
+/// An index of a collection: its name, and the statements that create it.
+///
+/// The index covers the items of one collection. It is an index of the partitioned table, with an index of each
+/// partition. Its name contains the version of the function, the number of the collection and a hash of the path, and
+/// its comment the path. An index of another version has another name, and both can exist at the same time.
+struct ItemIndex: Sendable {
+
+    let index: StorageIndex
+    let collection: Int32
+
+    /// The start of the names of all versions.
+    static let prefix = "emporium_index_"
+
+    /// The start of the comment: the server takes an empty one for none.
+    private static let commentStart = "path: "
+
+    var comment: String { Self.commentStart + index.path }
+
+    /// The name of the index of the whole table, of at most 48 bytes.
+    var name: String { name(version: SortKeyFunction.version) }
+
+    private func name(version: Int) -> String {
+        let kind = index.isForText ? "t" : "v"
+        let hash = SHA256.hash(data: Data(index.path.utf8)).prefix(8)
+        let digits = hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return "\(Self.prefix)\(version)_\(collection)_\(kind)_\(digits)"
+    }
+
+    /// Whether a name is that of this index in any version, or of a part of it.
+    func isName(_ name: String) -> Bool {
+        let parts = name.split(separator: "_", maxSplits: 3)
+        guard name.hasPrefix(Self.prefix), parts.count == 4, let version = Int(parts[2]) else { return false }
+        let own = self.name(version: version)
+        return name == own || name.hasPrefix(own + "_")
+    }
+
+    /// The name of the index of a partition.
+    func name(onPartition partition: String) -> String {
+        let start = "emporium_items_"
+        let suffix = partition.hasPrefix(start) ? partition.dropFirst(start.count) : partition[...]
+        return "\(name)_\(suffix.prefix(12))"
+    }
+
+    /// Checks that the server can represent the path.
+    func check() throws {
+        if index.path.unicodeScalars.contains("\0") {
+            throw StorageError(
+                .invalidArgument, "PostgreSQL can't have an index over a path with the character U+0000.")
+        }
+    }
+
+    // MARK: Catalogs
+
+    /// The indexes of a collection that queries can use: the name and the comment of each.
+    ///
+    /// An index of the whole table is valid when all partitions have theirs.
+    static func usable(ofCollection collection: Int32) -> Command {
+        Command(
+            Statement(
+                """
+                SELECT c.relname, d.description
+                FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+                JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+                WHERE i.indrelid = 'emporium_items'::regclass AND i.indisvalid
+                    AND starts_with(c.relname::text, '\(prefix)\(SortKeyFunction.version)_\(collection)_')
+                    AND starts_with(pg_get_expr(i.indexprs, i.indrelid), '\(SortKeyFunction.name)(')
+                    AND pg_get_expr(i.indpred, i.indrelid) = '(collection = \(collection))'
+                """))
+    }
+
+    /// Decodes the result of ``usable(ofCollection:)``.
+    static func indexes(_ rows: QueryResult, ofCollection collection: Int32) throws -> Set<StorageIndex> {
+        var indexes: Set<StorageIndex> = []
+        for row in 0..<rows.count {
+            let (name, comment) = (try rows.text(row, 0), try rows.text(row, 1))
+            // A path can begin with an accent, which Swift joins with the space.
+            guard comment.utf8.starts(with: commentStart.utf8) else { continue }
+            let path = String(decoding: comment.utf8.dropFirst(commentStart.utf8.count), as: UTF8.self)
+            for isForText in [true, false] {
+                let index = StorageIndex(path, isForText: isForText)
+                // The comment may have been changed.
+                if ItemIndex(index: index, collection: collection).name == name { indexes.insert(index) }
+            }
+        }
+        return indexes
+    }
+}
+#endif

@@ -1,0 +1,123 @@
+#if Postgres
+import Bodega
+
+/// A statement on the items of a scan: its conditions with their values, and the order.
+struct ScanStatement {
+
+    private(set) var conditions: [String]
+    private(set) var parameters = Parameters()
+    /// The expression of the sort key, `nil` for insertion order.
+    let expression: String?
+
+    init(collection: Int32, index: StorageIndex?) {
+        // A constant, because the server must know that the index covers the collection.
+        conditions = ["collection = \(collection)"]
+        expression = index.map { SortKeyFunction.call($0) }
+    }
+
+    /// The items with one key.
+    mutating func require(_ key: [UInt8]) { add("\(expression ?? "NULL") = ", key) }
+
+    /// The items with keys in a range of values, which excludes those without a value.
+    mutating func require(from lower: StorageSortKeyBound, to upper: StorageSortKeyBound) {
+        guard let expression else { return }
+        switch lower {
+        case .before(let key): add("\(expression) >= ", SortKeyBytes.bytes(of: key))
+        case .after(let key): add("\(expression) > ", SortKeyBytes.bytes(of: key))
+        case .start: add("\(expression) >= ", SortKeyBytes.firstNumber)
+        case .end: add("\(expression) > ", SortKeyBytes.none)
+        }
+        switch upper {
+        case .before(let key): add("\(expression) < ", SortKeyBytes.bytes(of: key))
+        case .after(let key) where key != .none: add("\(expression) <= ", SortKeyBytes.bytes(of: key))
+        case .after, .start, .end: add("\(expression) < ", SortKeyBytes.none)
+        }
+    }
+
+    /// The items after a position in insertion order.
+    mutating func require(after position: Int64) {
+        parameters.append(position)
+        conditions.append("position > $\(parameters.count)")
+    }
+
+    /// The items after a place in the ascending order of the keys.
+    mutating func require(after key: [UInt8], _ position: Int64) {
+        parameters.append(key)
+        parameters.append(position)
+        conditions.append(
+            "(\(expression ?? "NULL"), position) > ($\(parameters.count - 1)::bytea, $\(parameters.count))")
+    }
+
+    /// The items after a place in the descending order of the keys, with equal keys in insertion order.
+    mutating func require(afterDescending key: [UInt8], _ position: Int64) {
+        guard let expression else { return }
+        parameters.append(key)
+        parameters.append(position)
+        let (key, position) = ("$\(parameters.count - 1)", "$\(parameters.count)")
+        conditions.append("\(expression) <= \(key)")
+        conditions.append("(\(expression) < \(key) OR position > \(position))")
+    }
+
+    private mutating func add(_ comparison: String, _ value: [UInt8]) {
+        parameters.append(value)
+        conditions.append("\(comparison)$\(parameters.count)::bytea")
+    }
+
+    /// The order of the items.
+    enum Order {
+        case insertion
+        case ascending
+        /// Equal keys, too, are in descending order, as the index is.
+        case descending
+    }
+
+    /// A command that reads some items.
+    ///
+    /// The rows have the position, the key in full, and the item, or NULL for a large one; and in an order of keys the
+    /// sort key.
+    func rows(_ order: Order, limit: Int) -> Command {
+        let columns =
+            "position, coalesce(long_key, key), CASE WHEN octet_length(data) <= \(Self.smallItem) THEN data END"
+        let key = expression ?? "NULL"
+        let (selection, sorting) =
+            switch order {
+            case .insertion: (columns, "position")
+            case .ascending: ("\(columns), \(key)", "\(key), position")
+            case .descending: ("\(columns), \(key)", "\(key) DESC, position DESC")
+            }
+        return Command(
+            Statement("SELECT \(selection) FROM \(source) ORDER BY \(sorting) LIMIT \(limit)"), parameters)
+    }
+
+    /// A command that counts the items, at most a limit.
+    func count(upTo limit: Int) -> Command {
+        let sql =
+            limit == .max
+            ? "SELECT count(*) FROM \(source)"
+            : "SELECT count(*) FROM (SELECT FROM \(source) LIMIT \(max(limit, 0))) AS counted"
+        return Command(Statement(sql), parameters)
+    }
+
+    private var source: String { "emporium_items WHERE \(conditions.joined(separator: " AND "))" }
+
+    /// The size up to which an item is read with others, in bytes. It bounds the memory of a batch.
+    private static let smallItem = 32_768
+
+    // MARK: Settings
+
+    /// Makes the rest of a transaction use the index, also if the server has no statistics of it yet, or old ones.
+    ///
+    /// A disabled kind of plan has a high cost, with which the server would compile the expressions.
+    static let useIndex = Command(
+        Statement(
+            """
+            SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+                set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true),
+                set_config('jit', 'off', true)
+            """))
+
+    /// For a count of all items in a range, in which it is faster to read the table in its own order.
+    static let useIndexInAnyOrder = Command(
+        Statement("SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"))
+}
+#endif

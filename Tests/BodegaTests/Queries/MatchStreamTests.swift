@@ -1,0 +1,160 @@
+import BodegaTesting
+import Foundation
+import RecordCoder
+import TestSupport
+import Testing
+
+@testable import Bodega
+
+@Suite("A stream of matches", .timeLimit(.minutes(10)))
+struct MatchStreamTests {
+
+    /// A query of items such as `{"n":1}`.
+    private func query(_ condition: String? = nil, sort: String? = nil, isDescending: Bool = false) throws
+        -> StorageQuery<Data>
+    {
+        let filter = try condition.map { text throws(StorageError) in try JSONFilterParser.parse(text) }
+        let path = sort.map { StorageIndex($0).query }
+        let order = sort.map { [StorageQuery<Data>.Term(path: $0, isDescending: isDescending)] } ?? []
+        return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry in
+            entry.data.withUnsafeBytes { bytes in
+                guard let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true else {
+                    return .unwanted
+                }
+                return .wanted(path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? [], entry.data)
+            }
+        }
+    }
+
+    private func keys(
+        of query: StorageQuery<Data>, in engine: any QueryableStorageEngine, limit: Int = .max
+    ) async throws -> [String] {
+        var keys: [String] = []
+        try await query.forEachMatchInOrder(in: engine, limit: limit) { matches in
+            #expect(!matches.isEmpty)
+            keys += matches.map(\.key.rawValue)
+        }
+        return keys
+    }
+
+    @Test("has the matches of a page, with and without an index, on every engine")
+    func likePages() async throws {
+        let folder = TemporaryFolder()
+        var random = SeededGenerator(seed: Seed.current)
+        let memory = MemoryStorageEngine()
+        let values = ["1", "2", "2.5", "true", "null", "\"a\"", "\"\\u0062\"", "\"b\"", "[1]", "-1e300"]
+        // More than one part, with many equal keys.
+        let items = (0..<1300).map { number -> (key: CacheKey, data: Data) in
+            let value = values.randomElement(using: &random) ?? ""
+            let text = number.isMultiple(of: 97) ? "no JSON" : #"{"m":\#(number % 7),"n":\#(value)}"#
+            return (CacheKey("\(number)"), Data(text.utf8))
+        }
+        try await memory.write(items)
+        let sqlite = try SQLiteStorageEngine(opening: folder.directory)
+        let indexed = try SQLiteStorageEngine(opening: folder.directory, databaseFilename: "indexed")
+        try await sqlite.write(items)
+        try await indexed.write(items)
+        try await indexed.createIndex(StorageIndex("n", isForText: false))
+        let disk = try DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
+        try await disk.write(Array(items.prefix(60)))
+        for condition in [nil, "@.n == 2", "@.n > 1 && @.m < 3", "@.m == 4", "@.n == 'b'", "@.n < 0"] {
+            for (sort, isDescending) in [(nil, false), ("n", false), ("n", true), ("m", true)] {
+                let query = try query(condition, sort: sort, isDescending: isDescending)
+                // One limit of several for each query, to save time.
+                for limit in [0, 1, 50, 1100, .max].shuffled(using: &random).prefix(1) {
+                    let page = try await query.page(from: memory, limit: limit, after: nil).matches.map(\.key.rawValue)
+                    for engine in [memory, sqlite, indexed] as [any QueryableStorageEngine] {
+                        let found = try await keys(of: query, in: engine, limit: limit)
+                        #expect(
+                            found == page, "seed \(Seed.current): \(engine) \(condition ?? "") \(sort ?? "") \(limit)")
+                    }
+                }
+                let page = try await query.page(from: disk.queryable.engine, limit: 20, after: nil)
+                #expect(try await keys(of: query, in: disk.streamable(), limit: 20) == page.matches.map(\.key.rawValue))
+            }
+        }
+    }
+
+    @Test("begins before the engine is read to the end, and ends at the limit", arguments: [nil, "n"])
+    func begins(sort: String?) async throws {
+        let folder = TemporaryFolder()
+        let sqlite = try SQLiteStorageEngine(opening: folder.directory)
+        try await sqlite.write((0..<5_000).map { (CacheKey("\($0)"), Data(#"{"n":\#($0)}"#.utf8)) })
+        try await sqlite.createIndex(StorageIndex("n", isForText: false))
+        let engine = CountingEngine(base: sqlite)
+        var found = 0
+        var largest = 0
+        try await query(sort: sort).forEachMatchInOrder(in: engine) { matches in
+            found += matches.count
+            largest = max(largest, matches.count)
+            // What was read has been passed on.
+            #expect(engine.count.withLock { $0 } == found)
+        }
+        #expect(found == 5_000 && largest <= 1024)
+        engine.count.withLock { $0 = 0 }
+        #expect(try await keys(of: query(sort: sort), in: engine, limit: 3) == ["0", "1", "2"])
+        #expect(engine.count.withLock { $0 } == 3)
+    }
+
+    @Test("passes on few large items at a time, also those that had to be sorted", arguments: [nil, "n"])
+    func largeItems(sort: String?) async throws {
+        let engine = MemoryStorageEngine()
+        let padding = String(repeating: "x", count: 300_000)
+        try await engine.write((0..<20).map { (CacheKey("\($0)"), Data(#"{"n":\#($0),"x":"\#(padding)"}"#.utf8)) })
+        var sizes: [Int] = []
+        try await query(sort: sort).forEachMatchInOrder(in: engine) { sizes.append($0.count) }
+        #expect(sizes.reduce(0, +) == 20 && sizes.allSatisfy { $0 <= 4 })
+    }
+
+    @Test("leaves out items that were removed or changed before they were passed on")
+    func changes() async throws {
+        let engine = MemoryStorageEngine()
+        try await engine.write((0..<2000).map { (CacheKey("\($0)"), Data(#"{"n":\#(-$0)}"#.utf8)) })
+        var found: [String] = []
+        try await query("@.n <= 0", sort: "n").forEachMatchInOrder(in: engine, limit: 1500) { matches in
+            if found.isEmpty {
+                try await engine.remove(keys: [CacheKey("600")])
+                try await engine.write(Data(#"{"n":1}"#.utf8), key: CacheKey("601"))
+            }
+            found += matches.map(\.key.rawValue)
+        }
+        let expected: [String] = stride(from: 1999, through: 500, by: -1).filter { $0 != 600 && $0 != 601 }.map {
+            "\($0)"
+        }
+        #expect(found == expected)
+    }
+
+    @Test("goes on where it was when items are removed between its parts")
+    func removals() async throws {
+        let folder = TemporaryFolder()
+        let disk = try DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk")))
+        let padding = String(repeating: "x", count: 100_000)
+        try await disk.write((0..<30).map { (CacheKey("\($0)"), Data(#"{"x":"\#(padding)"}"#.utf8)) })
+        var found: [String] = []
+        try await query().forEachMatchInOrder(in: disk.streamable()) { matches in
+            if found.isEmpty { try await disk.remove(keys: [CacheKey("0"), CacheKey("1")]) }
+            found += matches.map(\.key.rawValue)
+        }
+        #expect(found == (0..<30).map(String.init))
+    }
+}
+
+/// Counts the items that scans have passed on.
+private struct CountingEngine<Base: QueryableStorageEngine>: ForwardingStorageEngine, QueryableStorageEngine {
+    let base: Base
+    let count = Locked(0)
+
+    func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
+        try await body()
+    }
+
+    func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
+        try await base.scan(scans) { [count] in
+            let receive = try begin()
+            return { number, entry in
+                count.withLock { $0 += 1 }
+                return try receive(number, entry)
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// The snippet of the guide about live windows. A test compares it with the guide, line by line.
+import Boutique
+import Foundation
+import Testing
+
+struct Picture: Codable, Sendable {
+    var title: String
+    var year: Int
+}
+
+extension Picture: Queryable {
+    static let indexes = [Index("title", \Picture.title), Index("year", \Picture.year)]
+}
+
+@MainActor
+final class Gallery {
+    private let pictures: ObjectStorage<Picture>
+    private(set) var window: LiveQuery<Picture>
+
+    init(_ pictures: ObjectStorage<Picture>) {
+        self.pictures = pictures
+        window = LiveQuery(Query(sortedBy: SortDescriptor(\.year, order: .reverse)), in: pictures, limit: 50)
+    }
+
+    func search(_ text: String) {
+        let matches = Query<Picture>(
+            where: #Predicate { $0.title.starts(with: text) }, sortedBy: SortDescriptor(\.title))
+        window = LiveQuery(matches, in: pictures, limit: 50)
+    }
+
+    func showMore() async throws {
+        if window.hasMore { try await window.loadMore() }
+    }
+}
+
+@MainActor
+@Test func `The gallery of the guide searches and shows more`() async throws {
+    let pictures = ObjectStorage<Picture>(storage: MemoryStorageEngine())
+    for number in 0..<120 {
+        let picture = Picture(title: number % 2 == 0 ? "Sea \(number)" : "Hill \(number)", year: 1900 + number)
+        try await pictures.store(picture, forKey: CacheKey("\(number)"))
+    }
+    let gallery = Gallery(pictures)
+    try await gallery.window.itemsHaveLoaded()
+    #expect(gallery.window.items.first?.year == 2019)
+    gallery.search("Sea")
+    try await gallery.window.itemsHaveLoaded()
+    #expect(gallery.window.items.count == 50)
+    try await gallery.showMore()
+    #expect(gallery.window.items.count == 60)
+    #expect(!gallery.window.hasMore)
+}
