@@ -35,7 +35,7 @@ struct SQLiteIndexTests {
             }
             try body(table, db)
             db.trace()
-            return try statements.withLock { $0 }.map { sql in
+            return try statements.withLock { $0 }.filter { $0.hasPrefix("SELECT") }.map { sql in
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
                 statement.setUncheckedArguments(StatementArguments())
                 let plan = try Row.fetchAll(statement).map { $0["detail"] as String }.joined(separator: "; ")
