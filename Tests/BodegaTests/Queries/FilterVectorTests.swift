@@ -58,7 +58,8 @@ extension ModelValue {
     fileprivate var isCommon: Bool {
         switch self {
         case .broken: false
-        case .number(let text): text.count(where: \.isNumber) <= 15 && abs(Double(text)!) < 1e15 && !text.contains("e-")
+        case .number(let text):
+            text.count(where: \.isNumber) <= 15 && abs(Double(text) ?? .infinity) < 1e15 && !text.contains("e-")
         case .array(let elements): elements.allSatisfy(\.isCommon)
         case .object(let members): members.allSatisfy { $0.value.isCommon }
         default: true

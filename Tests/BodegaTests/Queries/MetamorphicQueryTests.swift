@@ -77,7 +77,9 @@ struct MetamorphicQueryTests {
                 let (found, others) = (try await keys(filter), try await keys(.not(filter)))
                 #expect(Set(found).union(others) == Set(all), "seed \(Seed.current): \(filter)")
                 #expect(found.count + others.count == all.count, "seed \(Seed.current): \(filter)")
-                let counts = (try await query(filter).count(in: engine), try await query(.not(filter)).count(in: engine))
+                let counts = (
+                    try await query(filter).count(in: engine), try await query(.not(filter)).count(in: engine)
+                )
                 #expect(counts == (found.count, others.count), "seed \(Seed.current): \(filter)")
                 // A part and its complement of a second condition add up, too.
                 let second = try JSONFilterParser.parse(samples.filter().text)
@@ -98,7 +100,8 @@ struct MetamorphicQueryTests {
         for text in ["@.a", "@.b == 1", "@.a == @.a", "@.a != 1", "@.a < 'x'"] {
             let query = query(try JSONFilterParser.parse(text))
             let found = try await query.page(from: engine, limit: .max, after: nil).matches.map(\.key)
-            #expect(found == (try await query.page(from: memory, limit: .max, after: nil).matches.map(\.key)), "\(text)")
+            #expect(
+                found == (try await query.page(from: memory, limit: .max, after: nil).matches.map(\.key)), "\(text)")
             #expect(try await query.count(in: engine) == found.count, "\(text)")
         }
     }

@@ -15,7 +15,9 @@ struct ModelSamples {
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &random)! }
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[Int.random(in: elements.indices, using: &random)]
+    }
 
     mutating func beginRound() {
         values = (0..<Int.random(in: 3...14, using: &random)).map { _ in scalar() }
@@ -36,24 +38,32 @@ struct ModelSamples {
 
     /// Numbers that are no integers of 64 bits. SQLite and Swift convert them to the same `Double`.
     static let reals = [
-        "1.0", "-0.0", "0.0", "1e0", "10E-1", "0.1", "0.3", "0.5", "1.5", "-1.5", "2.5e0", "1e2", "1E+2", "100.0", "1e15",
-        "9007199254740993.0", "9007199254740992.0", "9223372036854775808", "9223372036854775809", "-9223372036854775809",
+        "1.0", "-0.0", "0.0", "1e0", "10E-1", "0.1", "0.3", "0.5", "1.5", "-1.5", "2.5e0", "1e2", "1E+2", "100.0",
+        "1e15",
+        "9007199254740993.0", "9007199254740992.0", "9223372036854775808", "9223372036854775809",
+        "-9223372036854775809",
         "18446744073709551616", "1e19", "1e22", "1.0000000000000002",
     ]
 
     /// Numbers whose last bits programs convert differently.
     static let hardNumbers = [
-        "0.30000000000000004", "0.30000000000000000000000000001", "1e308", "-1e308", "1e-320", "5e-324", "2.2250738585072014e-308",
-        "1.7976931348623157e308", "1.7976931348623158e308", "1e309", "-1e309", "1e-400", "123456789012345678901234567890",
+        "0.30000000000000004", "0.30000000000000000000000000001", "1e308", "-1e308", "1e-320", "5e-324",
+        "2.2250738585072014e-308",
+        "1.7976931348623157e308", "1.7976931348623158e308", "1e309", "-1e309", "1e-400",
+        "123456789012345678901234567890",
         "0.1000000000000000055511151231257827", "8.41e21", "9.5e-308", "3.141592653589793238462643383279", "1e23",
         "9007199254740993.5", "9223372036854775807.5", "4.35e-322", "1.0000000000000001",
     ]
 
     static let texts = [
-        "", "a", "b", "ab", "abc", "B", "Z", "z", "0", "1", "true", "null", "\u{E9}", "e\u{301}", "e", "f", "K", "\u{212A}", "k",
-        "\u{C5}", "\u{212B}", "A\u{30A}", "a/b", "a\nb", "a\"b", "a\\b", "\u{1F600}", "\u{FFFD}", "\u{FFFF}", "\u{10FFFF}", "\0", "a\0b", "\u{1F}",
-        "[]", "{}", "[1]", "{\"a\":1}", "\u{7F}", "a b", " ", "a\u{301}\u{323}", "a\u{323}\u{301}", "\\u0061", "6F9619FF-8B86-D011-B42D-00CF4FC964FF",
-        "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "6F9619ff-8b86-d011-b42d-00cf4fc964ff", "\r\n", "\u{1100}\u{1161}", "\u{AC00}", "\u{E38}\u{E48}", "\u{E48}\u{E38}",
+        "", "a", "b", "ab", "abc", "B", "Z", "z", "0", "1", "true", "null", "\u{E9}", "e\u{301}", "e", "f", "K",
+        "\u{212A}", "k",
+        "\u{C5}", "\u{212B}", "A\u{30A}", "a/b", "a\nb", "a\"b", "a\\b", "\u{1F600}", "\u{FFFD}", "\u{FFFF}",
+        "\u{10FFFF}", "\0", "a\0b", "\u{1F}",
+        "[]", "{}", "[1]", "{\"a\":1}", "\u{7F}", "a b", " ", "a\u{301}\u{323}", "a\u{323}\u{301}", "\\u0061",
+        "6F9619FF-8B86-D011-B42D-00CF4FC964FF",
+        "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "6F9619ff-8b86-d011-b42d-00cf4fc964ff", "\r\n", "\u{1100}\u{1161}",
+        "\u{AC00}", "\u{E38}\u{E48}", "\u{E48}\u{E38}",
         String(repeating: "long ", count: 300), String(repeating: "long ", count: 300) + "!",
     ]
 
@@ -138,7 +148,7 @@ struct ModelSamples {
         let value = chance(3) ? scalar() : object()
         let isSpacious = chance(15)
         var random = random
-        let text = value.text { isSpacious ? [" ", "", "\n", "\t", " \r\n"].randomElement(using: &random)! : "" }
+        let text = value.text { isSpacious ? [" ", "", "\n", "\t", " \r\n"].randomElement(using: &random) ?? "" : "" }
         self.random = random
         let space = isSpacious ? pick([" ", "\n\n", "\t", ""]) : ""
         return Document(bytes: Data((space + text + space).utf8), value: value)
@@ -151,7 +161,10 @@ struct ModelSamples {
             let value = value()
             // Sometimes the outer member is something else.
             let isInner = path.count == 2 && !chance(10)
-            members.append(member(name, isInner ? .object([member("c", value)] + (chance(10) ? [member("c", self.value())] : [])) : value))
+            members.append(
+                member(
+                    name,
+                    isInner ? .object([member("c", value)] + (chance(10) ? [member("c", self.value())] : [])) : value))
             if chance(5) { members.append(member(name, self.value())) }
         }
         if chance(50) { members.append(member("hard", .number(pick(Self.hardNumbers)))) }
@@ -176,10 +189,18 @@ struct ModelSamples {
         case 5: bytes = Data(text.utf8 + [0] + "garbage".utf8)
         case 6: bytes = Data([0] + text.utf8)
         case 7: bytes = Data("{\"a\":\(inner),\"x\":\"".utf8 + [0xFF] + "\"}".utf8)
-        case 8: bytes = Data("{\"a\":\"".utf8 + pick([[0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80]]) + "\"}".utf8)
+        case 8:
+            bytes = Data(
+                "{\"a\":\"".utf8 + pick([[0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80]])
+                    + "\"}".utf8)
         case 9: bytes = Data("{a:\(inner)}".utf8)
         case 10: bytes = Data("{\"a\":\(inner),}".utf8)
-        case 11: bytes = Data(pick(["{\"a\":01}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":5.}", "{\"a\":0x10}", "{\"a\":NaN}", "{\"a\":Infinity}", "{\"a\":1e}"]).utf8)
+        case 11:
+            bytes = Data(
+                pick([
+                    "{\"a\":01}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":5.}", "{\"a\":0x10}", "{\"a\":NaN}",
+                    "{\"a\":Infinity}", "{\"a\":1e}",
+                ]).utf8)
         case 12: bytes = Data("{\"a\":\"x\ny\"}".utf8)
         case 13: bytes = Data("{'a':\(inner)}".utf8)
         case 14: bytes = Data("/*x*/\(text)".utf8)
@@ -205,7 +226,9 @@ struct ModelSamples {
         case 1: return .begins(.path(path()), pick(["", "a", "a/", "\u{E9}", "1", "K"]))
         case 2: return .contains(.path(path()), pick(["a", "b", "\u{301}", "1"]))
         case 3: return .compare(.path(path()), comparison(), .path(path()))
-        case 4: return .compare(.length(path()), comparison(), .literal(.number("\(Int.random(in: 0...4, using: &random))")))
+        case 4:
+            return .compare(
+                .length(path()), comparison(), .literal(.number("\(Int.random(in: 0...4, using: &random))")))
         case 5: return .compare(.literal(literal()), comparison(), .path(path()))
         case 6: return .compare(.path([.name("hard")]), comparison(), .literal(.number(pick(Self.hardNumbers))))
         default: return .compare(.path(path()), comparison(), .literal(literal()))

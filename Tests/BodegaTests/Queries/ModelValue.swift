@@ -34,7 +34,8 @@ indirect enum ModelValue {
     func text(_ space: () -> String) -> String {
         switch self {
         case .array(let elements):
-            return "[" + space() + elements.map { $0.text(space) }.joined(separator: space() + "," + space()) + space() + "]"
+            return "[" + space() + elements.map { $0.text(space) }.joined(separator: space() + "," + space()) + space()
+                + "]"
         case .object(let members):
             let texts = members.map { $0.spelling + space() + ":" + space() + $0.value.text(space) }
             return "{" + space() + texts.joined(separator: space() + "," + space()) + space() + "}"
@@ -126,7 +127,7 @@ private struct PlainNumber {
         let halves = mantissa.split(separator: ".")
         let all = Array(halves.joined().utf8)
         let zeros = all.prefix { $0 == UInt8(ascii: "0") }.count
-        magnitude = halves[0].utf8.count - zeros + (parts.count == 2 ? Int(parts[1])! : 0)
+        magnitude = halves[0].utf8.count - zeros + (parts.count == 2 ? Int(parts[1]) ?? 0 : 0)
         digits = Array(all.dropFirst(zeros))
         while digits.last == UInt8(ascii: "0") { digits.removeLast() }
         if digits.isEmpty { (sign, magnitude) = (0, 0) }
@@ -153,9 +154,9 @@ enum ModelKey {
         switch value {
         case nil, .null, .broken: self = .none
         case .bool(let bool): self = .integer(bool ? 1 : 0)
-        case .number(let text): self = Int64(text).map(ModelKey.integer) ?? .real(Double(text)!)
+        case .number(let text): self = Int64(text).map(ModelKey.integer) ?? .real(Double(text) ?? .nan)
         case .string(let scalars, _): self = .text(scalars)
-        case .array, .object: self = .text(Array(value!.text.unicodeScalars))
+        case .some(let container): self = .text(Array(container.text.unicodeScalars))
         }
     }
 

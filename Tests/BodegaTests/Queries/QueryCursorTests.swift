@@ -22,8 +22,10 @@ struct QueryCursorTests {
         let folder = TemporaryFolder()
         let url = try #require(URL(string: "https://example.com/a"))
         let keys = [
-            CacheKey("\u{E9}"), CacheKey("e\u{301}"), CacheKey(verbatim: "\u{E9}"), CacheKey(verbatim: "e\u{301}"), CacheKey(url: url),
-            CacheKey(CacheKey(url: url).identity), CacheKey(verbatim: url.absoluteString), CacheKey(""), CacheKey("\u{212A}"), CacheKey("K"),
+            CacheKey("\u{E9}"), CacheKey("e\u{301}"), CacheKey(verbatim: "\u{E9}"), CacheKey(verbatim: "e\u{301}"),
+            CacheKey(url: url),
+            CacheKey(CacheKey(url: url).identity), CacheKey(verbatim: url.absoluteString), CacheKey(""),
+            CacheKey("\u{212A}"), CacheKey("K"),
         ]
         for engine in try engines(folder) {
             let storage = ObjectStorage<Item>(storage: engine)
@@ -32,7 +34,8 @@ struct QueryCursorTests {
                 var found: [CacheKey] = []
                 var cursor: QueryCursor?
                 repeat {
-                    let page = try await storage.fetch(query, limit: 1, after: cursor.map { QueryCursor(rawValue: $0.rawValue) })
+                    let page = try await storage.fetch(
+                        query, limit: 1, after: cursor.map { QueryCursor(rawValue: $0.rawValue) })
                     found += page.objectsAndKeys.map(\.key)
                     cursor = page.next
                 } while cursor != nil && found.count < 20
@@ -61,7 +64,9 @@ struct QueryCursorTests {
     @Test("of another query, or of nobody, is an error with a code", arguments: ["", "x", "e30=", "bm90aGluZw=="])
     func invalid(_ text: String) async throws {
         let storage = ObjectStorage<Item>(storage: MemoryStorageEngine())
-        await #expect(throws: StorageError.self) { _ = try await storage.fetch(Query(), after: QueryCursor(rawValue: text)) }
+        await #expect(throws: StorageError.self) {
+            _ = try await storage.fetch(Query(), after: QueryCursor(rawValue: text))
+        }
         for number in 0..<3 { try await storage.store(Item(number: number), forKey: CacheKey("\(number)")) }
         let page = try await storage.fetch(Query(sortedBy: SortDescriptor(\.number)), limit: 1)
         let cursor = try #require(page.next)

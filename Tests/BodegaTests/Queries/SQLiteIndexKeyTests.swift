@@ -46,7 +46,8 @@ struct SQLiteIndexKeyTests {
         }
         guard let left = number(left), let right = number(right) else { return false }
         return abs(left - right) <= 2 * max(left.ulp, right.ulp)
-            || left.isInfinite && right == Double(sign: left.sign, exponent: 0, significand: 1) * .greatestFiniteMagnitude
+            || left.isInfinite
+                && right == Double(sign: left.sign, exponent: 0, significand: 1) * .greatestFiniteMagnitude
     }
 
     @Test("are those of Swift, or none", arguments: [false, true])
@@ -63,7 +64,10 @@ struct SQLiteIndexKeyTests {
                 if !document.withUnsafeBytes(isValidUTF8) { continue }
                 let expected = Self.key(document, at: path)
                 let isSame = expected.map { Self.areClose($0, key) } ?? false
-                #expect(isSame, "seed \(Seed.current): \(String(decoding: document, as: UTF8.self)) at \(path): \(key), not \(String(describing: expected))")
+                #expect(
+                    isSame,
+                    "seed \(Seed.current): \(String(decoding: document, as: UTF8.self)) at \(path): \(key), not \(String(describing: expected))"
+                )
             }
             #expect(found.count { $0 != nil } > 40)
         }
@@ -89,7 +93,8 @@ struct SQLiteIndexKeyTests {
     func numbers() async throws {
         var random = SeededGenerator(seed: Seed.current)
         let texts = (0..<3_000).map { _ -> String in
-            let digits = (0..<Int.random(in: 1...[3, 17, 22, 40].randomElement(using: &random)!, using: &random)).map { _ in
+            let digits = (0..<Int.random(in: 1...[3, 17, 22, 40].randomElement(using: &random)!, using: &random)).map {
+                _ in
                 String(Int.random(in: 0...9, using: &random))
             }.joined()
             let sign = Bool.random(using: &random) ? "-" : ""
@@ -105,22 +110,29 @@ struct SQLiteIndexKeyTests {
         for (document, key) in zip(documents, found) {
             let key = try #require(key)
             let expected = try #require(Self.key(document, at: "a"))
-            #expect(Self.areClose(expected, key), "\(String(decoding: document, as: UTF8.self)): \(key), not \(expected)")
+            #expect(
+                Self.areClose(expected, key), "\(String(decoding: document, as: UTF8.self)): \(key), not \(expected)")
         }
     }
 
     @Test("are known of texts for which equality in Swift is that of scalars, and of no others")
     func texts() async throws {
         var samples = ModelSamples(seed: Seed.current)
-        let scalars: [Unicode.Scalar] = ["a", "\u{E9}", "\u{301}", "\u{94D}", "\u{E38}", "\u{E48}", "\u{915}", "\u{AC00}", "\u{11A8}", "\u{4E00}", "\u{10FFFF}", " "]
+        let scalars: [Unicode.Scalar] = [
+            "a", "\u{E9}", "\u{301}", "\u{94D}", "\u{E38}", "\u{E48}", "\u{915}", "\u{AC00}", "\u{11A8}", "\u{4E00}",
+            "\u{10FFFF}", " ",
+        ]
         let random = (0..<400).map { _ in
             (0..<Int.random(in: 0...4, using: &samples.random)).map { _ in String(samples.pick(scalars)) }.joined()
         }
         let texts = random + ModelSamples.texts
         let documents = texts.map { Data("{\"a\":\(ModelSamples.plainSpelling(of: $0))}".utf8) }
-        for (text, (document, key)) in zip(texts, zip(documents, try await keys(of: documents, at: "a", isForText: true))) {
+        for (text, (document, key)) in zip(
+            texts, zip(documents, try await keys(of: documents, at: "a", isForText: true)))
+        {
             let isMixed = UUID(uuidString: text) != nil && text != text.uppercased() && text != text.lowercased()
-            let isEscaped = document.contains(UInt8(ascii: "\\")) && String(decoding: document, as: UTF8.self).contains("\\u")
+            let isEscaped =
+                document.contains(UInt8(ascii: "\\")) && String(decoding: document, as: UTF8.self).contains("\\u")
             let isKnown = SwiftText.isSafe(text) && !isMixed && !isEscaped
             #expect(key == (isKnown ? .text(text) : nil), "\(text)")
         }

@@ -37,7 +37,8 @@ struct SwiftTextTests {
     func composition() {
         // A pair becomes one scalar only if the scalar's decomposition ends with the second of the pair.
         let joining = Set(
-            (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init).compactMap { scalar -> Unicode.Scalar? in
+            (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init).compactMap {
+                scalar -> Unicode.Scalar? in
                 let parts = decomposed(String(scalar))
                 return parts.count > 1 ? parts.last : nil
             })
@@ -65,7 +66,9 @@ struct SwiftTextTests {
         var random = SeededGenerator(seed: Seed.current)
         for _ in 0..<20_000 {
             let texts = (0..<2).map { _ in
-                (0..<Int.random(in: 0...3, using: &random)).map { _ in String(safeScalars.randomElement(using: &random)!) }.joined()
+                (0..<Int.random(in: 0...3, using: &random)).map { _ in
+                    String(safeScalars.randomElement(using: &random)!)
+                }.joined()
             }
             guard texts.allSatisfy(SwiftText.isSafe) else { continue }
             let (left, right) = (Array(texts[0].unicodeScalars), Array(texts[1].unicodeScalars))

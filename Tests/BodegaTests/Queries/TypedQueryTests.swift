@@ -25,85 +25,217 @@ struct TypedQueryTests {
     private static let predicates: [Make] = numbers + texts + others
 
     private static let numbers: [Make] = [
-        { s in let x = s.pick(Samples.ints); return #Predicate { $0.int == x } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { $0.int != x } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { $0.int < x } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { x <= $0.int } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { !($0.int > x) } },
-        { s in let x: Int? = s.pick(Samples.ints + [nil]); return #Predicate { $0.maybeInt == x } },
-        { s in let x: Int? = s.pick(Samples.ints + [nil]); return #Predicate { $0.maybeInt != x } },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { $0.int == x }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { $0.int != x }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { $0.int < x }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { x <= $0.int }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { !($0.int > x) }
+        },
+        { s in
+            let x: Int? = s.pick(Samples.ints + [nil]); return #Predicate { $0.maybeInt == x }
+        },
+        { s in
+            let x: Int? = s.pick(Samples.ints + [nil]); return #Predicate { $0.maybeInt != x }
+        },
         { _ in #Predicate { $0.maybeInt == nil } },
         { _ in #Predicate { $0.maybeInt != nil } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { ($0.maybeInt ?? 1) < x } },
-        { s in let x = s.pick([0, 1, 7, 255] as [UInt8]); return #Predicate { $0.small >= x } },
-        { s in let x = s.pick(Samples.bigs); return #Predicate { $0.big == x } },
-        { s in let x = s.pick(Samples.bigs); return #Predicate { $0.big < x } },
-        { s in let x = s.pick(Samples.bigs); return #Predicate { $0.big >= x } },
-        { s in let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double == x } },
-        { s in let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double != x } },
-        { s in let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double < x } },
-        { s in let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double >= x } },
-        { s in let x = s.pick(Samples.doubles); return #Predicate { $0.maybeDouble == x } },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { ($0.maybeInt ?? 1) < x }
+        },
+        { s in
+            let x = s.pick([0, 1, 7, 255] as [UInt8]); return #Predicate { $0.small >= x }
+        },
+        { s in
+            let x = s.pick(Samples.bigs); return #Predicate { $0.big == x }
+        },
+        { s in
+            let x = s.pick(Samples.bigs); return #Predicate { $0.big < x }
+        },
+        { s in
+            let x = s.pick(Samples.bigs); return #Predicate { $0.big >= x }
+        },
+        { s in
+            let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double == x }
+        },
+        { s in
+            let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double != x }
+        },
+        { s in
+            let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double < x }
+        },
+        { s in
+            let x = s.pick(Samples.doubles + [.nan, .infinity, -.infinity]); return #Predicate { $0.double >= x }
+        },
+        { s in
+            let x = s.pick(Samples.doubles); return #Predicate { $0.maybeDouble == x }
+        },
         { _ in #Predicate { $0.maybeDouble == nil } },
-        { s in let x = s.pick(Samples.floats + [.nan]); return #Predicate { $0.float == x } },
-        { s in let x = s.pick(Samples.floats); return #Predicate { $0.float != x } },
-        { s in let x = s.pick(Samples.floats); return #Predicate { $0.float <= x } },
-        { s in let x = s.pick(Samples.floats); return #Predicate { $0.float > x } },
-        { s in let x = s.pick(Samples.dates); return #Predicate { $0.date == x } },
-        { s in let x = s.pick(Samples.dates); return #Predicate { $0.date < x } },
-        { s in let x = s.pick(Samples.dates); return #Predicate { $0.date >= x } },
-        { s in let x: Date? = s.pick(Samples.dates + [nil]); return #Predicate { $0.maybeDate == x } },
-        { s in let x = [s.pick(Samples.ints), s.pick(Samples.ints), 2]; return #Predicate { x.contains($0.int) } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { !([x, 1] as [Int]).contains($0.int) } },
-        { _ in let x: [Int] = []; return #Predicate { x.contains($0.int) } },
-        { s in let x: [Int?] = [nil, s.pick(Samples.ints)]; return #Predicate { x.contains($0.maybeInt) } },
-        { s in let x = -1...s.pick([0, 1, 7]); return #Predicate { x.contains($0.int) } },
+        { s in
+            let x = s.pick(Samples.floats + [.nan]); return #Predicate { $0.float == x }
+        },
+        { s in
+            let x = s.pick(Samples.floats); return #Predicate { $0.float != x }
+        },
+        { s in
+            let x = s.pick(Samples.floats); return #Predicate { $0.float <= x }
+        },
+        { s in
+            let x = s.pick(Samples.floats); return #Predicate { $0.float > x }
+        },
+        { s in
+            let x = s.pick(Samples.dates); return #Predicate { $0.date == x }
+        },
+        { s in
+            let x = s.pick(Samples.dates); return #Predicate { $0.date < x }
+        },
+        { s in
+            let x = s.pick(Samples.dates); return #Predicate { $0.date >= x }
+        },
+        { s in
+            let x: Date? = s.pick(Samples.dates + [nil]); return #Predicate { $0.maybeDate == x }
+        },
+        { s in
+            let x = [s.pick(Samples.ints), s.pick(Samples.ints), 2]; return #Predicate { x.contains($0.int) }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { !([x, 1] as [Int]).contains($0.int) }
+        },
+        { _ in
+            let x: [Int] = []; return #Predicate { x.contains($0.int) }
+        },
+        { s in
+            let x: [Int?] = [nil, s.pick(Samples.ints)]; return #Predicate { x.contains($0.maybeInt) }
+        },
+        { s in
+            let x = -1...s.pick([0, 1, 7]); return #Predicate { x.contains($0.int) }
+        },
     ]
 
     private static let texts: [Make] = [
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.text == x } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.text != x } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.text < x } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.text >= x } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { x > $0.text } },
-        { s in let x: String? = s.pick(Samples.texts + [nil]); return #Predicate { $0.maybeText == x } },
-        { s in let x: String? = s.pick(Samples.texts + [nil]); return #Predicate { $0.maybeText != x } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.text.starts(with: x) } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { !$0.text.starts(with: x) } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.text.contains(x) } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.owner.name == x } },
-        { s in let x = s.pick(Samples.texts); return #Predicate { $0.maybeOwner?.name == x } },
-        { s in let x = Set([s.pick(Samples.texts), s.pick(Samples.texts), "\u{E9}"]); return #Predicate { x.contains($0.text) } },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.text == x }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.text != x }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.text < x }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.text >= x }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { x > $0.text }
+        },
+        { s in
+            let x: String? = s.pick(Samples.texts + [nil]); return #Predicate { $0.maybeText == x }
+        },
+        { s in
+            let x: String? = s.pick(Samples.texts + [nil]); return #Predicate { $0.maybeText != x }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.text.starts(with: x) }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { !$0.text.starts(with: x) }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.text.contains(x) }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.owner.name == x }
+        },
+        { s in
+            let x = s.pick(Samples.texts); return #Predicate { $0.maybeOwner?.name == x }
+        },
+        { s in
+            let x = Set([s.pick(Samples.texts), s.pick(Samples.texts), "\u{E9}"]);
+            return #Predicate { x.contains($0.text) }
+        },
     ]
 
     private static let others: [Make] = [
         { _ in #Predicate { $0.flag } },
         { _ in #Predicate { !$0.flag } },
-        { s in let x = s.pick([true, false]); return #Predicate { $0.flag == x } },
-        { s in let x = s.pick([true, false]); return #Predicate { $0.flag != x } },
-        { s in let x: Bool? = s.pick([true, false, nil]); return #Predicate { $0.maybeFlag == x } },
-        { s in let x: Bool? = s.pick([true, false, nil]); return #Predicate { $0.maybeFlag != x } },
+        { s in
+            let x = s.pick([true, false]); return #Predicate { $0.flag == x }
+        },
+        { s in
+            let x = s.pick([true, false]); return #Predicate { $0.flag != x }
+        },
+        { s in
+            let x: Bool? = s.pick([true, false, nil]); return #Predicate { $0.maybeFlag == x }
+        },
+        { s in
+            let x: Bool? = s.pick([true, false, nil]); return #Predicate { $0.maybeFlag != x }
+        },
         { _ in #Predicate { $0.maybeFlag ?? true } },
-        { s in let x = s.pick(Samples.ids); return #Predicate { $0.id == x } },
-        { s in let x = s.pick(Samples.ids); return #Predicate { $0.id != x } },
-        { s in let x = s.pick(Samples.ids); return #Predicate { $0.maybeID == x } },
-        { s in let x = s.pick(Samples.ids); return #Predicate { $0.maybeID != x } },
-        { s in let x = [s.pick(Samples.ids), s.pick(Samples.ids)]; return #Predicate { x.contains($0.id) } },
-        { s in let x = s.pick(TypedRecord.Color.allCases); return #Predicate { $0.color == x } },
-        { s in let x = s.pick(TypedRecord.Color.allCases); return #Predicate { $0.color != x } },
-        { s in let x = s.pick(TypedRecord.Color.allCases); return #Predicate { $0.maybeColor == x } },
-        { s in let x = s.pick(TypedRecord.Level.allCases); return #Predicate { $0.level == x } },
-        { s in let x = s.pick([1, 2]); return #Predicate { $0.owner.rank == x } },
+        { s in
+            let x = s.pick(Samples.ids); return #Predicate { $0.id == x }
+        },
+        { s in
+            let x = s.pick(Samples.ids); return #Predicate { $0.id != x }
+        },
+        { s in
+            let x = s.pick(Samples.ids); return #Predicate { $0.maybeID == x }
+        },
+        { s in
+            let x = s.pick(Samples.ids); return #Predicate { $0.maybeID != x }
+        },
+        { s in
+            let x = [s.pick(Samples.ids), s.pick(Samples.ids)]; return #Predicate { x.contains($0.id) }
+        },
+        { s in
+            let x = s.pick(TypedRecord.Color.allCases); return #Predicate { $0.color == x }
+        },
+        { s in
+            let x = s.pick(TypedRecord.Color.allCases); return #Predicate { $0.color != x }
+        },
+        { s in
+            let x = s.pick(TypedRecord.Color.allCases); return #Predicate { $0.maybeColor == x }
+        },
+        { s in
+            let x = s.pick(TypedRecord.Level.allCases); return #Predicate { $0.level == x }
+        },
+        { s in
+            let x = s.pick([1, 2]); return #Predicate { $0.owner.rank == x }
+        },
         { _ in #Predicate { $0.owner.rank == nil } },
         { _ in #Predicate { $0.maybeOwner == nil } },
-        { s in let x = wanted(&s); return #Predicate { $0.int >= x.int && $0.text != x.text } },
-        { s in let x = wanted(&s); return #Predicate { $0.flag == x.flag || $0.date < x.date } },
-        { s in let x = wanted(&s); return #Predicate { $0.maybeInt == x.maybeInt } },
-        { s in let x = wanted(&s); return #Predicate { x.flag && $0.int > x.int } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { $0.int == x || $0.maybeInt == nil } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { !($0.int == x && $0.flag) } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { $0.int > x && $0.int < 7 && !($0.int == 1) } },
-        { s in let x = s.pick(Samples.ints); return #Predicate { ($0.int > x || $0.text == "a") && ($0.flag || $0.small == 7) } },
+        { s in
+            let x = wanted(&s); return #Predicate { $0.int >= x.int && $0.text != x.text }
+        },
+        { s in
+            let x = wanted(&s); return #Predicate { $0.flag == x.flag || $0.date < x.date }
+        },
+        { s in
+            let x = wanted(&s); return #Predicate { $0.maybeInt == x.maybeInt }
+        },
+        { s in
+            let x = wanted(&s); return #Predicate { x.flag && $0.int > x.int }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { $0.int == x || $0.maybeInt == nil }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { !($0.int == x && $0.flag) }
+        },
+        { s in
+            let x = s.pick(Samples.ints); return #Predicate { $0.int > x && $0.int < 7 && !($0.int == 1) }
+        },
+        { s in
+            let x = s.pick(Samples.ints);
+            return #Predicate { ($0.int > x || $0.text == "a") && ($0.flag || $0.small == 7) }
+        },
         { _ in #Predicate { _ in true } },
         { _ in #Predicate { _ in false } },
         { _ in #Predicate { if $0.flag { $0.int > 0 } else { $0.int < 0 } } },
@@ -117,7 +249,8 @@ struct TypedQueryTests {
 
     private static let orders: [[SortDescriptor<TypedRecord>]] = [
         [], [SortDescriptor(\.int)], [SortDescriptor(\.int, order: .reverse)], [SortDescriptor(\.maybeDouble)],
-        [SortDescriptor(\.date, order: .reverse)], [SortDescriptor(\.small), SortDescriptor(\.double, order: .reverse)],
+        [SortDescriptor(\.date, order: .reverse)],
+        [SortDescriptor(\.small), SortDescriptor(\.double, order: .reverse)],
         [SortDescriptor(\.owner.rank, order: .reverse)], [SortDescriptor(\.big), SortDescriptor(\.int)],
         [SortDescriptor(\.maybeInt, order: .reverse), SortDescriptor(\.date)],
     ]
@@ -135,7 +268,11 @@ struct TypedQueryTests {
             case 4: return [(.real(record.date.timeIntervalSinceReferenceDate), true)]
             case 5: return [(int(Int(record.small)), false), (.real(record.double), true)]
             case 6: return [(int(record.owner.rank), true)]
-            case 7: return [(Int64(exactly: record.big).map(ModelKey.integer) ?? .real(Double(record.big)), false), (int(record.int), false)]
+            case 7:
+                return [
+                    (Int64(exactly: record.big).map(ModelKey.integer) ?? .real(Double(record.big)), false),
+                    (int(record.int), false),
+                ]
             case 8: return [(int(record.maybeInt), true), (.real(record.date.timeIntervalSinceReferenceDate), false)]
             default: return []
             }
@@ -168,7 +305,8 @@ struct TypedQueryTests {
         let folder = TemporaryFolder()
         let sqlite = try SQLiteStorageEngine(opening: folder.directory)
         let engines: [any StorageEngine] = [
-            MemoryStorageEngine(), sqlite, DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk"))),
+            MemoryStorageEngine(), sqlite,
+            DiskStorageEngine(directory: FileManager.Directory(url: folder.file("disk"))),
         ]
         let texts = (0..<60).map { _ in samples.record() }
         let keys = texts.indices.map { CacheKey(verbatim: "\($0)") }
@@ -181,15 +319,19 @@ struct TypedQueryTests {
         }
         let places = Dictionary(uniqueKeysWithValues: records)
         var defects = 0
-        for number in 0..<max(Self.predicates.count, DifferentialQueryTests.cases / 5) {
+        for number in 0..<max(Self.predicates.count, DifferentialQueryTests.cases / 10) {
             let predicate = Self.predicates[number % Self.predicates.count](&samples)
             let order = Int.random(in: 0..<Self.orders.count, using: &samples.random)
             let query = query(predicate, order)
             let engine = engines[[1, 0, 1, 2][number % 4]]
             let ordered = engine is DiskStorageEngine ? try await engine.fetchKeys().map { ($0, places[$0]!) } : records
             let expected = try expected(ordered, predicate, order)
-            if let defect = try await defect(of: engine, query, expecting: expected, pages: samples.pick([3, 17, .max])) {
-                Issue.record("seed \(Seed.current), case \(number), \(type(of: engine)), order \(order), predicate \(number % Self.predicates.count) \(predicate): \(defect)")
+            if let defect = try await defect(
+                of: engine, query, expecting: expected, pages: samples.pick([3, 17, .max]))
+            {
+                Issue.record(
+                    "seed \(Seed.current), case \(number), \(type(of: engine)), order \(order), predicate \(number % Self.predicates.count) \(predicate): \(defect)"
+                )
                 defects += 1
                 if defects == 10 { return }
             }
@@ -208,7 +350,8 @@ struct TypedQueryTests {
             cursor = page.next
         } while cursor != nil && found.count <= expected.count
         if found != expected {
-            return "found \(found.map(\.rawValue)), expected \(expected.map(\.rawValue)): \(Set(found).symmetricDifference(expected).map(\.rawValue))"
+            return
+                "found \(found.map(\.rawValue)), expected \(expected.map(\.rawValue)): \(Set(found).symmetricDifference(expected).map(\.rawValue))"
         }
         let count = try await storage.count(query)
         if count != expected.count { return "counted \(count) of \(expected.count)" }
@@ -232,7 +375,9 @@ struct TypedQueryTests {
         }
         for engine in [MemoryStorageEngine(), sqlite] as [any StorageEngine] {
             let storage = ObjectStorage<Number>(storage: engine)
-            for (index, text) in texts.enumerated() { try await engine.write(Data(text.utf8), key: CacheKey("\(index)")) }
+            for (index, text) in texts.enumerated() {
+                try await engine.write(Data(text.utf8), key: CacheKey("\(index)"))
+            }
             let numbers = try await storage.fetch(Query<Number>()).objects.map(\.number)
             for constant in bound - 3...bound + 4 {
                 let equal = Query<Number>(where: #Predicate { $0.number == constant })
