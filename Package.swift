@@ -161,7 +161,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BodegaPostgresTests",
-            dependencies: ["Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "RecordCoder", "TestChild", "TestSupport"]
+            dependencies: [
+                "Bodega", "BodegaPostgres", "BodegaTesting", "Boutique", "RecordCoder", "TestChild", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "BodegaHTTPTests",

@@ -41,7 +41,9 @@ public struct JSONObjectCoder: ObjectCoder {
     /// Whether infinity and NaN can be stored, as texts.
     var storesNonFiniteNumbers: Bool {
         guard case .foundation(let encoder, let decoder) = coders else { return false }
-        if case .throw = encoder.nonConformingFloatEncodingStrategy, case .throw = decoder.nonConformingFloatDecodingStrategy {
+        if case .throw = encoder.nonConformingFloatEncodingStrategy,
+            case .throw = decoder.nonConformingFloatDecodingStrategy
+        {
             return false
         }
         return true

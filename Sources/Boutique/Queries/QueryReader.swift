@@ -64,7 +64,9 @@ struct QueryReader<Item: StorableItem>: Sendable {
     func changes(
         since start: StorageCursor, index: StorageIndex?
     ) async throws -> (keys: Set<CacheKey>, part: Part, cursor: StorageCursor)? {
-        guard let engine = engine as? any ObservableStorageEngine, engine.queryable.hasStablePositions else { return nil }
+        guard let engine = engine as? any ObservableStorageEngine, engine.queryable.hasStablePositions else {
+            return nil
+        }
         var (cursor, keys, isComplete) = (start, Set<CacheKey>(), false)
         while !isComplete {
             guard let delta = try await engine.fetchChanges(since: cursor, excluding: nil) else { return nil }

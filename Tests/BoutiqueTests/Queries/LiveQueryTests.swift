@@ -39,7 +39,8 @@ enum WindowEngine: String, CaseIterable {
             try await storage.createIndexes()
             return storage
         case .encrypted:
-            return ObjectStorage(storage: MemoryStorageEngine().encrypted(with: EncryptionKeyset(), collection: "tasks"))
+            return ObjectStorage(
+                storage: MemoryStorageEngine().encrypted(with: EncryptionKeyset(), collection: "tasks"))
         case .cached: return ObjectStorage(storage: try SQLiteStorageEngine(opening: folder.directory).cached())
         case .readInKeyOrder: return ObjectStorage(storage: MemoryStorageEngine().mirrored(to: MemoryStorageEngine()))
         }
@@ -86,13 +87,16 @@ struct LiveQueryTests {
         let tasks = try await engine.storage(in: folder)
         func randomTask() -> Errand {
             Errand(
-                id: .random(in: 0..<40, using: &generator), title: ["a", "b", "é", "e\u{301}"].randomElement(using: &generator)!,
+                id: .random(in: 0..<40, using: &generator),
+                title: ["a", "b", "é", "e\u{301}"].randomElement(using: &generator)!,
                 rank: [nil, 1, 2, 3].randomElement(using: &generator)!, isDone: .random(using: &generator))
         }
         try await tasks.store((0..<20).map { _ in randomTask() })
         let queries = [
             Self.open, Query(sortedBy: SortDescriptor(\.rank, order: .reverse)), Query(),
-            Query(where: #Predicate { $0.title == "é" }, sortedBy: SortDescriptor(\.title), SortDescriptor(\.rank, order: .reverse)),
+            Query(
+                where: #Predicate { $0.title == "é" }, sortedBy: SortDescriptor(\.title),
+                SortDescriptor(\.rank, order: .reverse)),
         ]
         let windows = queries.map { LiveQuery($0, in: tasks, limit: .random(in: 0...8, using: &generator)) }
         for window in windows { try await window.itemsHaveLoaded() }
@@ -142,7 +146,8 @@ struct LiveQueryTests {
         let tasks = try await engine.storage(in: folder)
         try await tasks.store([Errand(id: 1, rank: 1)])
         let (none, noMatch) = (
-            LiveQuery(Self.open, in: tasks, limit: 0), LiveQuery(Query<Errand>(where: #Predicate { $0.rank == 7 }), in: tasks)
+            LiveQuery(Self.open, in: tasks, limit: 0),
+            LiveQuery(Query<Errand>(where: #Predicate { $0.rank == 7 }), in: tasks)
         )
         try await none.itemsHaveLoaded()
         try await noMatch.itemsHaveLoaded()

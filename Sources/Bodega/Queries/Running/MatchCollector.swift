@@ -30,7 +30,9 @@ final class MatchCollector<Match>: @unchecked Sendable {
     @Sendable func receive(_ scan: Int, _ entry: StorageEntry) throws -> Bool {
         let isInOrder = scan >= plan.firstInOrder
         // With several terms, more items can have the first sort key of the last match.
-        if isInOrder, found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey { return false }
+        if isInOrder, found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey {
+            return false
+        }
         guard let match = try query.match(entry, index: plan.index) else { return true }
         if let place, !query.isAscending(place, match.place) { return true }
         if isInOrder {

@@ -30,7 +30,9 @@ extension QueryCondition {
             }
         case .member(let path, let possible, let certain, let needsTextIndex):
             let key = StorageSortKey(bytes, path.query.find(in: bytes, range))
-            if needsTextIndex, case .text(let text) = key, !SwiftText.isSafe(text) || text.utf8.count == 36 { return .unknown }
+            if needsTextIndex, case .text(let text) = key, !SwiftText.isSafe(text) || text.utf8.count == 36 {
+                return .unknown
+            }
             return !possible.contains(key) ? .no : certain.contains(key) ? .yes : .unknown
         case .opaque:
             return .unknown

@@ -28,7 +28,8 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - begin: Returns the receiver of the matches. It is called again if the engine has to begin again.
     package func forEachMatch(
-        in engine: any QueryableStorageEngine, _ begin: @escaping @Sendable () -> @Sendable (CacheKey, Match) throws -> Void
+        in engine: any QueryableStorageEngine,
+        _ begin: @escaping @Sendable () -> @Sendable (CacheKey, Match) throws -> Void
     ) async throws {
         var unordered = self
         unordered.order = []
@@ -88,9 +89,11 @@ extension QueryCondition {
     /// Whether the condition is about the member of one index, and nothing else.
     fileprivate func isOnly(about index: StorageIndex) -> Bool {
         switch self {
-        case .and(let left, let right), .or(let left, let right): left.isOnly(about: index) && right.isOnly(about: index)
+        case .and(let left, let right), .or(let left, let right):
+            left.isOnly(about: index) && right.isOnly(about: index)
         case .not(let condition): condition.isOnly(about: index)
-        case .member(let path, _, _, let needsTextIndex): index.isOver(path.text) && (!needsTextIndex || index.isForText)
+        case .member(let path, _, _, let needsTextIndex):
+            index.isOver(path.text) && (!needsTextIndex || index.isForText)
         case .opaque: false
         }
     }

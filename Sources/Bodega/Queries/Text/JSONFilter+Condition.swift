@@ -10,7 +10,8 @@ extension JSONFilter {
         case .not(let filter): .not(filter.condition)
         case .exists(let query):
             // The key of a missing member is that of `null`, which exists.
-            query.path.map { .member(path: MemberPath($0), possible: .all, certain: .values, needsTextIndex: false) } ?? .opaque
+            query.path.map { .member(path: MemberPath($0), possible: .all, certain: .values, needsTextIndex: false) }
+                ?? .opaque
         case .compare(.query(let query), let comparison, .literal(let value)):
             query.path.map { comparison.condition(on: $0, value) } ?? .opaque
         case .compare(.literal(let value), let comparison, .query(let query)):

@@ -17,8 +17,12 @@ struct PredicateTranslation<Object> {
     func comparison(
         _ property: Any, _ comparison: JSONFilter.Comparison, _ constant: Any
     ) -> QueryCondition? {
-        guard let index = index(of: property), let constant = (constant as? any ConstantExpression)?.constant else { return nil }
-        if comparison == .notEqual { return self.comparison(property, .equal, ConstantOperand(constant: constant)).map(QueryCondition.not) }
+        guard let index = index(of: property), let constant = (constant as? any ConstantExpression)?.constant else {
+            return nil
+        }
+        if comparison == .notEqual {
+            return self.comparison(property, .equal, ConstantOperand(constant: constant)).map(QueryCondition.not)
+        }
         guard let form = ConstantForm(constant.value, dates: dates) else { return nil }
         return condition(index, comparison, form)
     }
@@ -30,7 +34,9 @@ struct PredicateTranslation<Object> {
         var count = 0
         for value in values {
             count += 1
-            guard count <= 1000, let one = comparison(property, .equal, ConstantOperand(constant: Constant(value: value))) else { return nil }
+            guard count <= 1000,
+                let one = comparison(property, .equal, ConstantOperand(constant: Constant(value: value)))
+            else { return nil }
             condition = condition.map { .or($0, one) } ?? one
         }
         return condition ?? .and(.opaque, .opaque)
@@ -38,7 +44,9 @@ struct PredicateTranslation<Object> {
 
     /// The condition that a text begins with a constant.
     func prefix(_ property: Any, _ constant: Any) -> QueryCondition? {
-        guard let index = index(of: property), let text = (constant as? any ConstantExpression)?.constant?.value as? String else {
+        guard let index = index(of: property),
+            let text = (constant as? any ConstantExpression)?.constant?.value as? String
+        else {
             return nil
         }
         let start = text.precomposedStringWithCanonicalMapping
@@ -59,7 +67,8 @@ struct PredicateTranslation<Object> {
         guard form.isOrdered else { return nil }
         let exact = comparison.ranges(of: key, in: form.all)
         return member(
-            index, exact.union(form.equal), exact.subtracting(form.isExact && form.equal.isOneKey ? .empty : form.equal),
+            index, exact.union(form.equal),
+            exact.subtracting(form.isExact && form.equal.isOneKey ? .empty : form.equal),
             needsTextIndex: form.needsTextIndex)
     }
 
@@ -70,7 +79,8 @@ struct PredicateTranslation<Object> {
         // A type may decode a missing member as a value, when it was added to the type later.
         let missing: StorageSortKeyRanges = isOptional ? .empty : .none
         return .member(
-            path: MemberPath(index.storageIndex.path), possible: possible.union(missing), certain: certain.subtracting(missing),
+            path: MemberPath(index.storageIndex.path), possible: possible.union(missing),
+            certain: certain.subtracting(missing),
             needsTextIndex: needsTextIndex)
     }
 

@@ -34,10 +34,12 @@ extension Query where Object: Codable {
         let filter = self.condition
         // A filter in text needs the JSON itself.
         if case .text = filter, json == nil {
-            throw StorageError(.invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
+            throw StorageError(
+                .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
         }
         let decision = Decision(
-            condition: condition, filter: filter, terms: terms, coder: coder, isJSON: json != nil, undecodable: undecodable)
+            condition: condition, filter: filter, terms: terms, coder: coder, isJSON: json != nil,
+            undecodable: undecodable)
         let order = zip(terms, order).map { term, described in
             StorageQuery<ReadObject<Object>>.Term(path: term.path, isDescending: described.isDescending)
         }
@@ -53,7 +55,8 @@ extension Query where Object: Codable {
             // Infinity and NaN are texts, which have another order.
             let usable = indexes.filter { index in
                 let type = type(of: index.keyPath).valueType
-                return !json.storesNonFiniteNumbers || ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
+                return !json.storesNonFiniteNumbers
+                    || ![Double.self, Float.self, Double?.self, Float?.self].contains { $0 == type }
             }
             return PredicateTranslation(indexes: usable, dates: json.dateForm).condition(of: predicate)
         }
@@ -127,7 +130,8 @@ extension Query where Object: Codable {
                 throw error
             } catch {
                 throw StorageError(
-                    .invalidArgument, "The query's predicate could not be evaluated for an object.", key: entry.key, cause: error)
+                    .invalidArgument, "The query's predicate could not be evaluated for an object.", key: entry.key,
+                    cause: error)
             }
         }
     }
