@@ -21,7 +21,7 @@ extension StorageError {
 
     private static func description(of failure: PostgresFailure) -> (Code, String) {
         switch failure.kind {
-        case .refused("42883") where failure.message.contains(SortKeyFunction.name):
+        case .refused("42883") where failure.message.contains(PostgresFailure.sortKeyFunction):
             (.invalidArgument, "The database has no index of this kind. Create the index first.")
         case .refused(let code):
             description(ofState: code)
@@ -103,5 +103,10 @@ extension StorageError {
         default: return (.inputOutput, "The database rejected the operation. See the cause.")
         }
     }
+}
+
+extension PostgresFailure {
+    /// The beginning of the name of the function that indexes are over.
+    static let sortKeyFunction = "emporium_sort_key_"
 }
 #endif

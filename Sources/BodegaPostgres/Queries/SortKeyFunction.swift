@@ -20,7 +20,7 @@ import Bodega
 enum SortKeyFunction {
 
     static let version = 1
-    static let name = "emporium_sort_key_\(version)"
+    static let name = PostgresFailure.sortKeyFunction + "\(version)"
     static let signature = "\(name)(bytea, text[], boolean)"
 
     /// An expression that calls the function for the column `data`.

@@ -7,7 +7,7 @@ import DequeModule
 ///                      │                                    ▲
 ///                      └─ too long: restart() ──► snapshot ─┘
 ///
-/// 1. The backlog begins with a snapshot.
+/// 1. The backlog begins with a snapshot, or is empty until one comes.
 /// 2. The model hands over each event. It resumes the reader if that is waiting, else it joins the backlog.
 /// 3. ``next()`` returns the head of the backlog, or waits.
 /// 4. If the backlog holds more items than a snapshot, ``restart()`` drops it. Further events are dropped, too, until
@@ -32,10 +32,12 @@ final class EventSubscription<Event: SubscribedEvent> {
 
     /// Creates a subscription.
     ///
-    /// - Parameter snapshot: A closure that returns the state and the items as an event.
-    init(snapshot: @escaping @MainActor () -> Event) {
+    /// - Parameters:
+    ///   - beginsWithSnapshot: Whether the backlog begins with a snapshot. Otherwise the next event must be one.
+    ///   - snapshot: A closure that returns the state and the items as an event.
+    init(beginsWithSnapshot: Bool = true, snapshot: @escaping @MainActor () -> Event) {
         self.snapshot = snapshot
-        backlog = [snapshot()]
+        backlog = beginsWithSnapshot ? [snapshot()] : []
     }
 
     /// Drops a waiting snapshot that would make a change copy many items.

@@ -82,6 +82,12 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
     // MARK: Reading
 
+    /// The maximum number of items that the window shows.
+    public var limit: Int {
+        model.accessState()
+        return window?.limit ?? pageSize
+    }
+
     /// Whether there are matching items that the window does not show.
     public var hasMore: Bool {
         model.accessState()
@@ -103,7 +109,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
 
     /// The events of the window, as a new stream for each use of this property. A stream has one reader.
     ///
-    /// The first event is a snapshot, ``LiveQueryEvent/loaded(_:)``. A reader that falls too far behind receives another
+    /// The first event is a snapshot, ``LiveQueryEvent/loaded(_:)``, as soon as the items are loaded. A reader that falls too far behind receives another
     /// snapshot instead of the events that it has missed. The stream ends when the query is deallocated.
     public var events: AsyncStream<LiveQueryEvent<Item>> { model.events() }
 

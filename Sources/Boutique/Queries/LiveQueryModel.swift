@@ -75,7 +75,9 @@ final class LiveQueryModel<Item: StorableItem> {
 
     /// Returns a new stream of events.
     func events() -> AsyncStream<LiveQueryEvent<Item>> {
-        let subscription = EventSubscription<LiveQueryEvent<Item>> { [self] in .loaded(items) }
+        let subscription = EventSubscription<LiveQueryEvent<Item>>(beginsWithSnapshot: state.isLoaded) { [self] in
+            .loaded(items)
+        }
         eventReaders.append(WeakReference(subscription))
         return AsyncStream { await subscription.next() }
     }

@@ -224,6 +224,22 @@ struct LiveQueryTests {
         #expect(try await eventually { window.items.map(\.id) == [1, 2] })
     }
 
+    @Test("Events begin with the loaded items, not with an empty window")
+    func firstEvent() async throws {
+        let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
+        try await tasks.store([Errand(id: 1), Errand(id: 2)])
+        let window = LiveQuery(Query<Errand>(), in: tasks, limit: 1)
+        var events = window.events.makeAsyncIterator()
+        guard case .loaded(let items)? = await events.next() else {
+            Issue.record("The first event is no snapshot.")
+            return
+        }
+        #expect(items.map(\.id) == [1])
+        #expect(window.limit == 1)
+        try await window.loadMore()
+        #expect(window.limit == 2)
+    }
+
     @Test("Records that can't be decoded are reported, and others are shown")
     func undecodable() async throws {
         let tasks = try await WindowEngine.indexedSQLite.storage(in: folder)

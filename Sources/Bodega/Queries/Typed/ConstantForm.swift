@@ -128,13 +128,6 @@ struct ConstantForm {
     }
 }
 
-/// How a coder stores dates.
-enum DateForm {
-    case secondsSinceReferenceDate
-    /// A multiple of the seconds since 1970.
-    case seconds(Double)
-}
-
 /// An optional, of whatever type.
 protocol OptionalType {
     static var wrapped: Any.Type { get }

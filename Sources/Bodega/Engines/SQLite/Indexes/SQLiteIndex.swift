@@ -138,13 +138,4 @@ struct SQLiteIndex: Sendable {
         guard parts.count == 2, ["text", "value"].contains(String(parts[0])) else { return nil }
         return StorageIndex(unescaped(parts[1]), isForText: String(parts[0]) == "text")
     }
-
-    /// Whether any index covers the values of a table, so that SQLite can't write them in parts.
-    static func coversValues(of table: SQLiteTable, in db: Database) throws -> Bool {
-        let statement = try SQLiteStatement(
-            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1",
-            in: db)
-        defer { statement.reset() }
-        return try statement.bind(table.plainName, at: 1) { try statement.step() }
-    }
 }

@@ -74,7 +74,7 @@ extension SQLiteTable {
     /// The items that exist, with their places.
     func entries(of keys: [CacheKey], index: StorageIndex?, in db: Database) throws -> [StorageEntry] {
         let expression = try index.map { try SQLiteIndex($0, of: self).expression }
-        let lookup = try Lookup(Lookup.Query("value, rowid, \(expression ?? "NULL")", from: name), in: db)
+        let lookup = try Lookup(Lookup.SQL("value, rowid, \(expression ?? "NULL")", from: name), in: db)
         return try keys.compactMap { key in
             try lookup.row(of: key) { row in
                 let sortKey = expression == nil ? nil : row.sortKey(at: 2)

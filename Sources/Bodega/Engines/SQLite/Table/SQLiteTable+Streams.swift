@@ -28,7 +28,7 @@ extension SQLiteTable {
     /// In a table whose last column is not the value, as in those of Bodega 2, SQLite makes the row in memory. A value that
     /// an index covers can't be written in parts.
     func write(_ file: StreamFile, key: CacheKey, at date: Date, in db: Database) throws {
-        if try SQLiteIndex.coversValues(of: self, in: db) {
+        if try hasIndexOverValues(in: db) {
             return try write(try file.readAllHere(), key: key, at: date, in: db)
         }
         try db.withSmallCache { try writeParts(of: file, key: key, at: date, in: db) }
@@ -46,5 +46,13 @@ extension SQLiteTable {
             try blob.write(part, at: offset)
             offset += part.count
         }
+    }
+
+    /// Whether any index covers the values, so that SQLite can't write them in parts.
+    private func hasIndexOverValues(in db: Database) throws -> Bool {
+        let statement = try SQLiteStatement(
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1", in: db)
+        defer { statement.reset() }
+        return try statement.bind(plainName, at: 1) { try statement.step() }
     }
 }

@@ -6,7 +6,7 @@ extension SQLiteTable {
     struct Lookup {
 
         /// The statements that find a row, built once for each table.
-        struct Query: Sendable {
+        struct SQL: Sendable {
             /// For hashed keys, which have only one place.
             let hashed: String
 
@@ -34,11 +34,11 @@ extension SQLiteTable {
             }
         }
 
-        private let query: Query
+        private let query: SQL
         private let db: Database
         private let hashed: SQLiteStatement
 
-        init(_ query: Query, in db: Database) throws {
+        init(_ query: SQL, in db: Database) throws {
             self.query = query
             self.db = db
             self.hashed = try SQLiteStatement(query.hashed, in: db)
@@ -74,19 +74,19 @@ extension SQLiteTable {
 
     /// The queries for single items.
     struct Queries: Sendable {
-        let value: Lookup.Query
-        let dates: Lookup.Query
-        let datedValue: Lookup.Query
-        let existence: Lookup.Query
+        let value: Lookup.SQL
+        let dates: Lookup.SQL
+        let datedValue: Lookup.SQL
+        let existence: Lookup.SQL
         /// The row's number, and whether its value is a blob.
-        let place: Lookup.Query
+        let place: Lookup.SQL
 
         init(table: String) {
-            value = Lookup.Query("value", from: table)
-            dates = Lookup.Query("createdAt, updatedAt", from: table)
-            datedValue = Lookup.Query("value, createdAt, updatedAt", from: table)
-            existence = Lookup.Query("1", from: table)
-            place = Lookup.Query("rowid, typeof(value) = 'blob'", from: table)
+            value = Lookup.SQL("value", from: table)
+            dates = Lookup.SQL("createdAt, updatedAt", from: table)
+            datedValue = Lookup.SQL("value, createdAt, updatedAt", from: table)
+            existence = Lookup.SQL("1", from: table)
+            place = Lookup.SQL("rowid, typeof(value) = 'blob'", from: table)
         }
     }
 }
