@@ -21,7 +21,7 @@ import Testing
         "Sources/Bodega/Documentation.docc/Guides/WritingAnEngine.md",
         "Sources/Bodega/Documentation.docc/Guides/ComposingEngines.md",
         "Sources/Bodega/Documentation.docc/Guides/Encryption.md", "docs/Emporium.docc/GettingStarted.md",
-        "Sources/Bodega/Documentation.docc/Guides/Queries.md",
+        "Sources/Bodega/Documentation.docc/Guides/QueryingObjects.md",
         "Sources/Boutique/Documentation.docc/Guides/LiveWindows.md",
     ]
 

@@ -2,7 +2,7 @@ public import Foundation
 
 /// An engine that returns its items in the order of an index, so that a query need not read all of them.
 ///
-/// Queries work with any engine: ``ObjectStorage/fetch(_:limit:after:)`` reads all items of an engine without this protocol,
+/// Queries work with any engine: ``ObjectStorage/fetch(_:limit:after:omittingUndecodable:)`` reads all items of an engine without this protocol,
 /// some at a time. ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres have indexes. An engine without
 /// indexes can conform to return its items in parts, as ``MemoryStorageEngine`` does.
 public protocol QueryableStorageEngine: StorageEngine {

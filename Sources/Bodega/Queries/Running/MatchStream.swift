@@ -1,5 +1,3 @@
-package import Foundation
-
 extension StorageQuery where Match: Sendable {
 
     /// Passes on the matches in order, as they become known.

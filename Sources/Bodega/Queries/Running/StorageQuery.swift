@@ -1,6 +1,3 @@
-package import Foundation
-import RecordCoder
-
 /// A query of an engine's items, in the form in which it runs.
 ///
 /// - The engine narrows by what `condition` says about members that it has an index over.

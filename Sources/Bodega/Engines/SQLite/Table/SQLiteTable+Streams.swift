@@ -51,7 +51,8 @@ extension SQLiteTable {
     /// Whether any index covers the values, so that SQLite can't write them in parts.
     private func hasIndexOverValues(in db: Database) throws -> Bool {
         let statement = try SQLiteStatement(
-            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1", in: db)
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL LIMIT 1",
+            in: db)
         defer { statement.reset() }
         return try statement.bind(plainName, at: 1) { try statement.step() }
     }
