@@ -145,7 +145,7 @@ private struct QueryCase: CustomStringConvertible {
         }
         var query = StorageQuery<Void>(
             condition: filter?.condition ?? .opaque,
-            order: zip(paths, order).map { StorageQuery.Term(path: $0, isDescending: $1.isDescending) },
+            order: zip(paths, order).map { QueryTerm(path: $0, isDescending: $1.isDescending) },
             examine: { entry in
                 entry.data.withUnsafeBytes { bytes in
                     guard isValidUTF8(bytes), let range = JSONScanner.document(bytes),

@@ -4,17 +4,7 @@
 /// - `examine` decides about each candidate.
 package struct StorageQuery<Match>: Sendable {
 
-    /// A part of the sort order.
-    package struct Term: Hashable, Sendable {
-        /// The path to the member; `nil` if only `examine` knows the value.
-        package var path: String?
-        package var isDescending: Bool
-
-        package init(path: String?, isDescending: Bool) {
-            self.path = path
-            self.isDescending = isDescending
-        }
-    }
+    package typealias Term = QueryTerm
 
     /// What is known about an item.
     package enum Examination {
@@ -42,7 +32,6 @@ package struct StorageQuery<Match>: Sendable {
 
     /// A query with the same items, whose matches are transformed.
     package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
-        let order = order.map { StorageQuery<New>.Term(path: $0.path, isDescending: $0.isDescending) }
         var query = StorageQuery<New>(condition: condition, order: order) {
             switch try self.examine($0) {
             case .unwanted: .unwanted
@@ -55,12 +44,7 @@ package struct StorageQuery<Match>: Sendable {
 
     /// Whether one place is before another.
     package func isAscending(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
-        for (term, (left, right)) in zip(order, zip(left.keys, right.keys)) where left != right {
-            // Items without a value come last in both directions.
-            if left == .none || right == .none { return right == .none }
-            return (left < right) != term.isDescending
-        }
-        return left.position < right.position
+        order.isAscending(left, right)
     }
 
     /// Examines an item. The place is that in the order of `index`, if the engine knows it.
@@ -69,6 +53,32 @@ package struct StorageQuery<Match>: Sendable {
         if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
         return QueryMatch(
             key: entry.key, place: QueryPlace(keys: keys, position: entry.place.position), match: match)
+    }
+}
+
+/// A part of the sort order of a query.
+package struct QueryTerm: Sendable {
+    /// The path to the member; `nil` if only `examine` knows the value.
+    package var path: String?
+    package var isDescending: Bool
+
+    package init(path: String?, isDescending: Bool) {
+        self.path = path
+        self.isDescending = isDescending
+    }
+}
+
+extension [QueryTerm] {
+    /// Whether one place is before another. It is not generic, because it is called for each item.
+    func isAscending(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
+        for index in indices {
+            let (first, second) = (left.keys[index], right.keys[index])
+            if first == second { continue }
+            // Items without a value come last in both directions.
+            if first == .none || second == .none { return second == .none }
+            return (first < second) != self[index].isDescending
+        }
+        return left.position < right.position
     }
 }
 

@@ -28,7 +28,10 @@ extension Query where Object: Codable {
                     "A sort descriptor of the query has a comparator of its own. Use descriptors for key paths.")
             }
             let index = indexes.first { $0.keyPath == keyPath }?.storageIndex
-            return SortTerm(keyPath: keyPath, path: index?.path, query: index?.query)
+            return (
+                keyPath: keyPath, term: QueryTerm(path: index?.path, isDescending: term.isDescending),
+                query: index?.query
+            )
         }
         let condition = condition(for: json, indexes)
         let filter = self.condition
@@ -38,12 +41,10 @@ extension Query where Object: Codable {
                 .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
         }
         let decision = Decision(
-            condition: condition, filter: filter, terms: terms, coder: coder, isJSON: json != nil,
-            undecodable: undecodable)
-        let order = zip(terms, order).map { term, described in
-            StorageQuery<ReadObject<Object>>.Term(path: term.path, isDescending: described.isDescending)
-        }
-        return StorageQuery(condition: condition, order: order, examine: decision.examine)
+            condition: condition, filter: filter, keyPaths: terms.map(\.keyPath), queries: terms.map(\.query),
+            coder: coder,
+            isJSON: json != nil, undecodable: undecodable)
+        return StorageQuery(condition: condition, order: terms.map(\.term), examine: decision.examine)
     }
 
     private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
@@ -62,16 +63,6 @@ extension Query where Object: Codable {
         }
     }
 
-    /// A term of the sort order.
-    ///
-    /// @unchecked like ``Query/Term``.
-    private struct SortTerm: @unchecked Sendable {
-        let keyPath: PartialKeyPath<Object>
-        let path: String?
-        /// The place of the value in the JSON, if it is declared.
-        let query: JSONQuery?
-    }
-
     /// Decides about records.
     ///
     /// @unchecked because the objects' type need not be `Sendable`. Its `init(from:)` may run on any thread, as it does when a
@@ -79,7 +70,10 @@ extension Query where Object: Codable {
     private struct Decision: @unchecked Sendable {
         let condition: QueryCondition
         let filter: Condition
-        let terms: [SortTerm]
+        /// The properties of the sort order.
+        let keyPaths: [PartialKeyPath<Object>]
+        /// The places of their values in the JSON, if they are declared.
+        let queries: [JSONQuery?]
         let coder: any ObjectCoder
         let isJSON: Bool
         let undecodable: (@Sendable (StorageError) -> Void)?
@@ -98,7 +92,7 @@ extension Query where Object: Codable {
             _ entry: StorageEntry
         ) throws(StorageError) -> StorageQuery<ReadObject<Object>>.Examination {
             // The key of each term, `nil` if it is that of a property of the object.
-            var keys: [StorageSortKey?] = Array(repeating: nil, count: terms.count)
+            var keys = [StorageSortKey?](repeating: nil, count: queries.count)
             var verdict = QueryCondition.Verdict.unknown
             if isJSON {
                 verdict = entry.data.withUnsafeBytes { bytes in
@@ -111,7 +105,9 @@ extension Query where Object: Codable {
                             condition.verdict(bytes, range)
                         }
                     if verdict == .no { return .no }
-                    keys = terms.map { $0.query.map { StorageSortKey(bytes, $0.find(in: bytes, range)) } }
+                    for (index, query) in queries.enumerated() {
+                        if let query { keys[index] = StorageSortKey(bytes, query.find(in: bytes, range)) }
+                    }
                     return verdict
                 }
                 if verdict == .no { return .unwanted }
@@ -122,8 +118,10 @@ extension Query where Object: Codable {
                 if verdict != .yes, case .predicate(let predicate) = filter, try !predicate.evaluate(object) {
                     return .unwanted
                 }
-                let all = try zip(keys, terms).map { key, term in
-                    try key ?? StorageSortKey(of: object[keyPath: term.keyPath], encodedBy: coder)
+                var all: [StorageSortKey] = []
+                all.reserveCapacity(keys.count)
+                for (index, key) in keys.enumerated() {
+                    all.append(try key ?? StorageSortKey(of: object[keyPath: keyPaths[index]], encodedBy: coder))
                 }
                 return .wanted(all, ReadObject(object: object))
             } catch let error as StorageError {
