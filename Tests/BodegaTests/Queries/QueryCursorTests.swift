@@ -61,7 +61,7 @@ struct QueryCursorTests {
         }
     }
 
-    @Test("of another query, or of nobody, is an error with a code", arguments: ["", "x", "e30=", "bm90aGluZw=="])
+    @Test("of another query, or an invalid one, is an error with a code", arguments: ["", "x", "e30=", "bm90aGluZw=="])
     func invalid(_ text: String) async throws {
         let storage = ObjectStorage<Item>(storage: MemoryStorageEngine())
         await #expect(throws: StorageError.self) {

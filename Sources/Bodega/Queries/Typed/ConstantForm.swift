@@ -116,19 +116,30 @@ struct ConstantForm {
         }
     }
 
-    /// An enumeration, for instance, is stored as its raw value unless it encodes itself in another way.
+    /// An enumeration is stored as its raw value unless it encodes itself in another way. The equality of other types can be
+    /// another one than that of their raw values.
     private init?<Value: RawRepresentable & Encodable>(rawValue value: Value, dates: DateForm?) {
-        guard value.rawValue is String || value.rawValue is any BinaryInteger,
-            let form = ConstantForm(value.rawValue, dates: dates),
-            let stored = try? JSONObjectCoder.json.encode([value]), StorageSortKey(firstElementOf: stored) == form.key
+        guard Mirror(reflecting: value).displayStyle == .enum,
+            value.rawValue is String || value.rawValue is any BinaryInteger,
+            let form = ConstantForm(value.rawValue, dates: dates), Self.storedKey(of: value) == form.key
         else { return nil }
         self.init(
             key: form.key, equal: form.equal, all: form.all, isOrdered: false, isExact: form.isExact,
             needsTextIndex: form.needsTextIndex)
     }
+
+    /// The key of a value as it is stored; `nil` if it can't be encoded, so that no item is equal to it.
+    private static func storedKey(of value: some Encodable) -> StorageSortKey? {
+        do {
+            return StorageSortKey(firstElementOf: try JSONObjectCoder.json.encode([value]))
+        } catch {
+            // The predicate decides about each item then.
+            return nil
+        }
+    }
 }
 
-/// An optional, of whatever type.
+/// An optional of any type.
 protocol OptionalType {
     static var wrapped: Any.Type { get }
     var wrappedValue: Any? { get }

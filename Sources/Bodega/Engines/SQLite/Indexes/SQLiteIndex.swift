@@ -69,10 +69,7 @@ struct SQLiteIndex: Sendable {
     private static let known = Locked<[[UInt8]: SQLiteIndex]>([:])
 
     private init(building index: StorageIndex, of table: SQLiteTable) throws {
-        let isUsable = index.names.allSatisfy { name in
-            name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) }
-        }
-        guard isUsable else {
+        guard Self.canExpress(index) else {
             throw StorageError(
                 .invalidArgument,
                 "SQLite can't have an index over the path \(index): a name in it has a quotation mark, a slash, a backslash or a control character."
@@ -109,6 +106,13 @@ struct SQLiteIndex: Sendable {
             "CASE WHEN json_valid(\(text)) AND \(text) NOT GLOB '*\\u*' AND NOT instr(value, x'00') THEN \(key) ELSE x'' END"
     }
 
+    /// Whether SQLite's path expressions can contain the names of a path, and JSON has one spelling of each.
+    private static func canExpress(_ index: StorageIndex) -> Bool {
+        index.names.allSatisfy { name in
+            name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) }
+        }
+    }
+
     /// The indexes of a table.
     static func all(of table: SQLiteTable, in db: Database) throws -> Set<StorageIndex> {
         let statement = try SQLiteStatement(
@@ -120,8 +124,9 @@ struct SQLiteIndex: Sendable {
             while try statement.step() {
                 let name = statement.text(at: 0)
                 guard let index = index(named: name, of: table) else { continue }
-                // An index of another version of this package has another name or expression.
-                guard let known = try? SQLiteIndex(index, of: table) else { continue }
+                // An index of another version of this package has another path, name or expression.
+                guard canExpress(index) else { continue }
+                let known = try SQLiteIndex(index, of: table)
                 if known.plainName.hasSameBytes(as: name), known.definition.hasSameBytes(as: statement.text(at: 1)) {
                     indexes.insert(index)
                 }
