@@ -9,25 +9,16 @@ import BodegaPostgres
 
 /// A child process that follows the changes of a store and reports when it receives each of them.
 final class FollowingChild {
-    private let process = Process()
-    private let output = Pipe()
-    private var unread = Data()
+    private let child: LineChild
 
     /// Starts this program as a child that follows a store, and waits until it does.
     init(_ address: String) throws {
-        guard let program = Bundle.main.executableURL else {
-            throw VerificationFailure("the path of this program is unknown")
-        }
-        process.executableURL = program
-        process.arguments = ["--child-follows", address]
-        process.standardOutput = output
-        try process.run()
-        try verify(nextLine(), equals: "following", "the first line of the child")
+        child = try LineChild(["--child-follows", address], firstLine: "following")
     }
 
     /// The time at which the child received a change, which must be its next one.
     func moment(of key: CacheKey) throws -> UInt64 {
-        let line = try nextLine()
+        let line = try child.nextLine()
         let parts = line.split(separator: " ")
         guard parts.count == 2, parts[0] == key.rawValue, let moment = UInt64(parts[1]) else {
             throw VerificationFailure("the child received \(line) instead of \(key.rawValue)")
@@ -36,22 +27,7 @@ final class FollowingChild {
     }
 
     /// Ends the child.
-    func end() {
-        process.terminate()
-        process.waitUntilExit()
-    }
-
-    private func nextLine() throws -> String {
-        while true {
-            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
-                defer { unread = Data(unread[(end + 1)...]) }
-                return String(decoding: unread[..<end], as: UTF8.self)
-            }
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { throw VerificationFailure("the child has exited") }
-            unread += more
-        }
-    }
+    func end() { child.end() }
 
     // MARK: In the child
 
@@ -62,13 +38,13 @@ final class FollowingChild {
     static func follow(_ address: String) async throws {
         let engine = try await openObservable(address)
         let cursor = try await engine.fetchCursor()
-        say("following")
+        LineChild.say("following")
         for try await update in engine.changes(since: cursor) {
             let now = now
             guard case .changes(let delta) = update else {
                 throw VerificationFailure("a snapshot came instead of changes")
             }
-            for change in delta.changes { say("\(change.key.rawValue) \(now)") }
+            for change in delta.changes { LineChild.say("\(change.key.rawValue) \(now)") }
         }
     }
 
@@ -86,9 +62,5 @@ final class FollowingChild {
         if address.engine == .postgres { return try await PostgresStorageEngine(address) }
         #endif
         return try address.open()
-    }
-
-    private static func say(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 }

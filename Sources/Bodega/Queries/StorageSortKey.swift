@@ -109,43 +109,22 @@ extension StorageSortKey {
             // An escaped half of a surrogate pair is not Unicode; decoders reject it.
             self = JSONString.decode(content).map(Self.text) ?? .none
         case UInt8(ascii: "["), UInt8(ascii: "{"):
-            self = .text(String(decoding: Self.withoutWhitespace(bytes[range]), as: UTF8.self))
+            self = .text(String(decoding: JSONText.withoutWhitespace(bytes[range]), as: UTF8.self))
         default:
-            self = Self.number(bytes[range])
+            self = Self.number(String(decoding: bytes[range], as: UTF8.self))
         }
     }
 
-    private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> StorageSortKey {
-        let text = String(decoding: text, as: UTF8.self)
+    /// The place of a number in a text.
+    private static func number(_ text: String) -> StorageSortKey {
         // As in SQLite, the text decides: 1.0 is a real number, which is equal to 1.
-        if let integer = Int64(text) { return .integer(integer) }
-        return Double(text).map { StorageSortKey($0) } ?? .none
-    }
-
-    private static func withoutWhitespace(_ json: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
-        var (isInString, isEscaped) = (false, false)
-        return json.filter { byte in
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else {
-                    isInString = byte != UInt8(ascii: "\"")
-                }
-                return true
-            }
-            isInString = byte == UInt8(ascii: "\"")
-            return byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t") && byte != UInt8(ascii: "\n")
-                && byte != UInt8(ascii: "\r")
-        }
+        Int64(text).map(Self.integer) ?? Double(text).map { StorageSortKey($0) } ?? .none
     }
 }
 
 extension StorageSortKey {
     /// The place of a number.
     package init(_ number: JSONNumber) {
-        let text = number.text
-        self = Int64(text).map(Self.integer) ?? Double(text).map { StorageSortKey($0) } ?? .none
+        self = Self.number(number.text)
     }
 }

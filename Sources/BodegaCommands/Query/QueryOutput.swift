@@ -72,23 +72,6 @@ struct QueryOutput {
     private static func compact(_ json: Data) -> Data {
         let json = json.withUnsafeBytes { bytes in JSONScanner.document(bytes).map { Data(bytes[$0]) } } ?? json
         guard json.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else { return json }
-        var isInString = false
-        var isEscaped = false
-        return Data(
-            json.filter { byte in
-                if isInString {
-                    if isEscaped {
-                        isEscaped = false
-                    } else if byte == UInt8(ascii: "\\") {
-                        isEscaped = true
-                    } else {
-                        isInString = byte != UInt8(ascii: "\"")
-                    }
-                    return true
-                }
-                isInString = byte == UInt8(ascii: "\"")
-                return ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
-            }
-        )
+        return Data(JSONText.withoutWhitespace(json))
     }
 }

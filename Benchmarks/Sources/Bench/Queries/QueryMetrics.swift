@@ -129,7 +129,7 @@ struct QueryMetrics {
                 task.dueDate = Self.middle.addingTimeInterval(Double(number) / 1000)
                 try await storage.store(task, forKey: task.key)
             }
-            while window.items.first?.id != "task-0" { await Task.yield() }
+            try await wait { window.items.first?.id == "task-0" }
             let after = try ResidentMemory.now()
             return Outcome(items: 50, oursBytes: max(after - before, 1), baselineBytes: 4 << 20)
         }
@@ -147,12 +147,22 @@ struct QueryMetrics {
             for number in 0..<plan.size(200) + 5 {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...30, using: &random)))
                 let committed = try child.write(number)
-                while window.items.first?.id != WritingChild.id(number) { await Task.yield() }
+                try await wait { window.items.first?.id == WritingChild.id(number) }
                 let now = FollowingChild.now
                 times.append(.nanoseconds(Int64(now) - Int64(committed)))
             }
             let median = Array(times.dropFirst(5)).median
             return Outcome(items: times.count - 5, ours: max(median, .zero), baseline: .milliseconds(10))
+        }
+    }
+
+    /// Waits without a pause, whose length would be measured, for 10 seconds at most.
+    @MainActor
+    private func wait(until condition: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(10)
+        while !condition() {
+            if ContinuousClock.now > end { throw VerificationFailure("the window does not show a change") }
+            await Task.yield()
         }
     }
 
