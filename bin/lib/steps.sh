@@ -58,7 +58,8 @@ summarize_steps() {
 }
 
 # Reads a step's output and prints the lines that may explain its failure. Leaves out the progress and the warnings of
-# builds, and the tests that passed. If the test process ended early, names the tests that were running.
+# builds, and the tests that passed. If the test process ended early, names the tests that were running. Repeats the
+# failures and the seeds at the end, for those who see only the last lines.
 show_failure() {
     awk '
         function test(line) {
@@ -70,13 +71,21 @@ show_failure() {
         /^(✔|✘) Test run with / { isRunning = 0 }
         /^◇ Test .* started\.$/ { running[test($0)]++ }
         /^(✔|✘) Test .* (passed|failed) after / { running[test($0)]-- }
+        /EMPORIUM_SEED=/ { seeds[++seedCount] = $0 }
+        /^✘ .* recorded an issue / { failures[++failureCount] = $0 }
         /^(◇|✔|➜) / || /^\[[0-9]+\/[0-9]+\] / { isWarning = 0; next }
         # The output of XCTest, which has no tests here, and the first lines of Swift Testing.
         /^Test Suite \x27/ || /^\t Executed 0 tests/ || /^↳ (Testing Library Version|Target Platform): / { next }
         /(^|: )warning: / { isWarning = 1; next }
         isWarning && (/: note: / || /^ *[0-9]* *[|`]/) { next }
         { isWarning = 0; print }
-        END { if (isRunning) for (name in running) if (running[name] > 0) print "was running: " name }'
+        END {
+            if (isRunning) for (name in running) if (running[name] > 0) print "was running: " name
+            if (failureCount == 0) exit
+            print "In short:"
+            for (number = 1; number <= seedCount; number++) print seeds[number]
+            for (number = 1; number <= failureCount; number++) print failures[number]
+        }'
 }
 
 # Reads a step's output and prints the number of tests that ran.

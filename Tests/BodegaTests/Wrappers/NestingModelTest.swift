@@ -124,6 +124,8 @@ actor NestingModelTest {
             await Task {
                 await RandomFaults.$areSuspended.withValue(mirrorFails) { _ = try? await repair?(mirrorFails) }
             }.value
+            // Until it is repaired, a mirror may lack a write that has failed, in spite of later ones.
+            _ = try await RandomFaults.$areSuspended.withValue(true) { try await repair?(false) }
         }
     }
 
@@ -174,6 +176,8 @@ actor NestingModelTest {
         _ body: @escaping @Sendable (any FaultyNesting.Raw) async throws -> Bool
     ) async throws {
         let before = model
+        // A write that succeeds clears the list, but a read while it stalls may still find one of these.
+        let allowed = [before, after] + earlier
         let observed = observeWhileStalled()
         let (result, engine) = (Locked<Result<Bool, any Error>>(.success(false)), engine)
         await Task {
@@ -196,8 +200,7 @@ actor NestingModelTest {
             if nesting.faults.wasApplied { model = after }
         }
         for (key, data) in observed.withLock({ $0 }) {
-            let allowed = ([before, after] + earlier).map { $0[key] }
-            try require(allowed.contains(data), "read \(described(data)) of \(key) during a write")
+            try require(allowed.contains { $0[key] == data }, "read \(described(data)) of \(key) during a write")
         }
     }
 
