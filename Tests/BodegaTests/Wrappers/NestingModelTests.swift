@@ -25,7 +25,8 @@ import Testing
         FaultyNesting([.cached, .encrypted, .mirrored], seed: 10_605_406_421_881_730_805),
         FaultyNesting([.prefixed, .mirrored, .logged, .expiring], seed: 16_696_776_296_144_038_032, mirrorFails: true),
         FaultyNesting([.limited, .retrying, .cached, .logged], seed: 7_305_568_107_799_221_413, mirrorFails: true),
-        FaultyNesting([.logged, .prefixed, .mirrored, .encrypted], seed: 12_070_404_354_177_269_062, mirrorFails: true),
+        FaultyNesting(
+            [.logged, .prefixed, .mirrored, .encrypted], seed: 12_070_404_354_177_269_062, mirrorFails: true),
     ])
     func `They agree with seeds that have failed`(_ nesting: FaultyNesting) async throws {
         try await NestingModelTest(nesting).run(400)

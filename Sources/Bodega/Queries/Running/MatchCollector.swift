@@ -7,6 +7,8 @@ final class MatchCollector<Match>: @unchecked Sendable {
     private let limit: Int
     private let place: QueryPlace?
     private var matches: [QueryMatch<Match>] = []
+    /// Whether the matches are in order, because all come from scans that are.
+    private var areSorted = true
     /// The place of the last match that is needed, once that many were found.
     private var last: QueryPlace?
     /// The number of matches of scans in the order of the result, and the first sort key of the last one that is needed.
@@ -33,7 +35,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         if isInOrder, found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey {
             return false
         }
-        guard let match = try query.match(entry, index: plan.index) else { return true }
+        guard let match = try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry)) else { return true }
         if let place, !query.isAscending(place, match.place) { return true }
         if isInOrder {
             found.count += 1
@@ -41,6 +43,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         }
         if let last, !query.isAscending(match.place, last) { return true }
         matches.append(match)
+        if !isInOrder || query.order.count > 1 { areSorted = false }
         if limit < .max / 4, matches.count > 2 * limit + 1000 { sort() }
         return !(isInOrder && found.count >= limit && query.order.count < 2)
     }
@@ -52,7 +55,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
     }
 
     private func sort() {
-        matches.sort { query.isAscending($0.place, $1.place) }
+        if !areSorted { matches.sort { query.isAscending($0.place, $1.place) } }
         if matches.count > limit { matches.removeLast(matches.count - limit) }
         if matches.count == limit { last = matches.last?.place }
     }

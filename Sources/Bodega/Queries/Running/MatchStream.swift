@@ -78,10 +78,10 @@ private struct MatchStream<Match: Sendable> {
     /// Reads the next part of a scan.
     private func read(_ scan: StorageScan) async throws -> Part {
         let part = Locked(Part())
-        try await engine.scan([scan]) { [query, index = plan.index, limit = rest] in
+        try await engine.scan([scan]) { [query, plan, limit = rest] in
             part.withLock { $0 = Part() }
             return { _, entry in
-                let match = try query.match(entry, index: index)
+                let match = try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry))
                 return part.withLock { $0.add(entry, match, limit: limit) }
             }
         }

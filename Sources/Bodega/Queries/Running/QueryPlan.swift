@@ -6,11 +6,30 @@ package struct QueryPlan: Sendable {
     package var firstInOrder: Int
     /// The index whose order is that of the scans.
     package var index: StorageIndex?
+    /// The sort keys of the scans with which an item matches for sure, unless the key is one of the approximate ones.
+    private var certain = StorageSortKeyRanges.empty
+    private var approximate = StorageSortKeyRanges.empty
     /// An explanation in one line.
     package var explanation: String
 
     /// Whether reading stops at the limit.
     package var stopsAtLimit: Bool { firstInOrder < scans.count }
+
+    fileprivate init(
+        scans: [StorageScan], firstInOrder: Int, index: StorageIndex? = nil,
+        narrowing: QueryCondition.Narrowing = .nothing, explanation: String
+    ) {
+        (self.scans, self.firstInOrder, self.index) = (scans, firstInOrder, index)
+        (certain, approximate) = (narrowing.certain, narrowing.certain.approximateBounds)
+        self.explanation = explanation
+    }
+
+    /// Whether an item matches for sure, because of its sort key.
+    func isMatch(_ entry: StorageEntry) -> Bool {
+        guard let key = entry.place.sortKey, certain.contains(key) else { return false }
+        if case .real = key { return !approximate.contains(key) }
+        return true
+    }
 }
 
 extension StorageQuery {
@@ -28,29 +47,28 @@ extension StorageQuery {
             ($0.path, $0.isForText ? 1 : 0) < ($1.path, $1.isForText ? 1 : 0)
         }
         let sorting = order.first?.path.flatMap { path in indexes.last { $0.isOver(path) } }
-        var best: (index: StorageIndex, possible: StorageSortKeyRanges, count: Int)?
+        var best: (index: StorageIndex, narrowing: QueryCondition.Narrowing, count: Int)?
         // The order of an index that narrows needs no estimate.
         for index in indexes where index != sorting || order.count > 1 {
-            let possible = condition.narrowing(by: index).possible
-            if possible == .all { continue }
+            let narrowing = condition.narrowing(by: index)
+            if narrowing.possible == .all { continue }
             let count = try await engine.count(
-                possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
-            if count < best?.count ?? .max { best = (index, possible, count) }
+                narrowing.possible.approximated, of: index, upTo: min(fewCandidates, best?.count ?? .max) + 1)
+            if count < best?.count ?? .max { best = (index, narrowing, count) }
         }
         if let best, best.count <= fewCandidates {
-            return narrowed(by: best.index, to: best.possible, after: place)
+            return narrowed(by: best.index, to: best.narrowing, after: place)
         }
-        if let sorting {
-            return ordered(by: sorting, in: condition.narrowing(by: sorting).possible, after: place)
-        }
+        if let sorting { return ordered(by: sorting, in: condition.narrowing(by: sorting), after: place) }
         if let best {
-            var isUsed = !order.isEmpty || best.possible.intersection(.values).isOneKey || best.possible.isOneKey
+            let possible = best.narrowing.possible
+            var isUsed = !order.isEmpty || possible.intersection(.values).isOneKey || possible.isOneKey
             if !isUsed, limit == .max {
                 // Reading many items by an index takes longer than reading all.
                 let few = try await engine.fetchCount() / 4
-                isUsed = try await engine.count(best.possible.approximated, of: best.index, upTo: few + 1) <= few
+                isUsed = try await engine.count(possible.approximated, of: best.index, upTo: few + 1) <= few
             }
-            if isUsed { return narrowed(by: best.index, to: best.possible, after: place) }
+            if isUsed { return narrowed(by: best.index, to: best.narrowing, after: place) }
         }
         return QueryPlan(
             scans: [.all(after: order.isEmpty ? place?.position : nil)], firstInOrder: order.isEmpty ? 0 : 1,
@@ -60,8 +78,9 @@ extension StorageQuery {
 
     /// Reads the items with certain keys, and sorts the matches.
     private func narrowed(
-        by index: StorageIndex, to possible: StorageSortKeyRanges, after place: QueryPlace?
+        by index: StorageIndex, to narrowing: QueryCondition.Narrowing, after place: QueryPlace?
     ) -> QueryPlan {
+        let possible = narrowing.possible
         var scans: [StorageScan] = [.irregular(index)]
         let candidates = possible.approximated
         // Items without a value are candidates, too, if the type decodes a missing member. Usually there are none.
@@ -76,19 +95,20 @@ extension StorageQuery {
                 return StorageScan.range(index, from: range.lower, to: range.upper, isDescending: false, after: after)
             }
             return QueryPlan(
-                scans: scans + inOrder, firstInOrder: scans.count,
+                scans: scans + inOrder, firstInOrder: scans.count, narrowing: narrowing,
                 explanation: "finds items by the index \(index), in insertion order")
         }
         scans += candidates.scans(of: index)
         return QueryPlan(
-            scans: scans, firstInOrder: scans.count,
+            scans: scans, firstInOrder: scans.count, narrowing: narrowing,
             explanation: "finds items by the index \(index) and sorts the matches")
     }
 
     /// Reads items in the order of an index.
     private func ordered(
-        by index: StorageIndex, in possible: StorageSortKeyRanges, after place: QueryPlace?
+        by index: StorageIndex, in narrowing: QueryCondition.Narrowing, after place: QueryPlace?
     ) -> QueryPlan {
+        let possible = narrowing.possible
         let isDescending = order[0].isDescending
         let candidates = possible.approximated
         let values = candidates.intersection(.values).ranges
@@ -117,7 +137,7 @@ extension StorageQuery {
         }
         let explanation = "reads items in the order of the index \(index)\(possible == .all ? "" : ", narrowed by it")"
         return QueryPlan(
-            scans: scans, firstInOrder: 1, index: index, explanation: explanation)
+            scans: scans, firstInOrder: 1, index: index, narrowing: narrowing, explanation: explanation)
     }
 }
 

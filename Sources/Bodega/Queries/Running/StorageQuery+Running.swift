@@ -18,8 +18,10 @@ extension StorageQuery {
             collector.withLock { $0 = new }
             return new.receive
         }
-        let matches = collector.withLock { $0 }.first
-        return (Array(matches.prefix(limit)), matches.count > limit, plan)
+        var matches = collector.withLock { $0 }.first
+        let hasMore = matches.count > limit
+        if hasMore { matches.removeLast(matches.count - limit) }
+        return (matches, hasMore, plan)
     }
 
     /// Passes on all matches, in any order.
@@ -34,10 +36,12 @@ extension StorageQuery {
         var unordered = self
         unordered.order = []
         let plan = try await unordered.plan(on: engine, limit: .max, after: nil)
-        try await engine.scan(plan.scans) { [examine] in
+        try await engine.scan(plan.scans) { [unordered] in
             let receive = begin()
             return { _, entry in
-                if case .wanted(_, let match) = try examine(entry) { try receive(entry.key, match) }
+                if let match = try unordered.match(entry, index: nil, isMatch: plan.isMatch(entry)) {
+                    try receive(entry.key, match.match)
+                }
                 return true
             }
         }

@@ -1,7 +1,7 @@
 /// A query of an engine's items, in the form in which it runs.
 ///
 /// - The engine narrows by what `condition` says about members that it has an index over.
-/// - `examine` decides about each candidate.
+/// - `examine` decides about each candidate, unless the engine knows that it matches.
 package struct StorageQuery<Match>: Sendable {
 
     package typealias Term = QueryTerm
@@ -18,26 +18,31 @@ package struct StorageQuery<Match>: Sendable {
     package var order: [Term]
     /// Decides whether an item matches.
     package var examine: @Sendable (StorageEntry) throws -> Examination
+    /// Returns the match of an item that matches for sure, or `nil` if it is left out; `nil` to examine all items.
+    package var decode: (@Sendable (StorageEntry) throws -> Match?)?
     /// Maximum number of candidates that an index finds, and all of which are read although they are not in the order of the
     /// result. For more, reading in that order is probably faster, because it stops at the limit.
     package var fewCandidates = 10_000
 
     package init(
-        condition: QueryCondition, order: [Term], examine: @escaping @Sendable (StorageEntry) throws -> Examination
+        condition: QueryCondition, order: [Term], examine: @escaping @Sendable (StorageEntry) throws -> Examination,
+        decode: (@Sendable (StorageEntry) throws -> Match?)? = nil
     ) {
         self.condition = condition
         self.order = order
         self.examine = examine
+        self.decode = decode
     }
 
     /// A query with the same items, whose matches are transformed.
     package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
-        var query = StorageQuery<New>(condition: condition, order: order) {
-            switch try self.examine($0) {
+        var query = StorageQuery<New>(condition: condition, order: order) { entry in
+            switch try self.examine(entry) {
             case .unwanted: .unwanted
-            case .wanted(let keys, let match): .wanted(keys, transform($0, match))
+            case .wanted(let keys, let match): .wanted(keys, transform(entry, match))
             }
         }
+        if let decode { query.decode = { entry in try decode(entry).map { transform(entry, $0) } } }
         query.fewCandidates = fewCandidates
         return query
     }
@@ -47,8 +52,22 @@ package struct StorageQuery<Match>: Sendable {
         order.isAscending(left, right)
     }
 
-    /// Examines an item. The place is that in the order of `index`, if the engine knows it.
-    package func match(_ entry: StorageEntry, index: StorageIndex?) throws -> QueryMatch<Match>? {
+    /// Returns the match of an item, `nil` if it does not match.
+    ///
+    /// - Parameters:
+    ///   - entry: The item.
+    ///   - index: The index whose order is that of the result, if the entry has its place in it.
+    ///   - isMatch: Whether the item matches for sure.
+    package func match(
+        _ entry: StorageEntry, index: StorageIndex?, isMatch: Bool = false
+    ) throws -> QueryMatch<Match>? {
+        if isMatch, let decode, order.isEmpty || order.count == 1 && index != nil, let key = entry.place.sortKey {
+            let keys = order.isEmpty ? [] : [key]
+            return try decode(entry).map {
+                QueryMatch(
+                    key: entry.key, place: QueryPlace(keys: keys, position: entry.place.position), match: $0)
+            }
+        }
         guard case .wanted(var keys, let match) = try examine(entry) else { return nil }
         if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
         return QueryMatch(

@@ -40,11 +40,12 @@ extension Query where Object: Codable {
             throw StorageError(
                 .invalidArgument, "A query with a filter expression needs objects that are stored as JSON.")
         }
+        // Not key paths: in generic code, each use of one creates it again, which takes as long as decoding an object.
         let decision = Decision(
-            condition: condition, filter: filter, keyPaths: terms.map(\.keyPath), queries: terms.map(\.query),
-            coder: coder,
-            isJSON: json != nil, undecodable: undecodable)
-        return StorageQuery(condition: condition, order: terms.map(\.term), examine: decision.examine)
+            condition: condition, filter: filter, keyPaths: terms.map { $0.keyPath }, queries: terms.map { $0.query },
+            coder: coder, isJSON: json != nil, undecodable: undecodable)
+        return StorageQuery(
+            condition: condition, order: terms.map { $0.term }, examine: decision.examine, decode: decision.decode)
     }
 
     private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
@@ -82,10 +83,24 @@ extension Query where Object: Codable {
             do throws(StorageError) {
                 return try decide(entry)
             } catch {
-                guard let undecodable, error.code == .decodingFailed else { throw error }
-                undecodable(error)
+                try omit(error)
                 return .unwanted
             }
+        }
+
+        @Sendable func decode(_ entry: StorageEntry) throws -> ReadObject<Object>? {
+            do throws(StorageError) {
+                return ReadObject(object: try coder.decode(Object.self, from: entry.data, for: entry.key))
+            } catch {
+                try omit(error)
+                return nil
+            }
+        }
+
+        /// Reports the error of a record that is left out, or throws it.
+        private func omit(_ error: StorageError) throws {
+            guard let undecodable, error.code == .decodingFailed else { throw error }
+            undecodable(error)
         }
 
         private func decide(
