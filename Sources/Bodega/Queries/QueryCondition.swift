@@ -8,8 +8,31 @@ package indirect enum QueryCondition: Sendable {
     /// A condition on the sort key of a member: each item with one of the keys in `certain` meets it, and each item that
     /// meets it has one of the keys in `possible`.
     case member(path: MemberPath, possible: StorageSortKeyRanges, certain: StorageSortKeyRanges, needsTextIndex: Bool)
+    /// All items meet the condition, or none.
+    case constant(Bool)
     /// Nothing is known.
     case opaque
+
+    /// The conjunction of two conditions; one of them if the other is constant.
+    static func conjunction(_ left: QueryCondition, _ right: QueryCondition) -> QueryCondition {
+        switch (left, right) {
+        case (.constant(let isMet), let other), (let other, .constant(let isMet)): isMet ? other : .constant(false)
+        default: .and(left, right)
+        }
+    }
+
+    /// The disjunction of two conditions; one of them if the other is constant.
+    static func disjunction(_ left: QueryCondition, _ right: QueryCondition) -> QueryCondition {
+        switch (left, right) {
+        case (.constant(let isMet), let other), (let other, .constant(let isMet)): isMet ? .constant(true) : other
+        default: .or(left, right)
+        }
+    }
+
+    /// The negation of a condition.
+    static func negation(_ condition: QueryCondition) -> QueryCondition {
+        if case .constant(let isMet) = condition { .constant(!isMet) } else { .not(condition) }
+    }
 
     /// What the condition says about the sort keys of one index.
     package struct Narrowing: Sendable {
@@ -37,6 +60,9 @@ package indirect enum QueryCondition: Sendable {
         case .member(let path, let possible, let certain, let needsTextIndex):
             guard index.isOver(path.text), !needsTextIndex || index.isForText else { return .nothing }
             return Narrowing(possible: possible, certain: certain)
+        case .constant(let isMet):
+            return isMet
+                ? Narrowing(possible: .all, certain: .all) : Narrowing(possible: .empty, certain: .empty)
         case .opaque:
             return .nothing
         }

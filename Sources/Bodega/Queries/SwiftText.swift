@@ -9,12 +9,18 @@
 /// the patterns of SQL's GLOB are, which compare scalars.
 package enum SwiftText {
     private static let safeRanges: [ClosedRange<UInt32>] = [
-        0x20...0x2FF, 0x370...0x373, 0x375...0x37D, 0x37F...0x386, 0x388...0x482, 0x48A...0x58F, 0x5D0...0x5F4,
+        0x9...0xA, 0xD...0xD, 0x20...0x2FF, 0x370...0x373, 0x375...0x37D, 0x37F...0x386, 0x388...0x482, 0x48A...0x58F, 0x5D0...0x5F4,
         0x620...0x64A, 0x660...0x66F, 0x671...0x6D5, 0x904...0x939, 0x93D...0x94D, 0x960...0x97F, 0xE01...0xE3A,
         0xE3F...0xE4B, 0x10A0...0x10FF, 0x1E00...0x1EFF, 0x200B...0x2027, 0x202A...0x205E, 0x20A0...0x20C0,
         0x2190...0x2328, 0x232B...0x2ADB, 0x2ADD...0x2AFF, 0x3003...0x3029, 0x3041...0x3096, 0x309B...0x30FF,
         0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3, 0xFE00...0xFE0F, 0xFF01...0xFFEF, 0x1F000...0x1FAFF,
         0x20000...0x2A6DF,
+    ]
+    /// Scalars that begin a character of their own, unless the one before is a prefix or a joiner, see Unicode Standard
+    /// Annex #29. They need not be all.
+    private static let startingRanges: [ClosedRange<UInt32>] = [
+        0x0...0x2FF, 0x370...0x482, 0x48A...0x58F, 0x10A0...0x10FF, 0x1E00...0x1EFF, 0x3041...0x3096, 0x30A1...0x30FF,
+        0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3,
     ]
     private static let markRanges: [ClosedRange<UInt32>] = [0x94D...0x94D, 0xE38...0xE3A, 0xE48...0xE4B]
 
@@ -28,6 +34,26 @@ package enum SwiftText {
             let ends = [range.lowerBound, range.upperBound].compactMap(Unicode.Scalar.init).map(String.init)
             return range.count == 1 ? ends[0] : ends.joined(separator: "-")
         }.joined()
+    }
+
+    /// The texts that start with a certain text, as Swift understands it: with its characters, not its scalars.
+    ///
+    /// - Parameter start: The text, in Normalization Form C.
+    /// - Returns: The keys that all such texts have, and those with which texts of the scalars above are such texts.
+    static func starting(with start: String) -> (possible: StorageSortKeyRanges, certain: StorageSortKeyRanges) {
+        guard let last = start.unicodeScalars.last else { return (.texts, .texts) }
+        let possible = StorageSortKeyRanges(.before(.text(start)), .after(.text(start + "\u{10FFFF}\u{10FFFF}")))
+        // A line feed joins a carriage return, and what follows a joiner or a prefix may be part of the character.
+        if last == "\r" || last == "\u{200D}" || (start + "a").count == start.count { return (possible, .empty) }
+        var certain = StorageSortKeyRanges(.text(start))
+        for range in startingRanges {
+            guard let first = Unicode.Scalar(range.lowerBound), let end = Unicode.Scalar(range.upperBound + 1) else {
+                continue
+            }
+            certain = certain.union(
+                StorageSortKeyRanges(.before(.text(start + String(first))), .before(.text(start + String(end)))))
+        }
+        return (possible, certain)
     }
 
     /// Whether a text consists of the scalars only.

@@ -46,7 +46,7 @@ struct ItemQuery: Sendable {
     /// The query in the form in which it runs.
     func running(_ leftOut: LeftOutItems) -> StorageQuery<Data> {
         let (filter, path) = (filter, sort.map { JSONQuery($0.path) })
-        return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry in
+        return StorageQuery(condition: filter?.condition ?? .constant(true), order: order) { entry in
             let result = entry.data.withUnsafeBytes { bytes -> StorageQuery<Data>.Examination? in
                 guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
                 if let filter, !filter.accepts(bytes, range) { return .unwanted }

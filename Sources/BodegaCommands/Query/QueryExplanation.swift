@@ -81,7 +81,7 @@ extension QueryCondition {
         case .and(let left, let right), .or(let left, let right): left.memberPaths + right.memberPaths
         case .not(let condition): condition.memberPaths
         case .member(let path, _, _, _): [path.text]
-        case .opaque: []
+        case .constant, .opaque: []
         }
     }
 }

@@ -93,7 +93,7 @@ enum SortKeyFunction {
                 utf8 := convert_to(content, 'UTF8');
                 IF octet_length(utf8) > 1000 THEN RETURN '?'::bytea; END IF;
                 IF is_for_text AND (
-                    content COLLATE "C" ~ '[^ -~]' AND (
+                    content COLLATE "C" ~ E'[^\\t\\n\\r -~]' AND (
                         getdatabaseencoding() <> 'UTF8'
                         OR content COLLATE "C" ~ E'[^\(escapes(SwiftText.safe))]'
                         OR content COLLATE "C" ~ E'[\(escapes(SwiftText.marks))][\(escapes(SwiftText.marks))]'

@@ -120,7 +120,7 @@ struct SQLiteIndexKeyTests {
         var samples = ModelSamples(seed: Seed.current)
         let scalars: [Unicode.Scalar] = [
             "a", "\u{E9}", "\u{301}", "\u{94D}", "\u{E38}", "\u{E48}", "\u{915}", "\u{AC00}", "\u{11A8}", "\u{4E00}",
-            "\u{10FFFF}", " ",
+            "\u{10FFFF}", " ", "\t", "\n", "\r",
         ]
         let random = (0..<400).map { _ in
             (0..<Int.random(in: 0...4, using: &samples.random)).map { _ in String(samples.pick(scalars)) }.joined()

@@ -19,10 +19,10 @@ private struct Wanted: Codable, Sendable {
 @Suite("Typed queries", .timeLimit(.minutes(600)))
 struct TypedQueryTests {
 
-    private typealias Make = @Sendable (inout Samples) -> Predicate<TypedRecord>
+    typealias Make = @Sendable (inout TypedSamples) -> Predicate<TypedRecord>
 
     /// Predicates of all forms that can use an index, and some that can't.
-    private static let predicates: [Make] = numbers + texts + others
+    private static let predicates: [Make] = numbers + texts + others + constants
 
     private static let numbers: [Make] = [
         { s in

@@ -34,6 +34,8 @@ extension QueryCondition {
                 return .unknown
             }
             return !possible.contains(key) ? .no : certain.contains(key) ? .yes : .unknown
+        case .constant(let isMet):
+            return isMet ? .yes : .no
         case .opaque:
             return .unknown
         }

@@ -98,6 +98,7 @@ extension QueryCondition {
         case .not(let condition): condition.isOnly(about: index)
         case .member(let path, _, _, let needsTextIndex):
             index.isOver(path.text) && (!needsTextIndex || index.isForText)
+        case .constant: true
         case .opaque: false
         }
     }

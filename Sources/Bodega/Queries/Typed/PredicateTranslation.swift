@@ -9,8 +9,16 @@ struct PredicateTranslation<Object> {
         translate(predicate.expression)
     }
 
-    func translate(_ expression: Any) -> QueryCondition {
-        (expression as? any TranslatableExpression)?.condition(in: self) ?? .opaque
+    func translate(_ expression: any PredicateExpression) -> QueryCondition {
+        let condition = (expression as? any TranslatableExpression)?.condition(in: self) ?? .opaque
+        guard case .opaque = condition else { return condition }
+        do {
+            // An expression about constants only, such as `text.isEmpty`.
+            return .constant(try expression.evaluate(PredicateBindings()) as? Bool == true)
+        } catch {
+            // It is about the object, which has no value here.
+            return .opaque
+        }
     }
 
     /// The condition that a property compares with a constant in a certain way.
@@ -39,7 +47,7 @@ struct PredicateTranslation<Object> {
             else { return nil }
             condition = condition.map { .or($0, one) } ?? one
         }
-        return condition ?? .and(.opaque, .opaque)
+        return condition ?? .constant(false)
     }
 
     /// The condition that a text begins with a constant.
@@ -49,9 +57,8 @@ struct PredicateTranslation<Object> {
         else {
             return nil
         }
-        let start = text.precomposedStringWithCanonicalMapping
-        let possible = StorageSortKeyRanges(.before(.text(start)), .after(.text(start + "\u{10FFFF}\u{10FFFF}")))
-        return member(index, possible, .empty, needsTextIndex: true)
+        let (possible, certain) = SwiftText.starting(with: text.precomposedStringWithCanonicalMapping)
+        return member(index, possible, certain, needsTextIndex: true)
     }
 
     private func condition(
@@ -155,19 +162,19 @@ extension PredicateExpressions.Value: TranslatableExpression {
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
     func condition<Object>(in translation: PredicateTranslation<Object>) -> QueryCondition {
-        .and(translation.translate(lhs), translation.translate(rhs))
+        .conjunction(translation.translate(lhs), translation.translate(rhs))
     }
 }
 
 extension PredicateExpressions.Disjunction: TranslatableExpression {
     func condition<Object>(in translation: PredicateTranslation<Object>) -> QueryCondition {
-        .or(translation.translate(lhs), translation.translate(rhs))
+        .disjunction(translation.translate(lhs), translation.translate(rhs))
     }
 }
 
 extension PredicateExpressions.Negation: TranslatableExpression {
     func condition<Object>(in translation: PredicateTranslation<Object>) -> QueryCondition {
-        .not(translation.translate(wrapped))
+        .negation(translation.translate(wrapped))
     }
 }
 

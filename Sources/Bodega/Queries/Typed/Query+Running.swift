@@ -50,7 +50,7 @@ extension Query where Object: Codable {
 
     private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
         switch condition {
-        case .all: return .opaque
+        case .all: return .constant(true)
         case .text(let filter): return filter.condition
         case .predicate(let predicate):
             guard let json else { return .opaque }

@@ -95,7 +95,7 @@ struct SQLiteIndex: Sendable {
         let key =
             isForText
             ? """
-            CASE WHEN \(value) GLOB '*[^ -~]*' AND (\(value) GLOB '*[^\(SwiftText.safe)]*' \
+            CASE WHEN \(value) GLOB '*[^\t\n\r -~]*' AND (\(value) GLOB '*[^\(SwiftText.safe)]*' \
             OR \(value) GLOB '*[\(SwiftText.marks)][\(SwiftText.marks)]*') \
             OR \(value) GLOB '????????-????-????-????-????????????' \
             AND \(value) <> upper(\(value)) AND \(value) <> lower(\(value)) \
