@@ -33,6 +33,18 @@ public protocol QueryableStorageEngine: StorageEngine {
     /// - Throws: A ``StorageError`` if they could not be counted.
     func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int
 
+    /// Counts items without reading them, and passes on others, all from one moment.
+    ///
+    /// - Parameters:
+    ///   - scans: The items to count.
+    ///   - others: What to read, one after the other.
+    ///   - begin: Returns the receiver of the other items, see ``scan(_:_:)``.
+    /// - Returns: The number of the items to count.
+    /// - Throws: A ``StorageError`` if the items could not be counted or read, or the error of the receiver.
+    func count(
+        _ scans: [StorageScan], reading others: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int
+
     /// Returns the indexes that can be used.
     ///
     /// - Throws: A ``StorageError`` if they could not be read.
@@ -62,6 +74,22 @@ extension QueryableStorageEngine {
                     count += 1
                     return count < limit
                 }
+            }
+        }
+        return count.withLock { $0 }
+    }
+
+    public func count(
+        _ scans: [StorageScan], reading others: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int {
+        let count = Locked(0)
+        try await scan(scans + others) {
+            count.withLock { $0 = 0 }
+            let receive = try begin()
+            return { number, entry in
+                if number >= scans.count { return try receive(number - scans.count, entry) }
+                count.withLock { $0 += 1 }
+                return true
             }
         }
         return count.withLock { $0 }

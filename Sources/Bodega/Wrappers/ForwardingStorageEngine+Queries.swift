@@ -20,6 +20,13 @@ extension ForwardingStorageEngine where Self: QueryableStorageEngine, Base: Quer
         try await forward(StorageCall(.countScan)) { try await base.count(scan, upTo: limit) }
     }
 
+    /// Counts items without reading them, and passes on others. See ``QueryableStorageEngine/count(_:reading:_:)``.
+    public func count(
+        _ scans: [StorageScan], reading others: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int {
+        try await forward(StorageCall(.countScan)) { try await base.count(scans, reading: others, begin) }
+    }
+
     /// Returns the indexes that can be used. See ``QueryableStorageEngine/fetchIndexes()``.
     public func fetchIndexes() async throws -> Set<StorageIndex> {
         try await forward(StorageCall(.fetchIndexes)) { try await base.fetchIndexes() }

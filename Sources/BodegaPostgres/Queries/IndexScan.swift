@@ -57,6 +57,16 @@ struct IndexScan {
         }
     }
 
+    /// Counts items in the same snapshot.
+    mutating func count(_ statement: ScanStatement) async throws -> Int {
+        let commands =
+            beginning + [ScanStatement.useIndexInAnyOrder, statement.count(upTo: .max), ScanStatement.useIndex]
+        let answers = try await session.run(commands, patience: engine.database.options.timeout)
+        try answers.requireAll(commands.count)
+        beginning = []
+        return Int(try answers[commands.count - 2].number(0, 0) as Int64)
+    }
+
     /// Ends the transaction.
     mutating func finish() async throws {
         if beginning.isEmpty { _ = try await session.run(.commit, patience: engine.database.options.timeout) }

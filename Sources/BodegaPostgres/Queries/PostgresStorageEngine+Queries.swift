@@ -9,6 +9,13 @@ extension PostgresStorageEngine: QueryableStorageEngine {
     /// A connection is in use until the last item was received. If it is lost, the scan begins again with another
     /// receiver.
     public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
+        _ = try await count([], reading: scans, begin)
+    }
+
+    public func count(
+        _ counted: [StorageScan], reading scans: [StorageScan],
+        _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int {
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
         func noting<Value>(_ body: () throws -> Value) throws -> Value {
@@ -19,10 +26,15 @@ extension PostgresStorageEngine: QueryableStorageEngine {
                 throw error
             }
         }
-        try await database.perform { session in
+        let count = try await database.perform { session in
+            var count = 0
             do {
                 let receive = try noting(begin)
                 var reader = IndexScan(self, session)
+                for scan in counted {
+                    guard let statement = try ScanStatement(scan, ofCollection: self.number) else { continue }
+                    count += try await reader.count(statement)
+                }
                 for (number, scan) in scans.enumerated() {
                     try await reader.run(scan) { entry in try noting { try receive(number, entry) } }
                 }
@@ -31,8 +43,10 @@ extension PostgresStorageEngine: QueryableStorageEngine {
                 // The session ends the transaction.
                 if failure.withLock({ $0 }) == nil { throw error }
             }
+            return count
         }
         if let error = failure.withLock({ $0 }) { throw error }
+        return count
     }
 
     public func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {

@@ -118,6 +118,10 @@ struct ScanStatement {
 
     /// For a count of all items in a range, in which it is faster to read the table in its own order.
     static let useIndexInAnyOrder = Command(
-        Statement("SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"))
+        Statement(
+            """
+            SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
+                set_config('jit', 'off', true)
+            """))
 }
 #endif

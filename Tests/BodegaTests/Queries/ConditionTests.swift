@@ -42,15 +42,17 @@ import Testing
         var random = SeededGenerator(seed: Seed.current)
         // Marks, joiners, prefixes, flags, syllables, line breaks, and texts of several scalars.
         let parts: [String] = [
-            "a", "b", "\u{E9}", "e\u{301}", "\u{301}", "\r", "\n", "\r\n", "\u{200D}", "\u{1F468}", "\u{1F3FB}", "\u{A9}",
+            "a", "b", "\u{E9}", "e\u{301}", "\u{301}", "\r", "\n", "\r\n", "\u{200D}", "\u{1F468}", "\u{1F3FB}",
+            "\u{A9}",
             "\u{1F1E9}", "\u{1F1EA}", "\u{1100}", "\u{1161}", "\u{AC00}", "\u{11A8}", "\u{915}", "\u{94D}", "\u{93F}",
-            "\u{E01}", "\u{E33}", "\u{E38}", "\u{600}", "\u{FE0F}", "\u{4E00}", "\u{3042}", "\u{3099}", "\u{42F}", "\u{AD}",
+            "\u{E01}", "\u{E33}", "\u{E38}", "\u{600}", "\u{FE0F}", "\u{4E00}", "\u{3042}", "\u{3099}", "\u{42F}",
+            "\u{AD}",
         ]
         func text(_ count: Int) -> String {
             (0..<Int.random(in: 0...count, using: &random)).map { _ in parts.randomElement(using: &random)! }.joined()
         }
         var certain = 0
-        for _ in 0..<200_000 {
+        for _ in 0..<40_000 {
             let start = text(2).precomposedStringWithCanonicalMapping
             let whole = (Bool.random(using: &random) ? start : "") + text(2)
             guard SwiftText.isSafe(whole) else { continue }
@@ -64,19 +66,21 @@ import Testing
                 #expect(keys.possible.contains(key), "\(whole.debugDescription), \(start.debugDescription)")
             }
         }
-        #expect(certain > 20_000)
+        #expect(certain > 4_000)
     }
 
     @Test func `All scalars that the ranges name begin a character`() {
-        let keys = SwiftText.starting(with: "a").certain
+        let starts = ["a", "\u{1F468}", "\u{1100}", "\u{AC00}", "\u{915}\u{94D}", "\u{1F1E9}", "\n", "\u{600}"].map {
+            (text: $0, keys: SwiftText.starting(with: $0).certain)
+        }
         var count = 0
-        for scalar in (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init) {
-            guard keys.contains(.text("a\(scalar)")) else { continue }
+        for scalar in (0...0xFFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init) {
+            guard starts[0].keys.contains(.text("a\(scalar)")) else { continue }
             count += 1
-            for start in ["a", "\u{1F468}", "\u{1100}", "\u{AC00}", "\u{915}\u{94D}", "\u{1F1E9}", "\n", "\u{600}"]
-            where SwiftText.starting(with: start).certain.contains(.text("\(start)\(scalar)")) {
+            for (start, keys) in starts {
                 let text = "\(start)\(scalar)"
-                if SwiftText.isSafe(text) { #expect(text.starts(with: start), "\(text.debugDescription)") }
+                if !keys.contains(.text(text)) || !SwiftText.isSafe(text) || text.starts(with: start) { continue }
+                Issue.record("\(text.debugDescription)")
             }
         }
         #expect(count > 30_000)

@@ -3,10 +3,18 @@ import GRDB
 extension SQLiteStorageEngine: QueryableStorageEngine {
 
     public func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
+        _ = try await count([], reading: scans, begin)
+    }
+
+    public func count(
+        _ counted: [StorageScan], reading scans: [StorageScan],
+        _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int {
         // An error of the receiver is passed on as it is.
         let failure = Locked<(any Error)?>(nil)
-        try await core.readMany { [table] db in
+        let count = try await core.readMany { [table] db in
             failure.withLock { $0 = nil }
+            let count = try counted.reduce(0) { try $0 + table.count($1, upTo: .max, in: db) }
             do {
                 let receive = try begin()
                 for (number, scan) in scans.enumerated() {
@@ -22,8 +30,10 @@ extension SQLiteStorageEngine: QueryableStorageEngine {
             } catch {
                 if failure.withLock({ $0 }) == nil { throw error }
             }
+            return count
         }
         if let error = failure.withLock({ $0 }) { throw error }
+        return count
     }
 
     public func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {

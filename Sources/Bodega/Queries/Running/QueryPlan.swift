@@ -187,11 +187,11 @@ extension StorageSortKeyBound {
 extension QueryableStorageEngine {
     /// Counts the items in ranges of an index.
     package func count(
-        _ ranges: StorageSortKeyRanges, of index: StorageIndex, upTo limit: Int = .max
+        _ ranges: StorageSortKeyRanges, of index: StorageIndex, upTo limit: Int
     ) async throws -> Int {
         var count = 0
         for scan in ranges.scans(of: index) where count < limit {
-            count += try await self.count(scan, upTo: limit == .max ? .max : limit - count)
+            count += try await self.count(scan, upTo: limit - count)
         }
         return count
     }

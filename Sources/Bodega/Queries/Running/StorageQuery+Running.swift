@@ -70,22 +70,21 @@ extension StorageQuery {
         let narrowing = condition.narrowing(by: index)
         let certain = narrowing.certain
         // What the index counts, corrected by the items that it may have counted wrongly.
-        let counted = try await engine.count(certain, of: index)
-        let count = Locked(counted)
+        let correction = Locked(0)
         let unknown = narrowing.possible.subtracting(certain)
         let doubtful = certain.approximateBounds.union(narrowing.possible.approximateBounds).subtracting(unknown)
         var scans: [StorageScan] = [.irregular(index)] + unknown.scans(of: index)
         scans += doubtful.intersection(.values).ranges.map { .approximate(index, from: $0.lower, to: $0.upper) }
-        try await engine.scan(scans) { [examine] in
-            count.withLock { $0 = counted }
+        let counted = try await engine.count(certain.scans(of: index), reading: scans) { [examine] in
+            correction.withLock { $0 = 0 }
             return { _, entry in
                 let isCounted = entry.place.sortKey.map(certain.contains) ?? false
                 let isMatch = if case .wanted = try examine(entry) { true } else { false }
-                if isMatch != isCounted { count.withLock { $0 += isMatch ? 1 : -1 } }
+                if isMatch != isCounted { correction.withLock { $0 += isMatch ? 1 : -1 } }
                 return true
             }
         }
-        return count.withLock { $0 }
+        return counted + correction.withLock { $0 }
     }
 }
 
