@@ -13,7 +13,7 @@ extension ObjectStorage {
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - limit: The maximum number of objects.
+    ///   - limit: The maximum number of objects. With 0, the page is empty, and its `next` is the given cursor.
     ///   - cursor: The place after which to begin, from ``QueryPage/next``.
     ///   - omittingUndecodable: Whether records that can't be decoded or decrypted are omitted, and listed in
     ///     ``QueryPage/undecodable``, instead of ending the query.
