@@ -62,11 +62,9 @@ package struct StorageQuery<Match>: Sendable {
         _ entry: StorageEntry, index: StorageIndex?, isMatch: Bool = false
     ) throws -> QueryMatch<Match>? {
         if isMatch, let decode, order.isEmpty || order.count == 1 && index != nil, let key = entry.place.sortKey {
-            let keys = order.isEmpty ? [] : [key]
-            return try decode(entry).map {
-                QueryMatch(
-                    key: entry.key, place: QueryPlace(keys: keys, position: entry.place.position), match: $0)
-            }
+            guard let match = try decode(entry) else { return nil }
+            let place = QueryPlace(keys: order.isEmpty ? [] : [key], position: entry.place.position)
+            return QueryMatch(key: entry.key, place: place, match: match)
         }
         guard case .wanted(var keys, let match) = try examine(entry) else { return nil }
         if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }

@@ -148,13 +148,12 @@ extension ObjectStorage {
 
     /// Begins to create the indexes, once.
     package func prepareIndexes() {
-        let indexes = Object.storageIndexes
-        if indexes.isEmpty { return }
         let isFirst = isIndexing.withLock { isIndexing in
             defer { isIndexing = true }
             return !isIndexing
         }
-        if !isFirst { return }
+        let indexes = isFirst ? Object.storageIndexes : []
+        if indexes.isEmpty { return }
         Task.detached(priority: .utility) { [storage] in
             do {
                 try await storage.createIndexes(indexes)

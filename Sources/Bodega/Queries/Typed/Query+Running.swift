@@ -159,5 +159,5 @@ extension Decodable {
     }
 
     /// The indexes that an engine should have for the type.
-    package static var storageIndexes: [StorageIndex] { queryIndexes.map(\.storageIndex) }
+    package static var storageIndexes: [StorageIndex] { queryIndexes.map { $0.storageIndex } }
 }
