@@ -193,7 +193,7 @@ private struct QueryCase: CustomStringConvertible {
 struct DifferentialQueryTests {
 
     /// The number of cases in `EMPORIUM_QUERY_CASES`.
-    static let cases = ProcessInfo.processInfo.environment["EMPORIUM_QUERY_CASES"].flatMap { Int($0) } ?? 1_000
+    static let cases = ProcessInfo.processInfo.environment["EMPORIUM_QUERY_CASES"].flatMap { Int($0) } ?? 2_000
 
     @Test("find the same in every engine as a naive search")
     func agreement() async throws {
