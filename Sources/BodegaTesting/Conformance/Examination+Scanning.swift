@@ -9,16 +9,19 @@ extension Examination {
     ///   - engine: The engine.
     ///   - scans: The scans.
     ///   - limits: The number of entries after which the receiver ends each scan, `nil` for all.
+    ///   - didReceive: Called for each entry.
     /// - Returns: The entries of each scan.
     func entries(
-        of engine: any QueryableStorageEngine, _ scans: [StorageScan], limits: [Int?] = []
+        of engine: any QueryableStorageEngine, _ scans: [StorageScan], limits: [Int?] = [],
+        didReceive: @escaping @Sendable () -> Void = {}
     ) async throws -> [[StorageEntry]] {
         let none = [[StorageEntry]](repeating: [], count: scans.count)
         let found = Locked((last: 0, entries: none))
         try await engine.scan(scans) {
             found.withLock { $0 = (0, none) }
             return { [self] number, entry in
-                try found.withLock { found in
+                didReceive()
+                return try found.withLock { found in
                     guard scans.indices.contains(number), number >= found.last else {
                         record("the number of a scan", expected: "\(found.last) or a later one", actual: "\(number)")
                         throw StorageError(.invalidArgument, "The scans have other numbers.")

@@ -93,22 +93,30 @@ extension StorageEngineConformance.Check {
     public static let scansSeeOneMoment = queryable("the scans of one call see one moment") { examination, engine in
         let names = ["a", "b", "c", "d", "e"]
         let scans = [StorageScan](repeating: .all(after: nil), count: 2)
-        let isWriting = Locked(true)
+        let (isReading, isWriting) = (Locked(false), Locked(true))
+        try await engine.write(names.map { (examination.key($0), bytes("start")) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { isWriting.withLock { $0 = false } }
-                for round in 0..<60 {
+                // The first read begins before the first change.
+                while !isReading.withLock({ $0 }) { await Task.yield() }
+                for round in 0..<40 {
                     let start: [StorageOperation] = round % 3 == 0 ? [.removeAll] : []
                     // A batch writes one text to all items, or to all but the last.
-                    let last = names.last.map { StorageOperation.remove(key: examination.key($0)) }
                     let writes = names.map { StorageOperation.write(key: examination.key($0), data: bytes("\(round)")) }
-                    try await engine.apply(start + writes + (round % 2 == 0 ? [] : [last].compactMap { $0 }))
+                    let end = round % 2 == 0 ? [] : [StorageOperation.remove(key: examination.key("e"))]
+                    try await engine.apply(start + writes + end)
+                    await Task.yield()
                 }
                 try await engine.apply([.removeAll, .write(key: examination.key("end"), data: bytes("end"))])
             }
             group.addTask {
+                // The writer must not wait for a reader that has failed.
+                defer { isReading.withLock { $0 = true } }
                 repeat {
-                    let found = try await examination.entries(of: engine, scans).map(examination.lines)
+                    await Task.yield()
+                    let found = try await examination.entries(of: engine, scans) { isReading.withLock { $0 = true } }
+                        .map(examination.lines)
                     examination.expectEqual(found[1], found[0], "the second scan of a call, compared with the first")
                     guard examination.promises(.isolatedBatches) else { continue }
                     let texts = Set(found[0].map { $0.drop { $0 != ":" } })
