@@ -3,7 +3,8 @@ import Testing
 
 /// The engines of this package that can be queried.
 private let engines =
-    [Engines.memory] + [Engines.sqlite, Engines.relaxedSQLite, Engines.restoredSQLite, Engines.sqliteCollection].map {
+    [Engines.memory]
+    + [Engines.sqlite, Engines.relaxedSQLite, Engines.restoredSQLite, Engines.sqliteCollection].map {
         var configuration = $0
         configuration.capabilities.insert(.indexed)
         return configuration

@@ -77,7 +77,7 @@ struct DefectiveQueries: ThrowingStorageEngine, QueryableStorageEngine {
             for entry in try entries(of: scan, among: all) {
                 do {
                     if try receive(number, entry) || defect == .ignoresReceivers { continue }
-                } catch where defect == .wrapsErrorsOfReceivers {
+                } catch  where defect == .wrapsErrorsOfReceivers {
                     throw StorageError(.inputOutput, "The receiver has failed.", cause: error)
                 }
                 if defect == .endsTheRead { return }

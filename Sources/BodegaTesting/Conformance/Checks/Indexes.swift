@@ -5,7 +5,8 @@ extension StorageEngineConformance.Check {
 
     /// An index that was created is listed until it is removed. Neither creating an existing index nor removing an absent
     /// one is an error.
-    public static let indexesAreCreatedAndRemoved = queryable("indexes are created and removed") { examination, engine in
+    public static let indexesAreCreatedAndRemoved = queryable("indexes are created and removed") {
+        examination, engine in
         let (index, other) = (RankedItem.index, StorageIndex("other"))
         func expectIndexes(_ expected: Set<StorageIndex>, _ moment: String) async throws {
             let indexes = try await engine.fetchIndexes().intersection([index, other])
