@@ -165,6 +165,18 @@ func `Conditional batches of PostgreSQL conform to the contract`(
     try await check.run()
 }
 
+@Test(.timeLimit(.minutes(10)), arguments: queryable.flatMap(StorageEngineConformance.queryChecks(for:)))
+func `The queries of PostgreSQL conform to the contract`(_ check: StorageEngineConformance.Case) async throws {
+    try await check.run()
+}
+
+/// Only the owner of the table can create indexes.
+private let queryable = Engines.all.map { configuration in
+    var configuration = configuration
+    if !configuration.name.contains("rights on rows only") { configuration.capabilities.insert(.indexed) }
+    return configuration
+}
+
 private func sharing(
     _ configuration: StorageEngineConformance.Configuration
 ) -> StorageEngineConformance.Configuration {

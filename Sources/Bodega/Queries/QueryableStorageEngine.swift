@@ -122,7 +122,7 @@ public enum StorageScan: Sendable, Hashable {
         StorageIndex, from: StorageSortKeyBound, to: StorageSortKeyBound, isDescending: Bool, after: StoragePlace?)
 
     /// The items about whose sort keys the engine knows nothing, in insertion order. In SQLite these are items that are not
-    /// JSON, and some with unusual spellings.
+    /// JSON, and some with unusual spellings. JSON without escapes, whose member is an integer, is never among them.
     case irregular(StorageIndex)
 
     /// The items in a range whose sort keys the engine knows only approximately, in any order. In SQLite these are some

@@ -44,7 +44,7 @@ extension StorageEngineConformance {
             needsCollections = collections
         }
 
-        /// All checks except those of ``changeFeeds``.
+        /// All checks except those of ``changeFeeds``, ``conditions`` and ``queries``.
         public static let allCases: [Check] =
             reading + writing + order + batches + keys + values + streams + dates + concurrency + reopening
 

@@ -52,13 +52,14 @@ extension Examination {
     /// keys, byte by byte, because equal strings can have different bytes.
     private func inComparableOrder<Element>(_ elements: [Element], key: (Element) -> CacheKey) -> [Element] {
         guard !promises(.ordered) else { return elements }
-        return elements.map { element in
-            let key = key(element)
-            let name = promises(.exactKeys) ? "\(key.kind.rawValue) \(key.rawValue)" : key.value
-            return (Array(name.utf8), element)
-        }
-        .sorted { $0.0.lexicographicallyPrecedes($1.0) }
-        .map(\.1)
+        return elements.map { (comparableBytes(of: key($0)), $0) }
+            .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+            .map(\.1)
+    }
+
+    /// The compared part of a key.
+    func comparableBytes(of key: CacheKey) -> [UInt8] {
+        Array((promises(.exactKeys) ? "\(key.kind.rawValue) \(key.rawValue)" : key.value).utf8)
     }
 
     private func expectEqualElements<Element>(

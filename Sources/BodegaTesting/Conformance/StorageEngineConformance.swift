@@ -16,8 +16,10 @@ import Bodega
 /// In any other program, ``verify(_:)`` runs them all and throws the violations.
 public enum StorageEngineConformance {
 
-    /// The checks that apply to an engine, without those of ``changeFeedChecks(for:)``. Each uses its own fresh engine, so
-    /// they can run concurrently.
+    /// The checks that apply to any engine. Each uses its own fresh engine, so they can run concurrently.
+    ///
+    /// Those of protocols that refine ``/Bodega/StorageEngine`` are ``changeFeedChecks(for:)``,
+    /// ``conditionChecks(for:)`` and ``queryChecks(for:)``.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     /// - Returns: The checks that the engine's capabilities require. ``skippedChecks(for:)`` returns the others.
@@ -33,7 +35,7 @@ public enum StorageEngineConformance {
         Check.allCases.filter { !configuration.allows($0) }
     }
 
-    /// Runs all checks that apply to an engine, one after another, without those of ``changeFeedChecks(for:)``.
+    /// Runs the checks of ``checks(for:)``, one after another.
     ///
     /// - Parameter configuration: The engine and its capabilities.
     /// - Throws: A ``ConformanceFailure`` with the violations of all checks.

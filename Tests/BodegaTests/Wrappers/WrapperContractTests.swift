@@ -58,6 +58,20 @@ struct WrapperContractTests {
         try await check.run()
     }
 
+    /// The wrappers whose engines can be queried, those of SQLite with its indexes if they keep the items as they are.
+    private static let queryable = engines.filter { !$0.name.hasPrefix("disk") }.flatMap { engine in
+        Wrapper.all.filter(\.isQueryable).map { wrapper in
+            var configuration = wrapper.wrap(engine)
+            if wrapper.keepsIndexes, engine.name.hasPrefix("SQLite") { configuration.capabilities.insert(.indexed) }
+            return configuration
+        }
+    }
+
+    @Test(arguments: queryable.flatMap(StorageEngineConformance.queryChecks(for:)))
+    func `The queries of an engine in a wrapper pass their suite`(_ check: StorageEngineConformance.Case) async throws {
+        try await check.run()
+    }
+
     @Test(arguments: configurations.map { StorageEngineModelTest($0, seed: Seed.current, steps: 500) })
     func `An engine in wrappers and a dictionary agree`(_ test: StorageEngineModelTest) async throws {
         try await test.run()
@@ -69,15 +83,15 @@ struct WrapperContractTests {
         for wrapper in Wrapper.all {
             let workspace = StorageEngineConformance.Workspace()
             let (rich, poor) = (wrapper.wrap(all, in: workspace), wrapper.wrap(none, in: workspace))
-            #expect(capabilities(of: rich) == [true, true, true], "\(wrapper)")
-            #expect(capabilities(of: poor) == [false, false, false], "\(wrapper)")
+            #expect(capabilities(of: rich) == [true, true, true, wrapper.isQueryable], "\(wrapper)")
+            #expect(capabilities(of: poor) == [false, false, false, false], "\(wrapper)")
         }
     }
 
     private func capabilities(of engine: any StorageEngine) -> [Bool] {
         [
             engine is any DatedStorageEngine, engine is any ConditionalStorageEngine,
-            engine is any ObservableStorageEngine,
+            engine is any ObservableStorageEngine, engine is any QueryableStorageEngine,
         ]
     }
 }

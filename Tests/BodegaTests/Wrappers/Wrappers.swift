@@ -13,6 +13,10 @@ struct Wrapper: Sendable, CustomStringConvertible {
     var keepsKeys = true
     /// Whether each read calls the base.
     var readsBase = true
+    /// Whether a base with queries has them inside the wrapper, too.
+    var isQueryable = true
+    /// Whether a base with indexes has them inside the wrapper, too.
+    var keepsIndexes = true
     private let wrapping: @Sendable (any StorageEngine, StorageEngineConformance.Workspace) -> any StorageEngine
 
     /// The name.
@@ -33,19 +37,19 @@ struct Wrapper: Sendable, CustomStringConvertible {
         return wrapped(engine)
     }
 
-    static let prefixed = Wrapper("prefixed", keepsKeys: false) { engine, _ in
+    static let prefixed = Wrapper("prefixed", keepsKeys: false, keepsIndexes: false) { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.prefixed("a/%é") }
         return wrapped(engine)
     }
 
-    static let encrypted = Wrapper("encrypted") { engine, workspace in
+    static let encrypted = Wrapper("encrypted", keepsIndexes: false) { engine, workspace in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
             engine.encrypted(with: Keysets.keyset, collection: workspace.identifier)
         }
         return wrapped(engine)
     }
 
-    static let keyHiding = Wrapper("keyHiding", keepsKeys: false) { engine, workspace in
+    static let keyHiding = Wrapper("keyHiding", keepsKeys: false, keepsIndexes: false) { engine, workspace in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine {
             engine.encrypted(
                 with: Keysets.keyset, collection: workspace.identifier, hidingKeysWith: Keysets.keysetForKeys)
@@ -70,13 +74,13 @@ struct Wrapper: Sendable, CustomStringConvertible {
         return wrapped(engine)
     }
 
-    static let expiring = Wrapper("expiring") { engine, _ in
+    static let expiring = Wrapper("expiring", keepsIndexes: false) { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.expiring(after: .seconds(86_400)) }
         return wrapped(engine)
     }
 
     /// The mirror answers reads that the base can't.
-    static let mirrored = Wrapper("mirrored", readsBase: false) { engine, _ in
+    static let mirrored = Wrapper("mirrored", readsBase: false, isQueryable: false) { engine, _ in
         func wrapped(_ engine: some StorageEngine) -> any StorageEngine { engine.mirrored(to: MemoryStorageEngine()) }
         return wrapped(engine)
     }
@@ -92,9 +96,12 @@ struct Wrapper: Sendable, CustomStringConvertible {
         _ name: String,
         keepsKeys: Bool = true,
         readsBase: Bool = true,
+        isQueryable: Bool = true,
+        keepsIndexes: Bool = true,
         _ wrapping: @escaping @Sendable (any StorageEngine, StorageEngineConformance.Workspace) -> any StorageEngine
     ) {
         (self.name, self.keepsKeys, self.readsBase, self.wrapping) = (name, keepsKeys, readsBase, wrapping)
+        (self.isQueryable, self.keepsIndexes) = (isQueryable, keepsIndexes)
     }
 
     /// Returns an engine inside the wrapper.

@@ -21,19 +21,14 @@ extension SQLiteTable {
             let expression = try SQLiteIndex(index, of: self).expression
             var (lower, upper) = (lower, upper)
             if let place {
-                guard let key = place.sortKey else {
-                    throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
-                }
-                var equal = SQLiteConditions(expression, equals: key)
-                equal.add("rowid > ?", .integer(Int64(place.position)))
+                let (equal, rest) = try Self.rest(expression, from: lower, to: upper, isDescending, after: place)
                 var isComplete = true
                 try read(equal, in: db, selecting: expression, orderedBy: "rowid") { entry in
                     isComplete = try receive(entry)
                     return isComplete
                 }
-                if !isComplete || key == .none { return }
-                if isDescending { upper = min(upper, .before(key)) } else { lower = max(lower, .after(key)) }
-                if lower >= upper { return }
+                guard isComplete, let rest else { return }
+                (lower, upper) = rest
             }
             let conditions = SQLiteConditions(expression, from: lower, to: upper)
             if upper == .end {
@@ -44,6 +39,23 @@ extension SQLiteTable {
                 try read(conditions, in: db, selecting: expression, orderedBy: "\(expression), rowid", receive)
             }
         }
+    }
+
+    /// The parts of a range after a place: the later items with its key, and the bounds of those with other keys.
+    private static func rest(
+        _ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound, _ isDescending: Bool,
+        after place: StoragePlace
+    ) throws -> (equal: SQLiteConditions, other: (StorageSortKeyBound, StorageSortKeyBound)?) {
+        guard let key = place.sortKey else {
+            throw StorageError(.invalidArgument, "A place in the order of an index needs a sort key.")
+        }
+        var equal = SQLiteConditions(expression, equals: key)
+        equal.add("rowid > ?", .integer(Int64(place.position)))
+        // Items without a value come last in both orders.
+        if key == .none { return (equal, nil) }
+        let (lower, upper) =
+            isDescending ? (lower, min(upper, .before(key))) : (max(lower, .after(key)), upper)
+        return (equal, lower < upper ? (lower, upper) : nil)
     }
 
     /// The number of items of a scan, at most a limit.
@@ -59,9 +71,22 @@ extension SQLiteTable {
             let expression = try SQLiteIndex(index, of: self).expression
             conditions = SQLiteConditions(expression, from: lower, to: upper)
             conditions.add("typeof(\(expression)) = 'real'")
-        case .range(let index, let lower, let upper, _, _):
-            conditions = SQLiteConditions(try SQLiteIndex(index, of: self).expression, from: lower, to: upper)
+        case .range(let index, let lower, let upper, let isDescending, let place):
+            let expression = try SQLiteIndex(index, of: self).expression
+            guard let place else {
+                conditions = SQLiteConditions(expression, from: lower, to: upper)
+                break
+            }
+            let (equal, rest) = try Self.rest(expression, from: lower, to: upper, isDescending, after: place)
+            let count = try count(equal, upTo: limit, in: db)
+            guard let rest, count < limit else { return count }
+            let others = SQLiteConditions(expression, from: rest.0, to: rest.1)
+            return count + (try self.count(others, upTo: limit == .max ? .max : limit - count, in: db))
         }
+        return try count(conditions, upTo: limit, in: db)
+    }
+
+    private func count(_ conditions: SQLiteConditions, upTo limit: Int, in db: Database) throws -> Int {
         let rows = "FROM \(name) WHERE \(conditions.sql)"
         let statement = try SQLiteStatement(
             limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db

@@ -1,0 +1,271 @@
+import Bodega
+import BodegaTesting
+import Foundation
+
+/// A defect of scans or indexes.
+enum QueryDefect: String, CaseIterable, Sendable {
+    case scansInOrderOfKeys, movesOverwrittenItems, includesThePlace, includesAllAfterAnyPlace
+    case ignoresReceivers, endsTheRead, wrapsErrorsOfReceivers
+    case scansAtDifferentMoments
+    case numbersRequestedKeys, inventsAbsentItems
+    case countsItemsBeforeThePlace, countsOneMore, stopsCountingEarly
+    case forgetsIndexes, refusesExistingIndexes, refusesToRemoveAbsentIndexes, refusesIndexes
+    case reversesTies, comparesTextsAsCharacters, ignoresBounds, hasNoPlaces, knowsNothing
+    case skipsTies, repeatsTies
+    case omitsIrregularItems, repeatsIrregularItems, refusesIrregularItems
+    case indexesOnlyExistingItems, keepsRemovedItems
+
+    /// The check that must find it.
+    var check: StorageEngineConformance.Check {
+        switch self {
+        case .scansInOrderOfKeys, .movesOverwrittenItems, .includesThePlace, .includesAllAfterAnyPlace:
+            .scansComeInInsertionOrder
+        case .ignoresReceivers, .endsTheRead, .wrapsErrorsOfReceivers: .receiversEndScans
+        case .scansAtDifferentMoments: .scansSeeOneMoment
+        case .numbersRequestedKeys, .inventsAbsentItems: .entriesHaveTheirPlaces
+        case .countsItemsBeforeThePlace, .countsOneMore, .stopsCountingEarly: .countsAreThoseOfScans
+        case .forgetsIndexes, .refusesExistingIndexes, .refusesToRemoveAbsentIndexes, .refusesIndexes:
+            .indexesAreCreatedAndRemoved
+        case .reversesTies, .comparesTextsAsCharacters, .ignoresBounds, .hasNoPlaces, .knowsNothing:
+            .rangesComeInOrderOfTheirKeys
+        case .skipsTies, .repeatsTies: .rangesContinueAfterPlaces
+        case .omitsIrregularItems, .repeatsIrregularItems, .refusesIrregularItems: .indexesHaveEachItemOnce
+        case .indexesOnlyExistingItems, .keepsRemovedItems: .indexesFollowWrites
+        }
+    }
+}
+
+/// An engine with indexes whose scans have one defect. Without a defect, it fulfills every contract.
+struct DefectiveQueries: ThrowingStorageEngine, QueryableStorageEngine {
+    let storage: MemoryStorageEngine
+    let defect: QueryDefect?
+    /// The indexes, each with the entries at the moment of its creation.
+    private let indexes = Locked<[StorageIndex: [StorageEntry]]>([:])
+
+    init(_ storage: MemoryStorageEngine, defect: QueryDefect?) {
+        self.storage = storage
+        self.defect = defect
+    }
+
+    func fetch(key: CacheKey) async throws -> Data? { try await storage.fetch(key: key) }
+    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await storage.fetchAll() }
+    func fetchKeys() async throws -> [CacheKey] { try await storage.fetchKeys() }
+    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await storage.fetchDates(key: key) }
+
+    func apply(_ operations: [StorageOperation]) async throws {
+        for case .write(_, let data) in operations where defect == .refusesIrregularItems {
+            if !hasIndexes { break }
+            if sortKey(of: data) == nil { throw StorageError(.encodingFailed, "The item is not JSON.") }
+        }
+        guard defect == .movesOverwrittenItems else { return try await storage.apply(operations) }
+        try await storage.apply(
+            operations.flatMap { operation in
+                guard case .write(let key, _) = operation else { return [operation] }
+                return [.remove(key: key), operation]
+            })
+    }
+
+    private var hasIndexes: Bool { indexes.withLock { !$0.isEmpty } }
+
+    // MARK: Scans
+
+    func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
+        let receive = try begin()
+        var all = try await stored()
+        for (number, scan) in scans.enumerated() {
+            if number > 0, defect == .scansAtDifferentMoments { all = try await later(than: all) }
+            for entry in try entries(of: scan, among: all) {
+                do {
+                    if try receive(number, entry) || defect == .ignoresReceivers { continue }
+                } catch  where defect == .wrapsErrorsOfReceivers {
+                    throw StorageError(.inputOutput, "The receiver has failed.", cause: error)
+                }
+                if defect == .endsTheRead { return }
+                break
+            }
+        }
+    }
+
+    func fetchEntries(keys: [CacheKey], index: StorageIndex?) async throws -> [StorageEntry] {
+        let all = try await stored()
+        return keys.enumerated().compactMap { number, key in
+            guard var entry = all.first(where: { $0.key == key }) else {
+                guard defect == .inventsAbsentItems else { return nil }
+                return StorageEntry(key: key, data: Data(), place: StoragePlace(position: 0))
+            }
+            entry.place.sortKey = index == nil ? nil : sortKey(of: entry.data)
+            if defect == .numbersRequestedKeys { entry.place.position = number }
+            return entry
+        }
+    }
+
+    func count(_ scan: StorageScan, upTo limit: Int) async throws -> Int {
+        var scan = scan
+        if defect == .countsItemsBeforeThePlace, case .range(let index, let lower, let upper, let order, _) = scan {
+            scan = .range(index, from: lower, to: upper, isDescending: order, after: nil)
+        }
+        let count = try entries(of: scan, among: try await stored()).count
+        switch defect {
+        case .countsOneMore: return count + 1
+        case .stopsCountingEarly: return min(count, limit - 1)
+        default: return min(count, limit)
+        }
+    }
+
+    // MARK: Indexes
+
+    func fetchIndexes() async throws -> Set<StorageIndex> {
+        defect == .forgetsIndexes ? [] : Set(indexes.withLock { $0.keys })
+    }
+
+    func createIndex(_ index: StorageIndex) async throws {
+        let isKnown = indexes.withLock { $0[index] != nil }
+        if defect == .refusesIndexes || defect == .refusesExistingIndexes && isKnown {
+            throw StorageError(.invalidArgument, "The index can't be created.")
+        }
+        let all = try await stored()
+        indexes.withLock { $0[index] = all }
+    }
+
+    func removeIndex(_ index: StorageIndex) async throws {
+        let removed = indexes.withLock { $0.removeValue(forKey: index) }
+        if removed == nil, defect == .refusesToRemoveAbsentIndexes {
+            throw StorageError(.invalidArgument, "The index does not exist.")
+        }
+    }
+
+    // MARK: Entries
+
+    private func stored() async throws -> [StorageEntry] {
+        let found = Locked<[StorageEntry]>([])
+        try await storage.scan([.all(after: nil)]) {
+            { _, entry in
+                found.withLock { $0.append(entry) }
+                return true
+            }
+        }
+        return found.withLock { $0 }
+    }
+
+    /// The items of a later moment, unless the check ends.
+    private func later(than all: [StorageEntry]) async throws -> [StorageEntry] {
+        while true {
+            let now = try await stored()
+            let hasChanged = now.map(\.data) != all.map(\.data)
+            if hasChanged || now.map(\.data) == [Data("end".utf8)] { return now }
+            await Task.yield()
+        }
+    }
+
+    private func entries(of scan: StorageScan, among all: [StorageEntry]) throws -> [StorageEntry] {
+        switch scan {
+        case .all(let position): return entries(after: position, among: all)
+        case .approximate: return []
+        case .irregular(let index):
+            let irregular = try indexed(index, all).filter { $0.place.sortKey == nil }
+            switch defect {
+            case .omitsIrregularItems: return []
+            case .repeatsIrregularItems: return irregular + irregular.prefix(1)
+            default: return irregular
+            }
+        case .range(let index, let lower, let upper, let isDescending, let place):
+            let upper = defect == .ignoresBounds && upper < .end ? .before(.none) : upper
+            let found = try indexed(index, all).filter { entry in
+                guard let key = entry.place.sortKey else { return false }
+                return lower <= .before(key) && .before(key) < upper
+            }
+            let sorted = sorted(found, isDescending: isDescending)
+            let rest = place.map { place in sorted.filter { isAfter(place, $0.place, isDescending) } } ?? sorted
+            guard defect == .hasNoPlaces else { return rest }
+            return rest.map { StorageEntry(key: $0.key, data: $0.data, place: StoragePlace(position: 0)) }
+        }
+    }
+
+    private func entries(after position: Int?, among all: [StorageEntry]) -> [StorageEntry] {
+        switch defect {
+        case .scansInOrderOfKeys:
+            return all.sorted { $0.key.rawValue.utf8.lexicographicallyPrecedes($1.key.rawValue.utf8) }
+        case .includesThePlace: return all.filter { $0.place.position >= position ?? .min }
+        case .includesAllAfterAnyPlace: return all
+        default: return all.filter { $0.place.position > position ?? .min }
+        }
+    }
+
+    /// The entries with their sort keys.
+    private func indexed(_ index: StorageIndex, _ all: [StorageEntry]) throws -> [StorageEntry] {
+        guard let old = indexes.withLock({ $0[index] }) else {
+            throw StorageError(.invalidArgument, "There is no such index.")
+        }
+        var entries = defect == .indexesOnlyExistingItems ? old : all
+        if defect == .keepsRemovedItems {
+            let keys = Set(all.map(\.key))
+            entries += old.filter { !keys.contains($0.key) }
+        }
+        for number in entries.indices { entries[number].place.sortKey = sortKey(of: entries[number].data) }
+        return entries
+    }
+
+    private func sorted(_ entries: [StorageEntry], isDescending: Bool) -> [StorageEntry] {
+        entries.sorted { left, right in
+            let (one, other) = (left.place.sortKey ?? .none, right.place.sortKey ?? .none)
+            if one == other {
+                let isEarlier = left.place.position < right.place.position
+                return defect == .reversesTies && isDescending ? !isEarlier : isEarlier
+            }
+            return isDescending ? isLess(other, one) : isLess(one, other)
+        }
+    }
+
+    private func isLess(_ left: StorageSortKey, _ right: StorageSortKey) -> Bool {
+        guard defect == .comparesTextsAsCharacters, case .text(let one) = left, case .text(let other) = right else {
+            return left < right
+        }
+        return one.utf16.lexicographicallyPrecedes(other.utf16)
+    }
+
+    /// Whether a place comes after another one in the order of an index.
+    private func isAfter(_ first: StoragePlace, _ second: StoragePlace, _ isDescending: Bool) -> Bool {
+        guard let one = first.sortKey, let other = second.sortKey else { return false }
+        if one == other {
+            switch defect {
+            case .skipsTies: return false
+            case .repeatsTies: return first.position != second.position
+            default: return first.position < second.position
+            }
+        }
+        return isDescending ? other < one : one < other
+    }
+
+    /// The sort key of the member `owner.rank`, `nil` if the index knows nothing.
+    private func sortKey(of data: Data) -> StorageSortKey? {
+        guard defect != .knowsNothing, !data.contains(UInt8(ascii: "\\")) else { return nil }
+        return (try? JSONDecoder().decode(Record.self, from: data))?.key
+    }
+}
+
+/// A record with the member `owner.rank`.
+private struct Record: Decodable {
+    let key: StorageSortKey?
+
+    private enum Name: String, CodingKey { case owner, rank }
+
+    init(from decoder: any Decoder) throws {
+        let record = try decoder.container(keyedBy: Name.self)
+        guard let owner = try? record.nestedContainer(keyedBy: Name.self, forKey: .owner), owner.contains(.rank),
+            try !owner.decodeNil(forKey: .rank)
+        else {
+            key = StorageSortKey.none
+            return
+        }
+        if let isTrue = try? owner.decode(Bool.self, forKey: .rank) {
+            key = .integer(isTrue ? 1 : 0)
+        } else if let integer = try? owner.decode(Int64.self, forKey: .rank) {
+            key = .integer(integer)
+        } else if let number = try? owner.decode(Double.self, forKey: .rank) {
+            key = StorageSortKey(number)
+        } else {
+            // An array has no sort key that this engine knows.
+            key = (try? owner.decode(String.self, forKey: .rank)).map(StorageSortKey.text)
+        }
+    }
+}
