@@ -1,0 +1,29 @@
+#if Postgres
+import Bodega
+import BodegaPostgres
+import TestSupport
+import Testing
+
+/// Random queries of collections in PostgreSQL, each with other indexes, and all in one table.
+@Suite(.serialized, .timeLimit(.minutes(600)))
+struct DifferentialPageTests {
+
+    @Test func `Random queries find the same in PostgreSQL as a naive search`() async throws {
+        print("random queries of PostgreSQL: EMPORIUM_SEED=\(Seed.current)")
+        let schema = try await Schemas.shared.schema()
+        let plain = try await PostgresStorageEngine(
+            connecting: schema.url, collection: "plain", options: .patient(maximumConnections: 2, partitions: 2))
+        let valued = try await plain.collection(named: "valued")
+        let textual = try await plain.collection(named: "textual")
+        try await QueriedEngine.createIndexes(of: valued, forText: false)
+        try await QueriedEngine.createIndexes(of: textual, forText: true)
+        let engines = [
+            QueriedEngine("PostgreSQL", plain), QueriedEngine("PostgreSQL with indexes", valued, share: 3),
+            QueriedEngine("PostgreSQL with indexes for text", textual, share: 3),
+        ]
+        let defects = try await DifferentialQueries.findDefects(
+            cases: DifferentialQueries.cases(byDefault: 400), seed: Seed.current, engines: engines)
+        for defect in defects { Issue.record("\(defect)") }
+    }
+}
+#endif
