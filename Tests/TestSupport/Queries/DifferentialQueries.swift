@@ -16,8 +16,11 @@ package enum DifferentialQueries {
     ///   - cases: The number of queries, each of which runs in one engine.
     ///   - seed: The seed of items and queries.
     ///   - engines: The engines, which take turns. Their items are removed.
+    ///   - sizes: Numbers of items, of which each round of 40 queries has one.
     /// - Returns: Descriptions of the first 10 differences.
-    package static func findDefects(cases: Int, seed: UInt64, engines: [QueriedEngine]) async throws -> [String] {
+    package static func findDefects(
+        cases: Int, seed: UInt64, engines: [QueriedEngine], sizes: [Int] = [0, 1, 5, 20, 30, 30, 30, 30, 30, 150]
+    ) async throws -> [String] {
         let turns = engines.flatMap { Array(repeating: $0, count: $0.share) }
         var samples = ModelSamples(seed: seed)
         let items = QueriedItems(in: engines.map(\.engine))
@@ -26,7 +29,7 @@ package enum DifferentialQueries {
         while number < cases {
             samples.beginRound()
             try await items.removeAll()
-            let size = samples.pick([0, 1, 5, 20, 30, 30, 30, 30, 30, 150])
+            let size = samples.pick(sizes)
             let documents = (0..<size).map { _ in samples.document() }
             try await items.add(documents)
             for _ in 0..<40 where number < cases {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON value with its spelling, for tests that must not trust the package's own parser.
-package indirect enum ModelValue {
+package indirect enum ModelValue: Sendable {
     case null
     case bool(Bool)
     /// A number as it is written.
@@ -12,7 +12,7 @@ package indirect enum ModelValue {
     case array([ModelValue])
     case object([Member])
 
-    package struct Member {
+    package struct Member: Sendable {
         package let name: String
         package let spelling: String
         package let value: ModelValue
@@ -54,7 +54,7 @@ package indirect enum ModelValue {
         }
     }
 
-    package enum Step: Equatable {
+    package enum Step: Equatable, Sendable {
         case name(String)
         case index(Int)
     }

@@ -13,12 +13,12 @@ package struct QueriedEngine: Sendable {
         (self.name, self.engine, self.share, self.countsInvalidUTF8) = (name, engine, share, countsInvalidUTF8)
     }
 
-    /// The paths of the members of ``ModelSamples``.
-    package static let paths = ModelSamples.paths.map(path)
-
     /// Creates an index over each member of ``ModelSamples``.
-    package static func createIndexes(of engine: any QueryableStorageEngine, forText isForText: Bool) async throws {
-        for path in paths { try await engine.createIndex(StorageIndex(path, isForText: isForText)) }
+    package static func createIndexes(
+        of engine: any QueryableStorageEngine, over paths: [[ModelValue.Step]] = ModelSamples.paths,
+        forText isForText: Bool
+    ) async throws {
+        for steps in paths { try await engine.createIndex(StorageIndex(path(of: steps), isForText: isForText)) }
     }
 
     static func path(of steps: [ModelValue.Step]) -> String {
