@@ -207,11 +207,12 @@ let package = Package(
         .executableTarget(name: "ReadmeProgram", dependencies: ["Boutique"], path: "Tests/ReadmeProgram"),
         // The program of the tutorial.
         .executableTarget(name: "GettingStarted", dependencies: ["Boutique"], path: "Tests/GettingStarted"),
-        // Helpers that the test targets share: processes, PostgreSQL servers, injected faults, stores on the same data.
+        // Helpers that the test targets share: processes, PostgreSQL servers, injected faults, stores on the same data,
+        // random queries.
         .target(
             name: "TestSupport",
             dependencies: [
-                "Bodega", "BodegaTesting", "Boutique", .product(name: "Logging", package: "swift-log"),
+                "Bodega", "BodegaTesting", "Boutique", "RecordCoder", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"
         ),

@@ -52,6 +52,18 @@ package struct StorageSortKeyRanges: Hashable, Sendable {
         self.init(.before(key), key == .none ? .end : .after(key))
     }
 
+    /// The set of the keys that numbers with one nearest `Double` can have, and of some others beside them.
+    ///
+    /// Beyond 2^53 an integer has a key of its own, but that of the nearest `Double` if it is written with a fraction or an
+    /// exponent.
+    init(nearest number: Double) {
+        if number.magnitude < 0x1p53 {
+            self.init(StorageSortKey(number))
+        } else {
+            self.init(.before(StorageSortKey(number.nextDown)), .after(StorageSortKey(number.nextUp)))
+        }
+    }
+
     package var isEmpty: Bool { ranges.isEmpty }
 
     /// Whether the set has exactly one key.

@@ -37,6 +37,31 @@ import Testing
         }
     }
 
+    @Test func `Keys of numbers are possible for each match, and certain for matches only`() throws {
+        let numbers = ModelSamples.integers + ModelSamples.reals + ModelSamples.hardNumbers
+        let index = StorageIndex("a", isForText: false)
+        let items = numbers.map { number in
+            let text = Array("{\"a\":\(number)}".utf8)
+            let key = text.withUnsafeBytes { StorageSortKey($0, index.query.find(in: $0, 0..<$0.count)) }
+            return (number: number, text: text, key: key)
+        }
+        var certain = 0
+        for literal in numbers {
+            for comparison in ["==", "!=", "<", "<=", ">", ">="] {
+                let filter = try JSONFilterParser.parse("@.a \(comparison) \(literal)")
+                let keys = filter.condition.narrowing(by: index)
+                for item in items {
+                    let isMatch = item.text.withUnsafeBytes { filter.accepts($0, 0..<$0.count) }
+                    #expect(!isMatch || keys.possible.contains(item.key), "\(item.number) \(comparison) \(literal)")
+                    if !keys.certain.contains(item.key) { continue }
+                    certain += 1
+                    #expect(isMatch, "\(item.number) \(comparison) \(literal)")
+                }
+            }
+        }
+        #expect(certain > 5_000)
+    }
+
     @Test func `Keys tell of most texts whether they start with another`() {
         print("condition tests: EMPORIUM_SEED=\(Seed.current)")
         var random = SeededGenerator(seed: Seed.current)

@@ -11,6 +11,12 @@ private struct Counted: Queryable {
     static let indexes = [Index("rank", \Counted.rank), Index("title", \Counted.title)]
 }
 
+private struct Measured: Queryable {
+    var value: Double
+
+    static let indexes = [Index("value", \Measured.value)]
+}
+
 @Suite(.timeLimit(.minutes(5))) struct QueryCountTests {
     private let folder = TemporaryFolder()
 
@@ -53,5 +59,23 @@ private struct Counted: Queryable {
         let query = Query<Counted>(where: #Predicate { start.isEmpty || $0.title.starts(with: start) })
         #expect(try await storage.count(query) == 121)
         await #expect(throws: StorageError.self) { try await storage.fetch(query) }
+    }
+
+    @Test func `Integers beyond 2^53 that are decoded as the same Double are equal`() async throws {
+        let engine = try SQLiteStorageEngine(openingFile: folder.file("counted.sqlite3"), durability: .relaxed)
+        let storage = ObjectStorage<Measured>(storage: engine)
+        try await storage.createIndexes()
+        let numbers = ["9007199254740992", "9007199254740992.0", "9007199254740993", "9007199254740994"]
+        try await engine.write(numbers.map { (CacheKey($0), bytes("{\"value\":\($0)}")) })
+        let value = 9_007_199_254_740_992.0
+        let same: [Predicate<Measured>] = [#Predicate { $0.value == value }, #Predicate { $0.value <= value }]
+        let others: [Predicate<Measured>] = [#Predicate { $0.value != value }, #Predicate { $0.value > value }]
+        for (predicates, count) in [(same, 3), (others, 1)] {
+            for predicate in predicates {
+                let query = Query(where: predicate)
+                #expect(try await storage.count(query) == count, "\(predicate)")
+                #expect(try await storage.fetch(query).objectsAndKeys.count == count, "\(predicate)")
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 import BodegaTesting
 import Foundation
+import TestSupport
 
 @testable import Bodega
 

@@ -63,10 +63,15 @@ extension JSONFilter.Comparison {
             let key = StorageSortKey(number)
             // Numbers are compared with all their digits, and numbers that differ in late ones can have the same key. So can
             // booleans, for which a number is neither smaller nor larger.
-            let others = StorageSortKeyRanges(.integer(0)).union(StorageSortKeyRanges(.integer(1)))
-                .union(StorageSortKeyRanges(key))
-            let possible = ranges(of: key, in: .numbers)
-            return member(possible.union(StorageSortKeyRanges(key)), possible.subtracting(others))
+            let equal: StorageSortKeyRanges =
+                switch key {
+                case .integer(let integer): StorageSortKeyRanges(nearest: Double(integer))
+                case .real(let real): StorageSortKeyRanges(nearest: real)
+                case .text, .none: StorageSortKeyRanges(key)
+                }
+            let others = StorageSortKeyRanges(.integer(0)).union(StorageSortKeyRanges(.integer(1))).union(equal)
+            let possible = ranges(of: key, in: .numbers).union(equal)
+            return member(possible, possible.subtracting(others))
         case .string(let text):
             // An array or an object can have the same key as a string that begins like it.
             let containers = StorageSortKeyRanges(.before(.text("[")), .before(.text("\\")))

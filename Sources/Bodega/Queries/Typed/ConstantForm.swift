@@ -84,22 +84,19 @@ struct ConstantForm {
 
     private init(integer: Int64) {
         let key = StorageSortKey.integer(integer)
-        var equal = StorageSortKeyRanges(key)
-        let isExact = integer.magnitude < 1 << 53
-        if !isExact {
-            // One that is stored with a fraction or an exponent counts as the nearest Double.
-            let number = Double(integer)
-            equal = StorageSortKeyRanges(
-                .before(StorageSortKey(number.nextDown)), .after(StorageSortKey(number.nextUp)))
-        }
-        self.init(key: key, equal: equal, all: .numbers, isOrdered: true, isExact: isExact)
+        // One that is stored with a fraction or an exponent counts as the nearest Double.
+        self.init(
+            key: key, equal: StorageSortKeyRanges(nearest: Double(integer)), all: .numbers, isOrdered: true,
+            isExact: integer.magnitude < 1 << 53)
     }
 
     private init?(number: Double) {
         // Infinity and NaN are stored as strings, if at all.
         guard number.isFinite else { return nil }
         let key = StorageSortKey(number)
-        self.init(key: key, equal: StorageSortKeyRanges(key), all: .numbers, isOrdered: true, isExact: true)
+        // An integer that is stored without a fraction has a key of its own.
+        self.init(
+            key: key, equal: StorageSortKeyRanges(nearest: number), all: .numbers, isOrdered: true, isExact: true)
     }
 
     private init?(date: Date, _ form: DateForm) {

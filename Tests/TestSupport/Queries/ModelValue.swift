@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON value with its spelling, for tests that must not trust the package's own parser.
-indirect enum ModelValue {
+package indirect enum ModelValue: Sendable {
     case null
     case bool(Bool)
     /// A number as it is written.
@@ -12,14 +12,14 @@ indirect enum ModelValue {
     case array([ModelValue])
     case object([Member])
 
-    struct Member {
-        let name: String
-        let spelling: String
-        let value: ModelValue
+    package struct Member: Sendable {
+        package let name: String
+        package let spelling: String
+        package let value: ModelValue
     }
 
     /// The text without whitespace.
-    var text: String {
+    package var text: String {
         switch self {
         case .null: "null"
         case .bool(let bool): bool ? "true" : "false"
@@ -31,7 +31,7 @@ indirect enum ModelValue {
     }
 
     /// The text with whitespace between its tokens.
-    func text(_ space: () -> String) -> String {
+    package func text(_ space: () -> String) -> String {
         switch self {
         case .array(let elements):
             return "[" + space() + elements.map { $0.text(space) }.joined(separator: space() + "," + space()) + space()
@@ -45,7 +45,7 @@ indirect enum ModelValue {
     }
 
     /// Whether a string somewhere in the value is not Unicode, so that the value equals nothing.
-    var isBroken: Bool {
+    package var isBroken: Bool {
         switch self {
         case .broken: true
         case .array(let elements): elements.contains(where: \.isBroken)
@@ -54,13 +54,13 @@ indirect enum ModelValue {
         }
     }
 
-    enum Step: Equatable {
+    package enum Step: Equatable, Sendable {
         case name(String)
         case index(Int)
     }
 
     /// The value at the end of a path, broken or not.
-    subscript(path: [Step]) -> ModelValue? {
+    package subscript(path: [Step]) -> ModelValue? {
         guard let step = path.first else { return self }
         switch (step, self) {
         case (.name(let name), .object(let members)):
@@ -75,7 +75,7 @@ indirect enum ModelValue {
     }
 
     /// The first of the members with one name, by the name's scalars.
-    static func distinct(_ members: [Member]) -> [[Unicode.Scalar]: ModelValue] {
+    package static func distinct(_ members: [Member]) -> [[Unicode.Scalar]: ModelValue] {
         Dictionary(members.map { (Array($0.name.unicodeScalars), $0.value) }) { first, _ in first }
     }
 }
@@ -84,7 +84,7 @@ indirect enum ModelValue {
 
 extension ModelValue {
 
-    static func areEqual(_ left: ModelValue, _ right: ModelValue) -> Bool {
+    package static func areEqual(_ left: ModelValue, _ right: ModelValue) -> Bool {
         switch (left, right) {
         case (.null, .null): return true
         case (.bool(let left), .bool(let right)): return left == right
@@ -100,7 +100,7 @@ extension ModelValue {
         }
     }
 
-    static func isLess(_ left: ModelValue, _ right: ModelValue) -> Bool {
+    package static func isLess(_ left: ModelValue, _ right: ModelValue) -> Bool {
         switch (left, right) {
         case (.number(let left), .number(let right)): PlainNumber(left).compare(PlainNumber(right)) < 0
         case (.string(let left, _), .string(let right, _)): left.lexicographicallyPrecedes(right)
@@ -144,13 +144,13 @@ private struct PlainNumber {
 // MARK: Order
 
 /// The place of a value in the order that queries document, computed without the package.
-enum ModelKey {
+package enum ModelKey {
     case integer(Int64)
     case real(Double)
     case text([Unicode.Scalar])
     case none
 
-    init(_ value: ModelValue?) {
+    package init(_ value: ModelValue?) {
         switch value {
         case nil, .null, .broken: self = .none
         case .bool(let bool): self = .integer(bool ? 1 : 0)
@@ -161,7 +161,7 @@ enum ModelKey {
     }
 
     /// Less, equal or greater in ascending order.
-    func compare(_ other: ModelKey) -> Int {
+    package func compare(_ other: ModelKey) -> Int {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right ? -1 : left == right ? 0 : 1
         case (.real(let left), .real(let right)): left < right ? -1 : left == right ? 0 : 1
@@ -182,7 +182,7 @@ enum ModelKey {
         return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
     }
 
-    var isNone: Bool { rank == 2 }
+    package var isNone: Bool { rank == 2 }
 
     private var rank: Int {
         switch self {

@@ -1,43 +1,43 @@
-import BodegaTesting
-import Foundation
+package import BodegaTesting
+package import Foundation
 import RecordCoder
 
 /// Random documents, filters and sort orders of one round of a test.
-struct ModelSamples {
-    var random: SeededGenerator
+package struct ModelSamples {
+    package var random: SeededGenerator
     /// The values that the documents of a round have, few enough to be equal often.
     private var values: [ModelValue] = []
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         beginRound()
     }
 
-    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    package mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
+    package mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int.random(in: elements.indices, using: &random)]
     }
 
-    mutating func beginRound() {
-        values = (0..<Int.random(in: 3...14, using: &random)).map { _ in scalar() }
+    package mutating func beginRound() {
+        values = (0..<Int.random(in: 1...14, using: &random)).map { _ in scalar() }
     }
 
     // MARK: Values
 
     /// The members that documents have. An index can be over each of them.
-    static let paths: [[ModelValue.Step]] = [
+    package static let paths: [[ModelValue.Step]] = [
         [.name("a")], [.name("b")], [.name("n"), .name("c")], [.name("A")], [.name("\u{E9}")], [.name("e\u{301}")],
         [.name("d.e")], [.name("q'r")], [.name("")],
     ]
 
-    static let integers = [
+    package static let integers = [
         "0", "-0", "1", "-1", "2", "3", "10", "9007199254740991", "9007199254740992", "9007199254740993",
         "-9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775806",
     ]
 
     /// Numbers that are no integers of 64 bits. SQLite and Swift convert them to the same `Double`.
-    static let reals = [
+    package static let reals = [
         "1.0", "-0.0", "0.0", "1e0", "10E-1", "0.1", "0.3", "0.5", "1.5", "-1.5", "2.5e0", "1e2", "1E+2", "100.0",
         "1e15",
         "9007199254740993.0", "9007199254740992.0", "9223372036854775808", "9223372036854775809",
@@ -45,8 +45,11 @@ struct ModelSamples {
         "18446744073709551616", "1e19", "1e22", "1.0000000000000002",
     ]
 
-    /// Numbers whose last bits programs convert differently.
-    static let hardNumbers = [
+    /// The member with numbers whose last bits programs convert differently. An index of some engines is exact over it.
+    package static let hardPath: [ModelValue.Step] = [.name("hard")]
+
+    /// The values of the member ``hardPath``.
+    package static let hardNumbers = [
         "0.30000000000000004", "0.30000000000000000000000000001", "1e308", "-1e308", "1e-320", "5e-324",
         "2.2250738585072014e-308",
         "1.7976931348623157e308", "1.7976931348623158e308", "1e309", "-1e309", "1e-400",
@@ -55,7 +58,7 @@ struct ModelSamples {
         "9007199254740993.5", "9223372036854775807.5", "4.35e-322", "1.0000000000000001",
     ]
 
-    static let texts = [
+    package static let texts = [
         "", "a", "b", "ab", "abc", "B", "Z", "z", "0", "1", "true", "null", "\u{E9}", "e\u{301}", "e", "f", "K",
         "\u{212A}", "k",
         "\u{C5}", "\u{212B}", "A\u{30A}", "a/b", "a\nb", "a\"b", "a\\b", "\u{1F600}", "\u{FFFD}", "\u{FFFF}",
@@ -97,7 +100,7 @@ struct ModelSamples {
         return .object((0..<count).map { _ in member(pick(names), depth > 3 ? .null : scalar()) })
     }
 
-    mutating func string(_ text: String) -> ModelValue {
+    package mutating func string(_ text: String) -> ModelValue {
         .string(Array(text.unicodeScalars), spelling: spelling(of: text))
     }
 
@@ -116,7 +119,9 @@ struct ModelSamples {
             }.joined() + "\""
     }
 
-    static func plainSpelling(of text: String) -> String { "\"" + text.unicodeScalars.map(plain).joined() + "\"" }
+    package static func plainSpelling(of text: String) -> String {
+        "\"" + text.unicodeScalars.map(plain).joined() + "\""
+    }
 
     private static func plain(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
@@ -136,14 +141,14 @@ struct ModelSamples {
     // MARK: Documents
 
     /// A document with its bytes; without a value if it is not JSON.
-    struct Document {
-        let bytes: Data
-        let value: ModelValue?
+    package struct Document {
+        package let bytes: Data
+        package let value: ModelValue?
         /// Whether the bytes would be JSON if they were UTF-8, which SQLite does not check.
-        var isNearlyJSON: Bool { value == nil && !bytes.withUnsafeBytes(isValidUTF8) }
+        package var isNearlyJSON: Bool { value == nil && !bytes.withUnsafeBytes(isValidUTF8) }
     }
 
-    mutating func document() -> Document {
+    package mutating func document() -> Document {
         if chance(8) { return garbage() }
         let value = chance(3) ? scalar() : object()
         let isSpacious = chance(15)
@@ -169,9 +174,18 @@ struct ModelSamples {
         }
         if chance(50) { members.append(member("hard", .number(pick(Self.hardNumbers)))) }
         if chance(50) { members.append(member("list", container(depth: 1))) }
+        if chance(1) { members.append(Self.largeMember) }
         members.shuffle(using: &random)
         return .object(members)
     }
+
+    /// A member with which an item is too large to be read together with others.
+    private static let largeMember: ModelValue.Member = {
+        let text = String(repeating: "x", count: 40_000)
+        return ModelValue.Member(
+            name: "large", spelling: "\"large\"",
+            value: .string(Array(text.unicodeScalars), spelling: plainSpelling(of: text)))
+    }()
 
     private mutating func value() -> ModelValue { chance(85) ? pick(values) : scalar() }
 
@@ -213,7 +227,7 @@ struct ModelSamples {
 
     // MARK: Queries
 
-    mutating func filter(depth: Int = 0) -> ModelFilter {
+    package mutating func filter(depth: Int = 0) -> ModelFilter {
         if depth < 3, chance(40) {
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1: return .and(filter(depth: depth + 1), filter(depth: depth + 1))
@@ -230,7 +244,7 @@ struct ModelSamples {
             return .compare(
                 .length(path()), comparison(), .literal(.number("\(Int.random(in: 0...4, using: &random))")))
         case 5: return .compare(.literal(literal()), comparison(), .path(path()))
-        case 6: return .compare(.path([.name("hard")]), comparison(), .literal(.number(pick(Self.hardNumbers))))
+        case 6: return .compare(.path(Self.hardPath), comparison(), .literal(.number(pick(Self.hardNumbers))))
         default: return .compare(.path(path()), comparison(), .literal(literal()))
         }
     }
@@ -241,7 +255,7 @@ struct ModelSamples {
         switch Int.random(in: 0..<20, using: &random) {
         case 0...11: pick([Self.paths[0], Self.paths[1]])
         case 12...17: pick(Self.paths)
-        case 18: [.name("hard")]
+        case 18: Self.hardPath
         default: [.name("list"), pick([.index(0), .index(-1), .index(1), .name("a")])]
         }
     }
@@ -257,14 +271,14 @@ struct ModelSamples {
         return .number("1")
     }
 
-    struct Term {
-        let path: [ModelValue.Step]
-        let isDescending: Bool
+    package struct Term {
+        package let path: [ModelValue.Step]
+        package let isDescending: Bool
     }
 
-    mutating func order() -> [Term] {
+    package mutating func order() -> [Term] {
         (0..<pick([0, 1, 1, 1, 2, 2])).map { _ in
-            Term(path: chance(60) ? Self.paths[0] : pick(Self.paths), isDescending: chance(50))
+            Term(path: chance(60) ? Self.paths[0] : pick(Self.paths + [Self.hardPath]), isDescending: chance(50))
         }
     }
 }

@@ -2,7 +2,7 @@ import BodegaTesting
 import Foundation
 
 /// A filter expression that a test evaluates by itself.
-indirect enum ModelFilter {
+package indirect enum ModelFilter {
     case or(ModelFilter, ModelFilter)
     case and(ModelFilter, ModelFilter)
     case not(ModelFilter)
@@ -13,12 +13,12 @@ indirect enum ModelFilter {
     /// A string contains some letters.
     case contains(Operand, String)
 
-    enum Operand {
+    package enum Operand {
         case literal(ModelValue)
         case path([ModelValue.Step])
         case length([ModelValue.Step])
 
-        func value(in item: ModelValue) -> ModelValue? {
+        package func value(in item: ModelValue) -> ModelValue? {
             switch self {
             case .literal(let value): return value
             case .path(let path): return item[path].flatMap { $0.isBroken ? nil : $0 }
@@ -33,7 +33,7 @@ indirect enum ModelFilter {
             }
         }
 
-        var text: String {
+        package var text: String {
             switch self {
             case .literal(let value): value.text
             case .path(let path): ModelFilter.text(of: path)
@@ -42,7 +42,7 @@ indirect enum ModelFilter {
         }
     }
 
-    func accepts(_ item: ModelValue) -> Bool {
+    package func accepts(_ item: ModelValue) -> Bool {
         switch self {
         case .or(let left, let right): return left.accepts(item) || right.accepts(item)
         case .and(let left, let right): return left.accepts(item) && right.accepts(item)
@@ -73,7 +73,7 @@ indirect enum ModelFilter {
     }
 
     /// The expression of RFC 9535.
-    var text: String {
+    package var text: String {
         switch self {
         case .or(let left, let right): "(\(left.text) || \(right.text))"
         case .and(let left, let right): "(\(left.text) && \(right.text))"
@@ -85,7 +85,7 @@ indirect enum ModelFilter {
         }
     }
 
-    static func text(of path: [ModelValue.Step]) -> String {
+    package static func text(of path: [ModelValue.Step]) -> String {
         "@"
             + path.map { step in
                 switch step {
