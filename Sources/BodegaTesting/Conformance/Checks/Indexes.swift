@@ -3,8 +3,8 @@ import Foundation
 
 extension StorageEngineConformance.Check {
 
-    /// An index that was created is listed until it is removed. Neither creating an existing index nor removing an absent
-    /// one is an error.
+    /// An index that was created is listed until it is removed. Neither creating an existing index nor removing an
+    /// absent one is an error.
     public static let indexesAreCreatedAndRemoved = queryable("indexes are created and removed") {
         examination, engine in
         let (index, other) = (RankedItem.index, StorageIndex("other"))

@@ -60,8 +60,8 @@ extension StorageEngineConformance.Check {
             "a scan after the position of an item that was removed")
     }
 
-    /// A receiver that returns `false` ends its scan, and the next one of the call begins. A receiver that throws ends the
-    /// read with its error.
+    /// A receiver that returns `false` ends its scan, and the next one of the call begins. A receiver that throws ends
+    /// the read with its error.
     public static let receiversEndScans = queryable("receivers end scans") { examination, engine in
         try await engine.write(examination.items("a", "b", "c"))
         let scans = [StorageScan](repeating: .all(after: nil), count: 3)
