@@ -9,8 +9,7 @@ package enum DifferentialQueries {
         ProcessInfo.processInfo.environment["EMPORIUM_QUERY_CASES"].flatMap { Int($0) } ?? count
     }
 
-    /// Writes random items to engines, changes some, and compares what queries find in the engines with what they should
-    /// find.
+    /// Writes random items to engines, changes some, and compares what queries find in the engines with a naive search.
     ///
     /// - Parameters:
     ///   - cases: The number of queries, each of which runs in one engine.
