@@ -134,7 +134,9 @@ public enum StorageScan: Sendable, Hashable {
 public struct StoragePlace: Sendable, Hashable {
     /// The sort key in the index; `nil` if the order is that of insertion, or the engine does not know the key.
     public var sortKey: StorageSortKey?
-    /// The place in insertion order: a number that increases with each inserted item, and stays when it is overwritten.
+    /// The place in insertion order: a number that is greater than those of all items that exist when the item is inserted,
+    /// and stays when the item is overwritten. A later item can have the number of the last one after that was removed, as
+    /// in SQLite.
     public var position: Int
 
     /// Creates a place.
