@@ -72,6 +72,7 @@ extension QueryRow {
             previous.append(low > 0 ? ends[low - 1] : nil)
             if low < ends.count { ends[low] = index } else { ends.append(index) }
         }
-        return Array(sequence(first: ends.last) { $0.flatMap { previous[$0] } }.compactMap { $0 }.map { numbers[$0] })
+        guard let last = ends.last else { return [] }
+        return sequence(first: last) { previous[$0] }.map { numbers[$0] }
     }
 }
