@@ -52,6 +52,8 @@ package final class ChangeFollower: Sendable {
                     do {
                         try await attempt()
                         (backoff, failure) = (Backoff(), nil)
+                    } catch  where Task.isCancelled {
+                        break
                     } catch let error as StorageError where error.code == .readOnly || error.code == .closed {
                         logger.debug(
                             "Changes could not be read. Waiting for a signal…",

@@ -44,18 +44,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     public nonisolated var objectWillChange: ObservableObjectPublisher { model.objectChanges.publisher }
 
     private let model: LiveQueryModel<Item>
-    private let reader: QueryReader<Item>
-    private let follower = ChangeFollower()
-    /// Reads of the window run one after the other.
-    private let lock = AsyncLock()
-    private let pageSize: Int
-    /// The rows that are shown, and those in reserve; `nil` before the first read.
-    private(set) var window: QueryWindow<Item>?
-    /// The place in the log up to which changes are shown; `nil` if the rows must be read again.
-    private var cursor: StorageCursor?
-    /// The index whose order the rows have.
-    private var index: StorageIndex?
-    private var errors: [CacheKey: StorageError] = [:]
+    private let loader: LiveQueryLoader<Item>
 
     /// Creates a window and loads its items in the background.
     ///
@@ -64,19 +53,13 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///   - storage: The storage of the items.
     ///   - limit: The maximum number of items; 100 by default. ``loadMore(_:)`` raises it.
     public nonisolated init(_ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int = 100) {
-        let model = LiveQueryModel<Item>()
-        self.model = model
-        reader = QueryReader(storage: storage, query: query)
-        pageSize = max(limit, 0)
+        model = LiveQueryModel()
+        loader = LiveQueryLoader(query, in: storage, limit: limit, model)
         _items = LiveQueryItems(model)
-        follower.begin("\(LiveQuery<Item>.self)", logger: boutiqueLogger) { [weak self] in try await self?.catchUp() }
-        if let engine = storage.storage as? any ObservableStorageEngine {
-            follower.follow(engine.changeSignals())
-        }
-        follower.catchUp()
     }
 
     deinit {
+        loader.end()
         Task { @MainActor [model] in model.finish() }
     }
 
@@ -85,7 +68,7 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     /// The maximum number of items that the window shows.
     public var limit: Int {
         model.accessState()
-        return window?.limit ?? pageSize
+        return loader.limit
     }
 
     /// Whether there are matching items that the window does not show.
@@ -119,78 +102,17 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
     ///
     /// - Throws: The engine's error if the items could not be read.
     public func itemsHaveLoaded() async throws {
-        if model.state.isLoaded { return }
-        try await catchUp()
+        if !model.state.isLoaded { try await loader.catchUp() }
     }
 
     /// Shows more items.
     ///
     /// - Parameter count: The number of items; by default, as many as the first limit.
     /// - Throws: The engine's error if they could not be read. The window is then unchanged.
-    public func loadMore(_ count: Int? = nil) async throws {
-        try await lock.withLock {
-            guard var window else { return try await readAll(showing: max(count ?? pageSize, 0) + pageSize) }
-            window.extend(by: max(count ?? pageSize, 0))
-            try await fill(&window)
-            show(window)
-        }
-    }
+    public func loadMore(_ count: Int? = nil) async throws { try await loader.loadMore(count) }
 
     /// Reads the items again.
     ///
     /// - Throws: The engine's error. The items that are loaded stay.
-    public func reload() async throws {
-        try await lock.withLock { try await readAll() }
-    }
-
-    /// Shows the changes since the last read.
-    private func catchUp() async throws {
-        do {
-            try await lock.withLock { try await readChanges() }
-        } catch {
-            model.fail(error)
-            throw error
-        }
-    }
-
-    private func readChanges() async throws {
-        guard var window, let cursor, let changes = try await reader.changes(since: cursor, index: index) else {
-            return try await readAll()
-        }
-        if !changes.keys.isEmpty {
-            window.apply(changes.keys, changes.part.rows)
-            try await fill(&window)
-            errors = errors.filter { !changes.keys.contains($0.key) }
-            show(window, changes.part.undecodable)
-        }
-        self.cursor = changes.cursor
-    }
-
-    /// Reads the rows behind the last one, if the window lacks some.
-    private func fill(_ window: inout QueryWindow<Item>) async throws {
-        if window.missing == 0 { return }
-        let part = try await reader.rows(limit: window.missing, after: window.rows.last?.place)
-        window.append(part.rows, hasMore: part.hasMore)
-        for error in part.undecodable { if let key = error.key { errors[key] = error } }
-    }
-
-    private func readAll(showing limit: Int? = nil) async throws {
-        let limit = limit ?? window?.limit ?? pageSize
-        var window = QueryWindow<Item>(limit: limit, isAscending: try reader.comparison())
-        // Changes between this and the rows are read again, and change nothing then.
-        let cursor = try await reader.cursor()
-        let part = try await reader.rows(limit: window.capacity, after: nil)
-        window.replace(with: part.rows, hasMore: part.hasMore)
-        (self.cursor, index, errors) = (cursor, part.index, [:])
-        show(window, part.undecodable)
-    }
-
-    private func show(_ window: QueryWindow<Item>, _ new: [StorageError] = []) {
-        for error in new where errors.count < QueryReader<Item>.maximumErrors {
-            if let key = error.key { errors[key] = error }
-        }
-        let old = self.window?.shown ?? []
-        self.window = window
-        model.show(window, after: old, undecodable: Array(errors.values))
-    }
+    public func reload() async throws { try await loader.reload() }
 }

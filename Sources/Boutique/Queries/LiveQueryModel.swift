@@ -52,10 +52,12 @@ final class LiveQueryModel<Item: StorableItem> {
         if isStateChanged { statePoint.willChange() }
         if !events.isEmpty { items = window.shown.map(\.item) }
         (hasMore, self.undecodable, state) = (window.hasMore, undecodable, .loaded)
+        // A stream that a subscriber creates from here on begins with these items.
+        let readers = readers()
         if !events.isEmpty { itemsPoint.didChange() }
         if isStateChanged { statePoint.didChange() }
         if !events.isEmpty || !wasLoaded { publisher.send(items) }
-        for reader in readers() {
+        for reader in readers {
             if wasLoaded {
                 for event in events { reader.receive(event, itemsInStore: items.count) }
             } else {

@@ -27,9 +27,6 @@ struct QueryReader<Item: StorableItem>: Sendable {
     /// The maximum number of changed items that are read one by one instead of all rows.
     private var maximumChanges: Int { 10_000 }
 
-    /// The number of items that are read with one call.
-    private var partSize: Int { 512 }
-
     /// Reads the first rows after a place.
     func rows(limit: Int, after place: QueryPlace?) async throws -> Part {
         storage.prepareIndexes()
@@ -57,31 +54,35 @@ struct QueryReader<Item: StorableItem>: Sendable {
         }
     }
 
-    /// Reads the items that have changed since a place in the log, those that match.
+    /// The items that have changed.
+    struct Changes {
+        var keys: Set<CacheKey> = []
+        /// The place in the log after them.
+        var cursor: StorageCursor
+
+        /// The keys of the items that are read with one call.
+        var parts: [[CacheKey]] {
+            let keys = Array(keys)
+            return stride(from: 0, to: keys.count, by: 512).map { Array(keys[$0..<min($0 + 512, keys.count)]) }
+        }
+    }
+
+    /// Reads which items have changed since a place in the log.
     ///
     /// - Returns: `nil` if all rows must be read: the log does not reach back, too much has changed, or a removal changes the
     ///   places of other items.
-    func changes(
-        since start: StorageCursor, index: StorageIndex?
-    ) async throws -> (keys: Set<CacheKey>, part: Part, cursor: StorageCursor)? {
+    func changes(since start: StorageCursor) async throws -> Changes? {
         guard let engine = engine as? any ObservableStorageEngine, engine.queryable.hasStablePositions else {
             return nil
         }
-        var (cursor, keys, isComplete) = (start, Set<CacheKey>(), false)
+        var (changes, isComplete) = (Changes(cursor: start), false)
         while !isComplete {
-            guard let delta = try await engine.fetchChanges(since: cursor, excluding: nil) else { return nil }
-            keys.formUnion(delta.changes.lazy.map(\.key))
-            if keys.count > maximumChanges { return nil }
-            (cursor, isComplete) = (delta.cursor, delta.isComplete)
+            guard let delta = try await engine.fetchChanges(since: changes.cursor, excluding: nil) else { return nil }
+            changes.keys.formUnion(delta.changes.lazy.map(\.key))
+            if changes.keys.count > maximumChanges { return nil }
+            (changes.cursor, isComplete) = (delta.cursor, delta.isComplete)
         }
-        var all = Part(rows: [])
-        let list = Array(keys)
-        for start in stride(from: 0, to: list.count, by: partSize) {
-            let part = try await rows(of: Array(list[start..<min(start + partSize, list.count)]), index: index)
-            all.rows += part.rows
-            all.undecodable += part.undecodable
-        }
-        return (keys, all, cursor)
+        return changes
     }
 
     /// Returns whether one place is before another.

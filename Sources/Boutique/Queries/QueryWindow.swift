@@ -26,27 +26,31 @@ struct QueryWindow<Item: StorableItem>: Sendable {
     /// The number of rows that the window can have.
     var capacity: Int { limit + Self.reserve(of: limit) }
 
-    /// The number of rows to read; 0 if the window has enough.
-    var missing: Int { hasRowsBeyond && rows.count < limit ? capacity - rows.count : 0 }
+    /// The number of rows to read; 0 if the window has enough. Without a row behind the limit, it is unknown whether there
+    /// are more.
+    var missing: Int { hasRowsBeyond && rows.count <= limit ? capacity - rows.count : 0 }
+
+    /// The largest limit, with which no sum overflows.
+    static var maximumLimit: Int { .max / 4 }
 
     private static func reserve(of limit: Int) -> Int { max(16, min(limit, 256)) }
 
     /// Shows more rows.
     mutating func extend(by count: Int) {
-        limit += min(count, .max / 4 - limit)
+        limit += min(count, Self.maximumLimit - limit)
     }
 
     /// Replaces all rows.
     mutating func replace(with rows: [QueryRow<Item>], hasMore: Bool) {
-        self.rows = rows
-        hasRowsBeyond = hasMore
+        self.rows = []
+        append(rows, hasMore: hasMore)
     }
 
     /// Appends the rows after the last one.
     mutating func append(_ more: [QueryRow<Item>], hasMore: Bool) {
         // A row whose place changes while the window reads can be in both. The change is yet to come.
-        let keys = Set(rows.map(\.key))
-        rows += more.filter { !keys.contains($0.key) }
+        var keys = Set(rows.map(\.key))
+        rows += more.filter { keys.insert($0.key).inserted }
         hasRowsBeyond = hasMore
     }
 

@@ -115,7 +115,7 @@ struct LiveQueryTests {
             default: try await tasks.store((0..<Int.random(in: 1...6, using: &generator)).map { _ in randomTask() })
             }
             for (query, window) in zip(queries, windows) {
-                let limit = window.window?.limit ?? 0
+                let limit = window.limit
                 let expected = try await tasks.fetch(query, limit: limit + 1).objects
                 try #require(
                     try await eventually {

@@ -1,0 +1,208 @@
+import BodegaTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Bodega
+@testable import Boutique
+
+#if canImport(Combine)
+import Combine
+#else
+import OpenCombine
+#endif
+
+@MainActor
+@Suite("Edges of live windows", .timeLimit(.minutes(5)))
+struct LiveQueryEdgeTests {
+    private let folder = TemporaryFolder()
+
+    @Test("The largest limit shows everything", arguments: WindowEngine.allCases)
+    func largestLimit(_ engine: WindowEngine) async throws {
+        let tasks = try await engine.storage(in: folder)
+        try await tasks.store((0..<3).map { Errand(id: $0, rank: -$0) })
+        let window = LiveQuery(Query<Errand>(sortedBy: SortDescriptor(\.rank)), in: tasks, limit: .max)
+        try await window.loadMore(.max)
+        #expect(window.items.map(\.id) == [2, 1, 0])
+        #expect(!window.hasMore)
+        try await window.loadMore(.max)
+        try await tasks.store([Errand(id: 3, rank: 1)])
+        #expect(try await eventually { window.items.map(\.id) == [2, 1, 0, 3] })
+    }
+
+    @Test("After removals that leave exactly as many as the limit, there are no more", arguments: [0, 1, 5])
+    func exactlyTheLimit(_ limit: Int) async throws {
+        let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
+        try await tasks.store((0..<100).map { Errand(id: $0) })
+        let window = LiveQuery(Query<Errand>(), in: tasks, limit: limit)
+        try await window.itemsHaveLoaded()
+        #expect(window.hasMore)
+        try await tasks.removeObject(forKeys: (limit..<100).map { Errand(id: $0).key })
+        #expect(try await eventually { !window.hasMore })
+        #expect(window.items.map(\.id) == Array(0..<limit))
+    }
+
+    @Test("A stream of events that a subscriber of the items creates has no change twice")
+    func streamOfSubscriber() async throws {
+        let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
+        let window = LiveQuery(Query<Errand>(), in: tasks)
+        try await window.itemsHaveLoaded()
+        var streams: [AsyncStream<LiveQueryEvent<Errand>>] = []
+        let subscription = window.$items.dropFirst().sink { _ in
+            MainActor.assumeIsolated { streams.append(window.events) }
+        }
+        try await tasks.store([Errand(id: 1)])
+        #expect(try await eventually { streams.count == 1 })
+        subscription.cancel()
+        try await tasks.store([Errand(id: 2)])
+        #expect(try await eventually { window.items.count == 2 })
+        var items: [Errand] = []
+        for await event in try #require(streams.first).prefix(2) { items = items.applying(event) }
+        #expect(items.map(\.id) == [1, 2])
+    }
+
+    @Test("A window that is released while it loads stops reading")
+    func releasedWhileLoading() async throws {
+        let engine = PausingEngine(base: MemoryStorageEngine())
+        let (began, ended) = (AsyncStream<Void>.makeStream(), AsyncStream<Bool>.makeStream())
+        engine.afterScan.withLock { action in
+            action = {
+                began.continuation.yield()
+                // Until the task is cancelled.
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+                ended.continuation.yield(Task.isCancelled)
+                try Task.checkCancellation()
+            }
+        }
+        var window: LiveQuery<Errand>? = LiveQuery(Query<Errand>(), in: ObjectStorage(storage: engine))
+        for await _ in began.stream.prefix(1) {}
+        weak let released = window
+        window = nil
+        #expect(released == nil)
+        for await isCancelled in ended.stream.prefix(1) { #expect(isCancelled) }
+    }
+
+    @Test("A caller that stops waiting does not make the window fail")
+    func cancelledWait() async throws {
+        let engine = PausingEngine(base: MemoryStorageEngine())
+        let (began, goOn) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        engine.afterScan.withLock { action in
+            action = {
+                began.continuation.yield()
+                for await _ in goOn.stream.prefix(1) {}
+            }
+        }
+        let window = LiveQuery(Query<Errand>(), in: ObjectStorage(storage: engine))
+        for await _ in began.stream.prefix(1) {}
+        let waiting = Task { try await window.itemsHaveLoaded() }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(window.state.error == nil)
+        goOn.continuation.yield()
+        try await window.itemsHaveLoaded()
+        #expect(window.state.isLoaded)
+    }
+
+    @Test("Many changes are examined some at a time, and the others are not kept")
+    func manyChanges() async throws {
+        let tasks = try await WindowEngine.indexedSQLite.storage(in: folder)
+        try await tasks.store((0..<3_000).map { Errand(id: $0, rank: $0) })
+        let window = LiveQuery(Query<Errand>(sortedBy: SortDescriptor(\.rank)), in: tasks, limit: 3_000)
+        try await window.itemsHaveLoaded()
+        var items = window.items
+        var events = window.events.makeAsyncIterator()
+        _ = await events.next()
+        try await tasks.store((0..<3_000).map { Errand(id: $0, rank: -$0) })
+        #expect(try await eventually { window.items.first?.id == 2_999 })
+        while items != window.items, let event = await events.next() { items = items.applying(event) }
+        #expect(items.map(\.id) == Array((0..<3_000).reversed()))
+    }
+
+    @Test("Indexes that are removed and created while a window is open change nothing")
+    func changingIndexes() async throws {
+        let tasks = try await WindowEngine.indexedSQLite.storage(in: folder)
+        let engine = try #require(tasks.storage as? SQLiteStorageEngine)
+        try await tasks.store((0..<60).map { Errand(id: $0, rank: $0) })
+        let query = Query<Errand>(sortedBy: SortDescriptor(\.rank, order: .reverse))
+        let window = LiveQuery(query, in: tasks, limit: 4)
+        try await window.itemsHaveLoaded()
+        var next = 60
+        for isRemoving in [true, false, true] {
+            for index in Errand.storageIndexes {
+                if isRemoving { try await engine.removeIndex(index) } else { try await engine.createIndex(index) }
+            }
+            try await tasks.store([Errand(id: next, rank: next)])
+            next += 1
+            try await tasks.removeObject(forKeys: (0..<18).map { Errand(id: next - 3 - $0).key })
+            next += 1
+            try await tasks.store([Errand(id: next, rank: 30)])
+            next += 1
+            let expected = try await tasks.fetch(query, limit: 4).objects
+            let isShown = try await eventually { window.items == expected }
+            try #require(isShown, "\(isRemoving): \(window.items.map(\.id)) instead of \(expected.map(\.id))")
+            let more = try await tasks.fetch(query, limit: 40).objects
+            try await window.loadMore(36)
+            #expect(window.items == more)
+            try await window.reload()
+            #expect(window.items == more)
+        }
+    }
+
+    @Test("An unreadable record in the window is reported, and shown again when it can be read")
+    func undecodableInWindow() async throws {
+        let tasks = try await WindowEngine.indexedSQLite.storage(in: folder)
+        try await tasks.store((0..<3).map { Errand(id: $0, rank: $0) })
+        let window = LiveQuery(Query<Errand>(sortedBy: SortDescriptor(\.rank)), in: tasks, limit: 2)
+        try await window.itemsHaveLoaded()
+        for id in 0..<3 { try await tasks.storage.write(Data("{".utf8), key: Errand(id: id).key) }
+        #expect(try await eventually { window.undecodable.count == 3 })
+        #expect(window.items.isEmpty)
+        try await tasks.store([Errand(id: 1, rank: 1)])
+        #expect(try await eventually { window.items.map(\.id) == [1] })
+        #expect(Set(window.undecodable.map(\.key)) == [Errand(id: 0).key, Errand(id: 2).key])
+    }
+
+    @Test("A property with a query follows it, and announces changes of its object")
+    func property() async throws {
+        let tasks = ObjectStorage<Errand>(storage: MemoryStorageEngine())
+        let controller = Controller(tasks)
+        try await controller.$first.itemsHaveLoaded()
+        #expect(controller.first.isEmpty)
+        var announcements = 0
+        let subscription = controller.objectWillChange.sink { announcements += 1 }
+        try await tasks.store([Errand(id: 2), Errand(id: 1)])
+        #expect(try await eventually { controller.first.map(\.id) == [1] })
+        #expect(announcements == 1)
+        try await controller.$first.loadMore(1)
+        #expect(controller.first.map(\.id) == [1, 2])
+        #expect(announcements == 2)
+        subscription.cancel()
+    }
+}
+
+@MainActor
+private final class Controller: ObservableObject {
+    let objectWillChange = ObservableObjectPublisher()
+    @Queried<Errand> var first: [Errand]
+
+    init(_ tasks: ObjectStorage<Errand>) {
+        _first = Queried(Query(sortedBy: SortDescriptor(\.id)), in: tasks, limit: 1)
+    }
+}
+
+extension [Errand] {
+    /// The items after an event.
+    fileprivate func applying(_ event: LiveQueryEvent<Errand>) -> [Errand] {
+        var items = self
+        switch event {
+        case .loaded(let loaded): items = loaded
+        case .inserted(let item, let index): items.insert(item, at: index)
+        case .updated(let item, let index): items[index] = item
+        case .moved(let item, let source, let target):
+            items.remove(at: source)
+            items.insert(item, at: target)
+        case .removed(_, let index): items.remove(at: index)
+        }
+        return items
+    }
+}
