@@ -5,9 +5,12 @@ import Bodega
 ///      engine's signals ──► follower ──► catchUp() ──┐
 ///      loadMore(), reload() ─────────────────────────┼──► lock ──► reader ──► window ──► model
 ///
-/// 1. The follower calls ``catchUp()`` at the beginning and at each signal. It reads all rows, or the changes since the cursor.
-/// 2. Reads run one after the other. Each one changes a copy of the window, which replaces it when the read has succeeded.
-/// 3. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so that
+/// 1. The follower calls ``catchUp()`` at the beginning and at each signal. It reads all rows, or the changes since the
+///    cursor.
+/// 2. Reads run one after the other. Each one changes a copy of the window, which replaces it when the read has
+///    succeeded.
+/// 3. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so
+///    that
 ///    a query that is deallocated ends a read.
 ///
 /// The main actor guards all state. `lock` orders the reads.
