@@ -52,8 +52,15 @@ package indirect enum QueryCondition: Sendable {
             return Narrowing(
                 possible: left.possible.intersection(right.possible), certain: left.certain.intersection(right.certain))
         case .or(let left, let right):
-            let (left, right) = (left.narrowing(by: index), right.narrowing(by: index))
-            return Narrowing(possible: left.possible.union(right.possible), certain: left.certain.union(right.certain))
+            // Of a long chain, each union would sort all keys again.
+            var (all, rest) = ([right.narrowing(by: index)], left)
+            while case .or(let left, let right) = rest {
+                all.append(right.narrowing(by: index))
+                rest = left
+            }
+            all.append(rest.narrowing(by: index))
+            return Narrowing(
+                possible: .union(all.map { $0.possible }), certain: .union(all.map { $0.certain }))
         case .not(let condition):
             let inner = condition.narrowing(by: index)
             return Narrowing(possible: inner.certain.complement, certain: inner.possible.complement)

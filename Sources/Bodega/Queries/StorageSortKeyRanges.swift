@@ -73,7 +73,9 @@ package struct StorageSortKeyRanges: Hashable, Sendable {
     }
 
     package func contains(_ key: StorageSortKey) -> Bool {
-        ranges.contains { $0.lower <= .before(key) && .before(key) < $0.upper }
+        let place = StorageSortKeyBound.before(key)
+        let next = ranges.firstIndex(endingAfter: place)
+        return next < ranges.endIndex && ranges[next].lower <= place
     }
 
     /// The keys that are in no range.
@@ -88,9 +90,12 @@ package struct StorageSortKeyRanges: Hashable, Sendable {
         return StorageSortKeyRanges(ranges: result)
     }
 
-    package func union(_ other: StorageSortKeyRanges) -> StorageSortKeyRanges {
+    package func union(_ other: StorageSortKeyRanges) -> StorageSortKeyRanges { Self.union([self, other]) }
+
+    /// The keys that are in any of several sets.
+    static func union(_ sets: [StorageSortKeyRanges]) -> StorageSortKeyRanges {
         var result: [Range] = []
-        for range in (ranges + other.ranges).sorted(by: { $0.lower < $1.lower }) {
+        for range in sets.flatMap({ $0.ranges }).sorted(by: { $0.lower < $1.lower }) {
             if let last = result.last, range.lower <= last.upper {
                 result[result.count - 1].upper = max(last.upper, range.upper)
             } else {
@@ -102,14 +107,27 @@ package struct StorageSortKeyRanges: Hashable, Sendable {
 
     package func intersection(_ other: StorageSortKeyRanges) -> StorageSortKeyRanges {
         var result: [Range] = []
-        for left in ranges {
-            for right in other.ranges {
-                let (lower, upper) = (max(left.lower, right.lower), min(left.upper, right.upper))
-                if lower < upper { result.append(Range(lower: lower, upper: upper)) }
-            }
+        var (left, right) = (0, 0)
+        while left < ranges.count, right < other.ranges.count {
+            let (first, second) = (ranges[left], other.ranges[right])
+            let (lower, upper) = (max(first.lower, second.lower), min(first.upper, second.upper))
+            if lower < upper { result.append(Range(lower: lower, upper: upper)) }
+            if first.upper < second.upper { left += 1 } else { right += 1 }
         }
         return StorageSortKeyRanges(ranges: result)
     }
 
     package func subtracting(_ other: StorageSortKeyRanges) -> StorageSortKeyRanges { intersection(other.complement) }
+}
+
+extension [StorageSortKeyRanges.Range] {
+    /// The index of the first range that ends after a place, found by bisection.
+    fileprivate func firstIndex(endingAfter place: StorageSortKeyBound) -> Int {
+        var (start, end) = (startIndex, endIndex)
+        while start < end {
+            let middle = (start + end) / 2
+            if place < self[middle].upper { end = middle } else { start = middle + 1 }
+        }
+        return start
+    }
 }

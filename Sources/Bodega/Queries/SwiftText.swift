@@ -46,15 +46,13 @@ package enum SwiftText {
         let possible = StorageSortKeyRanges(.before(.text(start)), .after(.text(start + "\u{10FFFF}\u{10FFFF}")))
         // A line feed joins a carriage return, and what follows a joiner or a prefix may be part of the character.
         if last == "\r" || last == "\u{200D}" || (start + "a").count == start.count { return (possible, .empty) }
-        var certain = StorageSortKeyRanges(.text(start))
-        for range in startingRanges {
+        let starting = startingRanges.compactMap { range -> StorageSortKeyRanges? in
             guard let first = Unicode.Scalar(range.lowerBound), let end = Unicode.Scalar(range.upperBound + 1) else {
-                continue
+                return nil
             }
-            certain = certain.union(
-                StorageSortKeyRanges(.before(.text(start + String(first))), .before(.text(start + String(end)))))
+            return StorageSortKeyRanges(.before(.text(start + String(first))), .before(.text(start + String(end))))
         }
-        return (possible, certain)
+        return (possible, .union([StorageSortKeyRanges(.text(start))] + starting))
     }
 
     /// Whether a text consists of the scalars only.

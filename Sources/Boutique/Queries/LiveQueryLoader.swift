@@ -10,7 +10,6 @@ import Bodega
 /// 2. Reads run one after the other. Each one changes a copy of the window, which replaces it when the read has
 ///    succeeded.
 /// 3. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so
-///    that
 ///    a query that is deallocated ends a read.
 ///
 /// The main actor guards all state. `lock` orders the reads.

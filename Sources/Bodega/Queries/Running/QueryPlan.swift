@@ -145,19 +145,18 @@ extension StorageSortKeyRanges {
 
     /// The ranges with the numbers whose last bits are wrong in an index.
     package var approximated: StorageSortKeyRanges {
-        ranges.reduce(.empty) { result, range in
-            result.union(StorageSortKeyRanges(range.lower.moved(by: -1), range.upper.moved(by: 1)))
-        }
+        .union(ranges.map { StorageSortKeyRanges($0.lower.moved(by: -1), $0.upper.moved(by: 1)) })
     }
 
     /// The intervals around the bounds in which an index can be wrong about numbers.
     package var approximateBounds: StorageSortKeyRanges {
-        ranges.flatMap { [$0.lower, $0.upper] }.reduce(.empty) { result, bound in
-            switch bound {
-            case .before(.none), .before(.text), .after(.text), .start, .end, .after(.none): result
-            case .before, .after: result.union(StorageSortKeyRanges(bound.moved(by: -1), bound.moved(by: 1)))
-            }
-        }
+        .union(
+            ranges.flatMap { [$0.lower, $0.upper] }.compactMap { bound in
+                switch bound {
+                case .before(.none), .before(.text), .after(.text), .start, .end, .after(.none): nil
+                case .before, .after: StorageSortKeyRanges(bound.moved(by: -1), bound.moved(by: 1))
+                }
+            })
     }
 
     /// Scans of the items in the ranges, in the order of the index.
