@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import Logging
 
 /// When a ``MirroredStorageEngine`` reads its mirror.
