@@ -44,6 +44,22 @@ extension StorageEngineConformance {
             needsCollections = collections
         }
 
+        /// A check on an engine that must conform to another protocol, too.
+        init<Engine>(
+            _ name: String,
+            requires capabilities: Capabilities = [],
+            refusedOperation: Bool = false,
+            refinedEngine body: @escaping @Sendable (Examination, Engine) async throws -> Void
+        ) {
+            self.init(name, requires: capabilities, refusedOperation: refusedOperation) { examination, engine in
+                guard let engine = engine as? Engine else {
+                    return examination.record(
+                        "the engine", expected: "\(Engine.self)", actual: "\(type(of: engine))")
+                }
+                try await body(examination, engine)
+            }
+        }
+
         /// All checks except those of ``changeFeeds``, ``conditions`` and ``queries``.
         public static let allCases: [Check] =
             reading + writing + order + batches + keys + values + streams + dates + concurrency + reopening

@@ -15,9 +15,29 @@ extension Examination {
         of engine: any QueryableStorageEngine, _ scans: [StorageScan], limits: [Int?] = [],
         didReceive: @escaping @Sendable () -> Void = {}
     ) async throws -> [[StorageEntry]] {
+        try await received(scans, limits: limits, didReceive: didReceive) { try await engine.scan(scans, $0) }
+    }
+
+    /// Counts the items of some scans, and reads the entries of others, with one call.
+    func count(
+        of engine: any QueryableStorageEngine, _ scans: [StorageScan], reading others: [StorageScan]
+    ) async throws -> (count: Int, entries: [[StorageEntry]]) {
+        let count = Locked(0)
+        let entries = try await received(others) { begin in
+            let number = try await engine.count(scans, reading: others, begin)
+            count.withLock { $0 = number }
+        }
+        return (count.withLock { $0 }, entries)
+    }
+
+    /// Performs a call that passes on the entries of scans.
+    private func received(
+        _ scans: [StorageScan], limits: [Int?] = [], didReceive: @escaping @Sendable () -> Void = {},
+        _ call: (@escaping @Sendable () throws -> StorageReceiver) async throws -> Void
+    ) async throws -> [[StorageEntry]] {
         let none = [[StorageEntry]](repeating: [], count: scans.count)
         let found = Locked((last: 0, entries: none))
-        try await engine.scan(scans) {
+        try await call {
             found.withLock { $0 = (0, none) }
             return { [self] number, entry in
                 didReceive()

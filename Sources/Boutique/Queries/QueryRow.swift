@@ -58,8 +58,7 @@ extension QueryRow {
         return events
     }
 
-    /// A longest increasing subsequence of different numbers (Michael Fredman, On Computing the Length of Longest
-    /// Increasing
+    /// A longest increasing subsequence of different numbers (Michael Fredman, On Computing the Length of Longest Increasing
     /// Subsequences, Discrete Mathematics 1975).
     private static func longestIncreasing(_ numbers: [Int]) -> [Int] {
         // The index of the smallest number that ends a subsequence of each length, and the index before each number.

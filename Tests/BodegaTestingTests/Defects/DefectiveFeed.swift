@@ -29,7 +29,7 @@ enum FeedDefect: String, CaseIterable, Sendable {
 }
 
 /// An engine whose change feed has one defect. Without a defect, it fulfills every contract.
-struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
+struct DefectiveFeed: DefectiveEngine, ObservableStorageEngine {
 
     /// The operation that fails.
     static let refused = StorageOperation.write(key: CacheKey("refused"), data: Data())
@@ -43,11 +43,6 @@ struct DefectiveFeed: ThrowingStorageEngine, ObservableStorageEngine {
         self.storage = storage
         self.defect = defect
     }
-
-    func fetch(key: CacheKey) async throws -> Data? { try await storage.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await storage.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await storage.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await storage.fetchDates(key: key) }
 
     func apply(_ operations: [StorageOperation]) async throws {
         if operations.contains(Self.refused) {

@@ -6,9 +6,9 @@ import Foundation
 enum QueryDefect: String, CaseIterable, Sendable {
     case scansInOrderOfKeys, movesOverwrittenItems, includesThePlace, includesAllAfterAnyPlace
     case ignoresReceivers, endsTheRead, wrapsErrorsOfReceivers
-    case scansAtDifferentMoments
+    case scansAtDifferentMoments, countsAtAnotherMoment
     case numbersRequestedKeys, inventsAbsentItems
-    case countsItemsBeforeThePlace, countsOneMore, stopsCountingEarly
+    case countsItemsBeforeThePlace, countsOneMore, stopsCountingEarly, countsOneScanOnly, readsCountedItems
     case forgetsIndexes, refusesExistingIndexes, refusesToRemoveAbsentIndexes, refusesIndexes
     case reversesTies, comparesTextsAsCharacters, ignoresBounds, hasNoPlaces, knowsNothing
     case skipsTies, repeatsTies
@@ -21,9 +21,10 @@ enum QueryDefect: String, CaseIterable, Sendable {
         case .scansInOrderOfKeys, .movesOverwrittenItems, .includesThePlace, .includesAllAfterAnyPlace:
             .scansComeInInsertionOrder
         case .ignoresReceivers, .endsTheRead, .wrapsErrorsOfReceivers: .receiversEndScans
-        case .scansAtDifferentMoments: .scansSeeOneMoment
+        case .scansAtDifferentMoments, .countsAtAnotherMoment: .scansSeeOneMoment
         case .numbersRequestedKeys, .inventsAbsentItems: .entriesHaveTheirPlaces
-        case .countsItemsBeforeThePlace, .countsOneMore, .stopsCountingEarly: .countsAreThoseOfScans
+        case .countsItemsBeforeThePlace, .countsOneMore, .stopsCountingEarly, .countsOneScanOnly, .readsCountedItems:
+            .countsAreThoseOfScans
         case .forgetsIndexes, .refusesExistingIndexes, .refusesToRemoveAbsentIndexes, .refusesIndexes:
             .indexesAreCreatedAndRemoved
         case .reversesTies, .comparesTextsAsCharacters, .ignoresBounds, .hasNoPlaces, .knowsNothing:
@@ -36,7 +37,7 @@ enum QueryDefect: String, CaseIterable, Sendable {
 }
 
 /// An engine with indexes whose scans have one defect. Without a defect, it fulfills every contract.
-struct DefectiveQueries: ThrowingStorageEngine, QueryableStorageEngine {
+struct DefectiveQueries: DefectiveEngine, QueryableStorageEngine {
     let storage: MemoryStorageEngine
     let defect: QueryDefect?
     /// The indexes, each with the entries at the moment of its creation.
@@ -46,11 +47,6 @@ struct DefectiveQueries: ThrowingStorageEngine, QueryableStorageEngine {
         self.storage = storage
         self.defect = defect
     }
-
-    func fetch(key: CacheKey) async throws -> Data? { try await storage.fetch(key: key) }
-    func fetchAll() async throws -> [(key: CacheKey, data: Data)] { try await storage.fetchAll() }
-    func fetchKeys() async throws -> [CacheKey] { try await storage.fetchKeys() }
-    func fetchDates(key: CacheKey) async throws -> StorageDates? { try await storage.fetchDates(key: key) }
 
     func apply(_ operations: [StorageOperation]) async throws {
         for case .write(_, let data) in operations where defect == .refusesIrregularItems {
@@ -70,8 +66,11 @@ struct DefectiveQueries: ThrowingStorageEngine, QueryableStorageEngine {
     // MARK: Scans
 
     func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
-        let receive = try begin()
-        var all = try await stored()
+        try await pass(scans, among: try await stored(), to: try begin())
+    }
+
+    private func pass(_ scans: [StorageScan], among all: [StorageEntry], to receive: StorageReceiver) async throws {
+        var all = all
         for (number, scan) in scans.enumerated() {
             if number > 0, defect == .scansAtDifferentMoments { all = try await later(than: all) }
             for entry in try entries(of: scan, among: all) {
@@ -110,6 +109,19 @@ struct DefectiveQueries: ThrowingStorageEngine, QueryableStorageEngine {
         case .stopsCountingEarly: return min(count, limit - 1)
         default: return min(count, limit)
         }
+    }
+
+    func count(
+        _ scans: [StorageScan], reading others: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver
+    ) async throws -> Int {
+        let all = try await stored()
+        var count = 0
+        for scan in defect == .countsOneScanOnly ? Array(scans.prefix(1)) : scans {
+            count += try entries(of: scan, among: all).count
+        }
+        if defect == .countsAtAnotherMoment { count = try await later(than: all).count }
+        try await pass(defect == .readsCountedItems ? scans : others, among: all, to: try begin())
+        return count
     }
 
     // MARK: Indexes

@@ -53,7 +53,7 @@ private struct Measured: Queryable {
         try await storage.store(
             (0..<200).map { (CacheKey("\($0)"), Counted(rank: $0, title: titles[$0 % titles.count])) })
         try await storage.createIndexes()
-        // Whoever reads these fails.
+        // A query that reads this item fails.
         try await base.write(bytes(#"{"title":"abc"}"#), key: CacheKey("broken"))
         let start = "a"
         let query = Query<Counted>(where: #Predicate { start.isEmpty || $0.title.starts(with: start) })

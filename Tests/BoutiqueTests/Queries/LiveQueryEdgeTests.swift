@@ -57,7 +57,7 @@ struct LiveQueryEdgeTests {
         try await tasks.store([Errand(id: 2)])
         #expect(try await eventually { window.items.count == 2 })
         var items: [Errand] = []
-        for await event in try #require(streams.first).prefix(2) { items = items.applying(event) }
+        for await event in try #require(streams.first).prefix(2) { items.apply(event) }
         #expect(items.map(\.id) == [1, 2])
     }
 
@@ -114,7 +114,7 @@ struct LiveQueryEdgeTests {
         _ = await events.next()
         try await tasks.store((0..<1_000).map { Errand(id: $0, rank: -$0) })
         #expect(try await eventually { window.items.first?.id == 999 })
-        while items != window.items, let event = await events.next() { items = items.applying(event) }
+        while items != window.items, let event = await events.next() { items.apply(event) }
         #expect(items.map(\.id) == Array((0..<1_000).reversed()))
     }
 
@@ -187,22 +187,5 @@ private final class Controller: ObservableObject {
 
     init(_ tasks: ObjectStorage<Errand>) {
         _first = Queried(Query(sortedBy: SortDescriptor(\.id)), in: tasks, limit: 1)
-    }
-}
-
-extension [Errand] {
-    /// The items after an event.
-    fileprivate func applying(_ event: LiveQueryEvent<Errand>) -> [Errand] {
-        var items = self
-        switch event {
-        case .loaded(let loaded): items = loaded
-        case .inserted(let item, let index): items.insert(item, at: index)
-        case .updated(let item, let index): items[index] = item
-        case .moved(let item, let source, let target):
-            items.remove(at: source)
-            items.insert(item, at: target)
-        case .removed(_, let index): items.remove(at: index)
-        }
-        return items
     }
 }

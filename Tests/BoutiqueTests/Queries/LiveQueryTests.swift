@@ -265,15 +265,7 @@ private final class Replay {
         Task { [weak self] in
             for await event in events {
                 guard let self else { return }
-                switch event {
-                case .loaded(let items): self.items = items
-                case .inserted(let item, let index): items.insert(item, at: index)
-                case .updated(let item, let index): items[index] = item
-                case .moved(let item, let source, let target):
-                    items.remove(at: source)
-                    items.insert(item, at: target)
-                case .removed(_, let index): items.remove(at: index)
-                }
+                items.apply(event)
             }
         }
     }

@@ -1,4 +1,5 @@
 import Bodega
+import Boutique
 import Foundation
 import TestSupport
 
@@ -38,5 +39,20 @@ struct FailingEngine: ForwardingStorageEngine, ObservableStorageEngine, Queryabl
     func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
         if !call.operation.isWrite, isFailing.withLock({ $0 }) { throw StorageError(.inputOutput, "The disk is gone.") }
         return try await body()
+    }
+}
+
+extension [Errand] {
+    /// Applies an event of a window to its items.
+    mutating func apply(_ event: LiveQueryEvent<Errand>) {
+        switch event {
+        case .loaded(let items): self = items
+        case .inserted(let item, let index): insert(item, at: index)
+        case .updated(let item, let index): self[index] = item
+        case .moved(let item, let source, let target):
+            remove(at: source)
+            insert(item, at: target)
+        case .removed(_, let index): remove(at: index)
+        }
     }
 }

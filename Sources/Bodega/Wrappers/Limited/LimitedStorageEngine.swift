@@ -1,4 +1,5 @@
 public import Foundation
+import Logging
 
 /// An engine that removes its oldest items when there are too many. ``StorageEngine/limited(count:bytes:)`` creates one.
 ///
@@ -40,14 +41,26 @@ public struct LimitedStorageEngine<Base: StorageEngine>: ForwardingStorageEngine
         do {
             try await lock.withLock(prepare)
         } catch {
-            // A mirror inside can answer, although the items can't be counted.
-            let inner = InnerCall()
-            guard !(error is CancellationError), let value = try? await inner(body), inner.isFromCopy else {
-                throw error
-            }
-            return value
+            if error is CancellationError || call.operation.isWrite { throw error }
+            return try await answerOfCopy(body, insteadOf: error)
         }
         return try await body()
+    }
+
+    /// Performs a read although the items can't be counted: a mirror inside can answer. Another answer does not count.
+    private func answerOfCopy<Value>(
+        _ body: () async throws -> Value, insteadOf failure: any Error
+    ) async throws -> Value {
+        let inner = InnerCall()
+        do {
+            let value = try await inner(body)
+            if inner.isFromCopy { return value }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            bodegaLogger.debug("No copy could answer.", metadata: ["error": "\(error)"])
+        }
+        throw failure
     }
 
     public func write(_ data: Data, key: CacheKey) async throws {

@@ -175,12 +175,6 @@ extension StorageEngineConformance.Check {
         refusedOperation: Bool = false,
         _ body: @escaping @Sendable (Examination, any ObservableStorageEngine) async throws -> Void
     ) -> Self {
-        Self(name, requires: capabilities, refusedOperation: refusedOperation) { examination, engine in
-            guard let engine = engine as? any ObservableStorageEngine else {
-                return examination.record(
-                    "the engine", expected: "an ObservableStorageEngine", actual: "\(type(of: engine))")
-            }
-            try await body(examination, engine)
-        }
+        Self(name, requires: capabilities, refusedOperation: refusedOperation, refinedEngine: body)
     }
 }

@@ -103,12 +103,6 @@ extension StorageEngineConformance.Check {
         _ name: String,
         _ body: @escaping @Sendable (Examination, any ConditionalStorageEngine) async throws -> Void
     ) -> Self {
-        Self(name) { examination, engine in
-            guard let engine = engine as? any ConditionalStorageEngine else {
-                return examination.record(
-                    "the engine", expected: "a ConditionalStorageEngine", actual: "\(type(of: engine))")
-            }
-            try await body(examination, engine)
-        }
+        Self(name, refinedEngine: body)
     }
 }

@@ -89,7 +89,7 @@ extension StorageEngineConformance.Check {
         examination.expectEntries(all, ["a": nil, "b": nil, "c": nil], "a scan after one whose receiver threw")
     }
 
-    /// While a writer changes items, the scans of one call pass on the same ones.
+    /// While a writer changes items, the scans of one call pass on the same ones, and as many as it counts.
     public static let scansSeeOneMoment = queryable("the scans of one call see one moment") { examination, engine in
         let names = ["a", "b", "c", "d", "e"]
         let scans = [StorageScan](repeating: .all(after: nil), count: 2)
@@ -118,6 +118,8 @@ extension StorageEngineConformance.Check {
                     let found = try await examination.entries(of: engine, scans) { isReading.withLock { $0 = true } }
                         .map(examination.lines)
                     examination.expectEqual(found[1], found[0], "the second scan of a call, compared with the first")
+                    let (count, read) = try await examination.count(of: engine, [scans[0]], reading: [scans[1]])
+                    examination.expectEqual(count, read[0].count, "the count of a call, compared with its scan")
                     guard examination.promises(.isolatedBatches) else { continue }
                     let texts = Set(found[0].map { $0.drop { $0 != ":" } })
                     examination.expect(texts.count <= 1, "a scan while batches run sees each batch whole or not at all")
@@ -170,6 +172,10 @@ extension StorageEngineConformance.Check {
             }
         }
         try await examination.expectCounts(of: engine, scans, "with items")
+        let numbers = try await examination.entries(of: engine, scans).map(\.count)
+        let (number, read) = try await examination.count(of: engine, scans, reading: [scans[2], scans[0]])
+        examination.expectEqual(number, numbers.reduce(0, +), "the count of several scans")
+        examination.expectEqual(read.map(\.count), [numbers[2], numbers[0]], "the items read after counting")
     }
 
     /// A check that needs an engine for queries.
@@ -177,13 +183,7 @@ extension StorageEngineConformance.Check {
         _ name: String,
         _ body: @escaping @Sendable (Examination, any QueryableStorageEngine) async throws -> Void
     ) -> Self {
-        Self(name) { examination, engine in
-            guard let engine = engine as? any QueryableStorageEngine else {
-                return examination.record(
-                    "the engine", expected: "a QueryableStorageEngine", actual: "\(type(of: engine))")
-            }
-            try await body(examination, engine)
-        }
+        Self(name, refinedEngine: body)
     }
 }
 
