@@ -182,7 +182,10 @@ struct LiveQueryEdgeTests {
 
 @MainActor
 private final class Controller: ObservableObject {
+    #if !canImport(Combine)
+    // OpenCombine provides no publisher for a class without @Published properties.
     let objectWillChange = ObservableObjectPublisher()
+    #endif
     @Queried<Errand> var first: [Errand]
 
     init(_ tasks: ObjectStorage<Errand>) {
