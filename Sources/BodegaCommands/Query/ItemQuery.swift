@@ -25,7 +25,7 @@ struct ItemQuery: Sendable {
     ///   - receive: Receives the items in order, some at a time, as they are found.
     func run(
         on engine: any StorageEngine, leavingOut leftOut: LeftOutItems,
-        _ receive: ([QueryMatch<Data>]) async throws -> Void
+        _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
         let engine = try await leftOut.omitted(from: engine)
         try await running(leftOut).forEachMatchInOrder(in: engine, limit: limit ?? .max, receive)
@@ -44,24 +44,25 @@ struct ItemQuery: Sendable {
     }
 
     /// The query in the form in which it runs.
-    func running(_ leftOut: LeftOutItems) -> StorageQuery<Data> {
+    func running(_ leftOut: LeftOutItems) -> StorageQuery<FoundItem> {
         let (filter, path) = (filter, sort.map { JSONQuery($0.path) })
-        return StorageQuery(condition: filter?.condition ?? .constant(true), order: order) { entry in
-            let result = entry.data.withUnsafeBytes { bytes -> StorageQuery<Data>.Examination? in
-                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else { return nil }
-                if let filter, !filter.accepts(bytes, range) { return .unwanted }
-                let keys = path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] }
-                return .wanted(keys ?? [], entry.data)
+        return StorageQuery(condition: filter?.condition ?? .constant(true), order: order) { entry, receive in
+            let keys = entry.data.withUnsafeBytes { bytes -> [StorageSortKey]? in
+                guard isValidUTF8(bytes), let range = JSONScanner.document(bytes) else {
+                    leftOut.add(entry)
+                    return nil
+                }
+                if let filter, !filter.accepts(bytes, range) { return nil }
+                return path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? []
             }
-            if let result { return result }
-            leftOut.add(entry)
-            return .unwanted
+            if keys != nil { receive((entry.key, entry.data)) }
+            return keys
         }
     }
 
-    private var order: [StorageQuery<Data>.Term] {
+    private var order: [QueryTerm] {
         guard let sort else { return [] }
-        return [StorageQuery<Data>.Term(path: sort.path.index.path, isDescending: sort.isDescending)]
+        return [QueryTerm(path: sort.path.index.path, isDescending: sort.isDescending)]
     }
 }
 

@@ -18,12 +18,12 @@ struct QueryOutput {
     }
 
     /// Writes items, so that the reader of the output sees them while the query goes on.
-    mutating func write(_ matches: [QueryMatch<Data>]) throws {
-        for match in matches {
+    mutating func write(_ items: [FoundItem]) throws {
+        for item in items {
             if isJSON {
-                try lines.write(Envelope.line(key: match.key, data: json(match.match)))
+                try lines.write(Envelope.line(key: item.key, data: json(item.data)))
             } else {
-                try table.add([match.key.rawValue] + cells(match.match))
+                try table.add([item.key.rawValue] + cells(item.data))
             }
         }
         try lines.flush()

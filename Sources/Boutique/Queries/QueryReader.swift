@@ -3,7 +3,7 @@ import Foundation
 
 /// Reads the rows of a window, off the main actor.
 struct QueryReader<Item: StorableItem>: Sendable {
-    private typealias RowQuery = StorageQuery<(item: Item, version: Int)>
+    private typealias RowQuery = StorageQuery<QueryRow<Item>.Match>
 
     /// What was read.
     struct Part: Sendable {
@@ -32,15 +32,19 @@ struct QueryReader<Item: StorableItem>: Sendable {
         storage.prepareIndexes()
         return try await read { query, engine in
             let page = try await query.page(from: engine, limit: limit, after: place)
-            return Part(rows: page.matches.map(QueryRow.init), hasMore: page.hasMore, index: page.plan.index)
+            return Part(
+                rows: zip(page.matches, page.places).map(QueryRow.init), hasMore: page.hasMore, index: page.plan.index)
         }
     }
 
     /// Reads the rows of some items, those that match, in any order.
     func rows(of keys: [CacheKey], index: StorageIndex?) async throws -> Part {
         try await read { query, engine in
-            let entries = try await engine.fetchEntries(keys: keys, index: index)
-            return Part(rows: try entries.compactMap { try query.match($0, index: index).map(QueryRow.init) })
+            var (matches, places): ([QueryRow<Item>.Match], [QueryPlace]) = ([], [])
+            for entry in try await engine.fetchEntries(keys: keys, index: index) {
+                if let place = try query.match(entry, index: index, { matches.append($0) }) { places.append(place) }
+            }
+            return Part(rows: zip(matches, places).map(QueryRow.init))
         }
     }
 
@@ -108,7 +112,7 @@ struct QueryReader<Item: StorableItem>: Sendable {
         try query.running(decodedBy: storage.coder, undecodable: undecodable).map { entry, match in
             var hasher = Hasher()
             entry.data.withUnsafeBytes { hasher.combine(bytes: $0) }
-            return (match.object, hasher.finalize())
+            return (match.key, match.object, hasher.finalize())
         }
     }
 }

@@ -9,11 +9,11 @@ struct QueryRow<Item: StorableItem>: Sendable {
     /// Differs between two versions of an item.
     let version: Int
 
-    init(_ match: QueryMatch<(item: Item, version: Int)>) {
-        key = match.key
-        place = match.place
-        item = match.match.item
-        version = match.match.version
+    typealias Match = (key: CacheKey, item: Item, version: Int)
+
+    init(_ match: Match, at place: QueryPlace) {
+        (key, item, version) = match
+        self.place = place
     }
 }
 

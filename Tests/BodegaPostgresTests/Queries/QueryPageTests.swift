@@ -13,10 +13,11 @@ struct QueryPageTests {
 
     /// All items in the order of a member.
     private static func query(isDescending: Bool) -> StorageQuery<CacheKey> {
-        StorageQuery(condition: .opaque, order: [.init(path: "a", isDescending: isDescending)]) { entry in
+        StorageQuery(condition: .opaque, order: [.init(path: "a", isDescending: isDescending)]) { entry, receive in
             entry.data.withUnsafeBytes { bytes in
-                guard let document = JSONScanner.document(bytes) else { return .unwanted }
-                return .wanted([StorageSortKey(bytes, StorageIndex("a").query.find(in: bytes, document))], entry.key)
+                guard let document = JSONScanner.document(bytes) else { return nil }
+                receive(entry.key)
+                return [StorageSortKey(bytes, StorageIndex("a").query.find(in: bytes, document))]
             }
         }
     }
@@ -29,9 +30,9 @@ struct QueryPageTests {
         var place: QueryPlace?
         while true {
             let page = try await query.page(from: engine, limit: limit, after: place)
-            keys += page.matches.map(\.match)
-            guard page.hasMore, let last = page.matches.last else { return keys }
-            place = last.place
+            keys += page.matches
+            guard page.hasMore, let last = page.places.last else { return keys }
+            place = last
         }
     }
 

@@ -11,23 +11,22 @@ struct MatchStreamTests {
 
     /// A query of items such as `{"n":1}`.
     private func query(_ condition: String? = nil, sort: String? = nil, isDescending: Bool = false) throws
-        -> StorageQuery<Data>
+        -> StorageQuery<FoundItem>
     {
         let filter = try condition.map { text throws(StorageError) in try JSONFilterParser.parse(text) }
         let path = sort.map { StorageIndex($0).query }
-        let order = sort.map { [StorageQuery<Data>.Term(path: $0, isDescending: isDescending)] } ?? []
-        return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry in
+        let order = sort.map { [QueryTerm(path: $0, isDescending: isDescending)] } ?? []
+        return StorageQuery(condition: filter?.condition ?? .opaque, order: order) { entry, receive in
             entry.data.withUnsafeBytes { bytes in
-                guard let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true else {
-                    return .unwanted
-                }
-                return .wanted(path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? [], entry.data)
+                guard let range = JSONScanner.document(bytes), filter?.accepts(bytes, range) ?? true else { return nil }
+                receive((entry.key, entry.data))
+                return path.map { [StorageSortKey(bytes, $0.find(in: bytes, range))] } ?? []
             }
         }
     }
 
     private func keys(
-        of query: StorageQuery<Data>, in engine: any QueryableStorageEngine, limit: Int = .max
+        of query: StorageQuery<FoundItem>, in engine: any QueryableStorageEngine, limit: Int = .max
     ) async throws -> [String] {
         var keys: [String] = []
         try await query.forEachMatchInOrder(in: engine, limit: limit) { matches in

@@ -40,19 +40,19 @@ struct QueryCase: CustomStringConvertible {
         return sorted.map(\.element.key)
     }
 
-    func query() throws -> StorageQuery<Void> {
+    func query() throws -> StorageQuery<CacheKey> {
         let filter = try filter.map { try JSONFilterParser.parse($0.text) }
         let paths = order.map { QueriedEngine.path(of: $0.path) }
-        var query = StorageQuery<Void>(
+        var query = StorageQuery<CacheKey>(
             condition: filter?.condition ?? .opaque,
             order: zip(paths, order).map { QueryTerm(path: $0, isDescending: $1.isDescending) },
-            examine: { entry in
+            examine: { entry, receive in
                 entry.data.withUnsafeBytes { bytes in
                     guard isValidUTF8(bytes), let range = JSONScanner.document(bytes),
                         filter?.accepts(bytes, range) ?? true
-                    else { return .unwanted }
-                    return .wanted(
-                        paths.map { StorageSortKey(bytes, StorageIndex($0).query.find(in: bytes, range)) }, ())
+                    else { return nil }
+                    receive(entry.key)
+                    return paths.map { StorageSortKey(bytes, StorageIndex($0).query.find(in: bytes, range)) }
                 }
             })
         query.fewCandidates = fewCandidates
@@ -74,8 +74,8 @@ struct QueryCase: CustomStringConvertible {
         repeat {
             let page = try await query.page(from: engine, limit: pageSize, after: place)
             plans.append(page.plan.explanation)
-            found += page.matches.map(\.key)
-            place = page.hasMore ? page.matches.last?.place : nil
+            found += page.matches
+            place = page.hasMore ? page.places.last : nil
             if page.hasMore, page.matches.count != pageSize { return "a page of \(page.matches.count) of \(pageSize)" }
         } while place != nil && found.count <= expected.count
         if found != expected { return "\(plans.last ?? ""): found \(found), expected \(expected)" }

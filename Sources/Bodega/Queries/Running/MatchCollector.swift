@@ -5,8 +5,10 @@ final class MatchCollector<Match>: @unchecked Sendable {
     private let query: StorageQuery<Match>
     private let plan: QueryPlan
     private let limit: Int
-    private let place: QueryPlace?
-    private var matches: [QueryMatch<Match>] = []
+    /// The place after which matches are needed.
+    private let start: QueryPlace?
+    private var matches: [Match] = []
+    private var places: [QueryPlace] = []
     /// Whether the matches are in order, because all come from scans that are.
     private var areSorted = true
     /// The place of the last match that is needed, once that many were found.
@@ -23,7 +25,7 @@ final class MatchCollector<Match>: @unchecked Sendable {
         self.query = query
         self.plan = plan
         self.limit = limit
-        self.place = place
+        start = place
     }
 
     /// Examines an item.
@@ -35,28 +37,52 @@ final class MatchCollector<Match>: @unchecked Sendable {
         if isInOrder, found.count >= limit, query.order.count < 2 || entry.place.sortKey != found.lastKey {
             return false
         }
-        guard let match = try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry)) else { return true }
-        if let place, !query.isAscending(place, match.place) { return true }
-        if isInOrder {
-            found.count += 1
-            if found.count == limit { found.lastKey = match.place.keys.first }
+        let isMatch = plan.isMatch(entry)
+        guard let place = try query.match(entry, index: plan.index, isMatch: isMatch, append) else { return true }
+        guard isNeeded(place, isInOrder: isInOrder) else {
+            matches.removeLast()
+            return true
         }
-        if let last, !query.isAscending(match.place, last) { return true }
-        matches.append(match)
+        places.append(place)
         if !isInOrder || query.order.count > 1 { areSorted = false }
-        if limit < .max / 4, matches.count > 2 * limit + 1000 { sort() }
+        if limit < .max / 4, places.count > 2 * limit + 1000 { sort() }
         return !(isInOrder && found.count >= limit && query.order.count < 2)
     }
 
-    /// The first matches, in order.
-    var first: [QueryMatch<Match>] {
+    private func append(_ match: Match) { matches.append(match) }
+
+    private func isNeeded(_ place: QueryPlace, isInOrder: Bool) -> Bool {
+        if let start, !query.isAscending(start, place) { return false }
+        if isInOrder {
+            found.count += 1
+            if found.count == limit { found.lastKey = place.keys.first }
+        }
+        return last.map { query.isAscending(place, $0) } ?? true
+    }
+
+    /// The first matches, in order. Nothing can be received after this.
+    ///
+    /// - Parameter count: The maximum number of matches.
+    func first(_ count: Int) -> QueryMatches<Match> {
         sort()
-        return matches
+        let hasMore = places.count > count
+        if hasMore { removeLast(places.count - count) }
+        return QueryMatches(matches: matches, places: places, hasMore: hasMore, plan: plan)
     }
 
     private func sort() {
-        if !areSorted { matches.sort { query.isAscending($0.place, $1.place) } }
-        if matches.count > limit { matches.removeLast(matches.count - limit) }
-        if matches.count == limit { last = matches.last?.place }
+        if !areSorted {
+            let order = places.indices.sorted { query.isAscending(places[$0], places[$1]) }.prefix(limit)
+            matches = order.map { matches[$0] }
+            places = order.map { places[$0] }
+        } else if places.count > limit {
+            removeLast(places.count - limit)
+        }
+        if places.count == limit { last = places.last }
+    }
+
+    private func removeLast(_ count: Int) {
+        matches.removeLast(count)
+        places.removeLast(count)
     }
 }

@@ -1,4 +1,9 @@
-extension StorageQuery where Match: Sendable {
+package import Foundation
+
+/// An item that matches a query.
+package typealias FoundItem = (key: CacheKey, data: Data)
+
+extension StorageQuery where Match == FoundItem {
 
     /// Passes on the matches in order, as they become known.
     ///
@@ -13,7 +18,7 @@ extension StorageQuery where Match: Sendable {
     ///   - limit: The maximum number of matches.
     ///   - receive: Receives at least one match at a time.
     package func forEachMatchInOrder(
-        in engine: any QueryableStorageEngine, limit: Int = .max, _ receive: ([QueryMatch<Match>]) async throws -> Void
+        in engine: any QueryableStorageEngine, limit: Int = .max, _ receive: ([FoundItem]) async throws -> Void
     ) async throws {
         if limit <= 0 { return }
         var plan = try await plan(on: engine, limit: limit, after: nil)
@@ -29,25 +34,27 @@ extension StorageQuery where Match: Sendable {
 /// 1. The scans that are not in the order of the result are read completely. Their matches wait, without the items.
 /// 2. The other scans are read in parts, each by a read of its own.
 /// 3. Matches that wait are passed on at their places between the others.
-private struct MatchStream<Match: Sendable> {
-    let query: StorageQuery<Match>
+private struct MatchStream {
+    let query: StorageQuery<FoundItem>
     let engine: any QueryableStorageEngine
     let plan: QueryPlan
     /// The number of matches that are still needed.
     var rest: Int
-    private var waiting: ArraySlice<QueryMatch<Item>> = []
+    private var waiting: ArraySlice<Element> = []
 
-    /// An item, or its size if it is not kept.
-    enum Item: Sendable {
-        case read(Match)
-        case unread(size: Int)
+    /// A match, with its item unless this is still to be read again.
+    struct Element: Sendable {
+        var key: CacheKey
+        var place: QueryPlace
+        var data: Data?
+        var size: Int
     }
 
-    init(query: StorageQuery<Match>, engine: any QueryableStorageEngine, plan: QueryPlan, rest: Int) {
+    init(query: StorageQuery<FoundItem>, engine: any QueryableStorageEngine, plan: QueryPlan, rest: Int) {
         (self.query, self.engine, self.plan, self.rest) = (query, engine, plan, rest)
     }
 
-    mutating func run(_ receive: ([QueryMatch<Match>]) async throws -> Void) async throws {
+    mutating func run(_ receive: ([FoundItem]) async throws -> Void) async throws {
         try await collect()
         for scan in plan.scans[plan.firstInOrder...] {
             var next: StorageScan? = scan
@@ -64,7 +71,7 @@ private struct MatchStream<Match: Sendable> {
     private mutating func collect() async throws {
         let scans = Array(plan.scans[..<plan.firstInOrder])
         if scans.isEmpty { return }
-        let query = query.map { entry, _ in Item.unread(size: entry.data.count) }
+        let query = query.map { entry, _ in (key: entry.key, size: entry.data.count) }
         let (plan, limit) = (plan, rest)
         let collector = Locked(MatchCollector(query, plan, limit: limit, after: nil))
         try await engine.scan(scans) {
@@ -72,7 +79,8 @@ private struct MatchStream<Match: Sendable> {
             collector.withLock { $0 = new }
             return new.receive
         }
-        waiting = collector.withLock { $0 }.first[...]
+        let found = collector.withLock { $0 }.first(limit)
+        waiting = zip(found.matches, found.places).map { Element(key: $0.key, place: $1, size: $0.size) }[...]
     }
 
     /// Reads the next part of a scan.
@@ -81,26 +89,26 @@ private struct MatchStream<Match: Sendable> {
         try await engine.scan([scan]) { [query, plan, limit = rest] in
             part.withLock { $0 = Part() }
             return { _, entry in
-                let match = try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry))
-                return part.withLock { $0.add(entry, match, limit: limit) }
+                let place = try query.match(entry, index: plan.index, isMatch: plan.isMatch(entry)) { _ in }
+                return part.withLock { $0.add(entry, place, limit: limit) }
             }
         }
         return part.withLock { $0 }
     }
 
     private struct Part: Sendable {
-        var matches: [QueryMatch<Item>] = []
+        var matches: [Element] = []
         /// The place after which the scan goes on; `nil` if it is complete.
         var end: StoragePlace?
         private var (count, bytes) = (0, 0)
 
-        /// Adds an item.
+        /// Adds an item with its place, which is `nil` if it does not match.
         ///
         /// - Returns: Whether the part can have more.
-        mutating func add(_ entry: StorageEntry, _ match: QueryMatch<Match>?, limit: Int) -> Bool {
+        mutating func add(_ entry: StorageEntry, _ place: QueryPlace?, limit: Int) -> Bool {
             count += 1
-            if let match {
-                matches.append(QueryMatch(key: match.key, place: match.place, match: .read(match.match)))
+            if let place {
+                matches.append(Element(key: entry.key, place: place, data: entry.data, size: entry.data.count))
                 bytes += entry.data.count
             }
             let isFull = matches.count >= min(limit, 1024) || bytes >= partSize || count >= 4096
@@ -110,8 +118,8 @@ private struct MatchStream<Match: Sendable> {
     }
 
     /// Matches in order, with those that wait for a place before the last of them.
-    private mutating func merged(_ matches: [QueryMatch<Item>]) -> [QueryMatch<Item>] {
-        var result: [QueryMatch<Item>] = []
+    private mutating func merged(_ matches: [Element]) -> [Element] {
+        var result: [Element] = []
         for match in matches {
             let isBefore = { [query] in query.isAscending($0, match.place) }
             while let first = waiting.first, isBefore(first.place) { result.append(waiting.removeFirst()) }
@@ -122,13 +130,13 @@ private struct MatchStream<Match: Sendable> {
 
     /// Passes on matches, after reading the items that were not kept.
     private mutating func pass(
-        _ matches: ArraySlice<QueryMatch<Item>>, to receive: ([QueryMatch<Match>]) async throws -> Void
+        _ matches: ArraySlice<Element>, to receive: ([FoundItem]) async throws -> Void
     ) async throws {
         var matches = matches
         while !matches.isEmpty, rest > 0 {
             var bytes = 0
             let part = matches.prefix(min(rest, 1024)).prefix { match in
-                if case .unread(let size) = match.match { bytes += size }
+                if match.data == nil { bytes += match.size }
                 return bytes < partSize
             }
             // An item that is larger than a part is one.
@@ -140,17 +148,16 @@ private struct MatchStream<Match: Sendable> {
         }
     }
 
-    private func loaded(_ matches: [QueryMatch<Item>]) async throws -> [QueryMatch<Match>] {
-        let unread = matches.compactMap { if case .unread = $0.match { $0.key } else { nil } }
+    private func loaded(_ matches: [Element]) async throws -> [FoundItem] {
+        let unread = matches.filter { $0.data == nil }.map(\.key)
         let items = unread.isEmpty ? [] : try await engine.fetch(keys: unread)
         let data = Dictionary(items.map { ($0.key, $0.data) }) { first, _ in first }
         return try matches.compactMap { match in
-            if case .read(let item) = match.match { return QueryMatch(key: match.key, place: match.place, match: item) }
+            if let item = match.data { return (match.key, item) }
             // It may have been removed or changed.
             guard let data = data[match.key] else { return nil }
             let entry = StorageEntry(key: match.key, data: data, place: StoragePlace(position: match.place.position))
-            guard case .wanted(_, let item) = try query.examine(entry) else { return nil }
-            return QueryMatch(key: match.key, place: match.place, match: item)
+            return try query.examine(entry) { _ in } == nil ? nil : (match.key, data)
         }
     }
 }

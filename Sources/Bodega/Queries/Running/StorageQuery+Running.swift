@@ -6,10 +6,9 @@ extension StorageQuery {
     ///   - engine: The engine.
     ///   - limit: The maximum number of matches.
     ///   - place: The place, `nil` for the first matches of all.
-    /// - Returns: The matches, and whether there are more.
     package func page(
         from engine: any QueryableStorageEngine, limit: Int, after place: QueryPlace?
-    ) async throws -> (matches: [QueryMatch<Match>], hasMore: Bool, plan: QueryPlan) {
+    ) async throws -> QueryMatches<Match> {
         let needed = limit == .max ? .max : limit + 1
         let plan = try await plan(on: engine, limit: limit, after: place)
         let collector = Locked(MatchCollector(self, plan, limit: needed, after: place))
@@ -18,10 +17,7 @@ extension StorageQuery {
             collector.withLock { $0 = new }
             return new.receive
         }
-        var matches = collector.withLock { $0 }.first
-        let hasMore = matches.count > limit
-        if hasMore { matches.removeLast(matches.count - limit) }
-        return (matches, hasMore, plan)
+        return collector.withLock { $0 }.first(limit)
     }
 
     /// Passes on all matches, in any order.
@@ -31,7 +27,7 @@ extension StorageQuery {
     ///   - begin: Returns the receiver of the matches. It is called again if the engine has to begin again.
     package func forEachMatch(
         in engine: any QueryableStorageEngine,
-        _ begin: @escaping @Sendable () -> @Sendable (CacheKey, Match) throws -> Void
+        _ begin: @escaping @Sendable () -> @Sendable (Match) -> Void
     ) async throws {
         var unordered = self
         unordered.order = []
@@ -39,9 +35,7 @@ extension StorageQuery {
         try await engine.scan(plan.scans) { [unordered] in
             let receive = begin()
             return { _, entry in
-                if let match = try unordered.match(entry, index: nil, isMatch: plan.isMatch(entry)) {
-                    try receive(entry.key, match.match)
-                }
+                _ = try unordered.match(entry, index: nil, isMatch: plan.isMatch(entry), receive)
                 return true
             }
         }
@@ -55,7 +49,7 @@ extension StorageQuery {
         let count = Locked(0)
         try await forEachMatch(in: engine) {
             count.withLock { $0 = 0 }
-            return { _, _ in count.withLock { $0 += 1 } }
+            return { _ in count.withLock { $0 += 1 } }
         }
         return count.withLock { $0 }
     }
@@ -79,7 +73,7 @@ extension StorageQuery {
             correction.withLock { $0 = 0 }
             return { _, entry in
                 let isCounted = entry.place.sortKey.map(certain.contains) ?? false
-                let isMatch = if case .wanted = try examine(entry) { true } else { false }
+                let isMatch = try examine(entry) { _ in } != nil
                 if isMatch != isCounted { correction.withLock { $0 += isMatch ? 1 : -1 } }
                 return true
             }

@@ -4,29 +4,30 @@
 /// - `examine` decides about each candidate, unless the engine knows that it matches.
 package struct StorageQuery<Match>: Sendable {
 
-    package typealias Term = QueryTerm
+    /// Decides about an item. If it matches, passes on the match and returns the keys of the sort order's terms, otherwise
+    /// returns `nil`.
+    ///
+    /// The match is passed on, not returned: for a generic type, Swift looks up the type of an optional or of a structure with
+    /// it each time, which takes as long as decoding a small object.
+    package typealias Examination = @Sendable (StorageEntry, (Match) -> Void) throws -> [StorageSortKey]?
 
-    /// What is known about an item.
-    package enum Examination {
-        case unwanted
-        /// The item matches; the keys are those of the sort order's terms.
-        case wanted([StorageSortKey], Match)
-    }
+    /// Passes on the match of an item that matches for sure.
+    ///
+    /// Returns whether it did; otherwise the item is left out.
+    package typealias Decoding = @Sendable (StorageEntry, (Match) -> Void) throws -> Bool
 
     package var condition: QueryCondition
     /// The sort order. Items with equal keys are in insertion order.
-    package var order: [Term]
-    /// Decides whether an item matches.
-    package var examine: @Sendable (StorageEntry) throws -> Examination
-    /// Returns the match of an item that matches for sure, or `nil` if it is left out; `nil` to examine all items.
-    package var decode: (@Sendable (StorageEntry) throws -> Match?)?
+    package var order: [QueryTerm]
+    package var examine: Examination
+    /// `nil` to examine all items.
+    package var decode: Decoding?
     /// Maximum number of candidates that an index finds, and all of which are read although they are not in the order of the
     /// result. For more, reading in that order is probably faster, because it stops at the limit.
     package var fewCandidates = 10_000
 
     package init(
-        condition: QueryCondition, order: [Term], examine: @escaping @Sendable (StorageEntry) throws -> Examination,
-        decode: (@Sendable (StorageEntry) throws -> Match?)? = nil
+        condition: QueryCondition, order: [QueryTerm], decode: Decoding? = nil, examine: @escaping Examination
     ) {
         self.condition = condition
         self.order = order
@@ -36,13 +37,10 @@ package struct StorageQuery<Match>: Sendable {
 
     /// A query with the same items, whose matches are transformed.
     package func map<New>(_ transform: @escaping @Sendable (StorageEntry, Match) -> New) -> StorageQuery<New> {
-        var query = StorageQuery<New>(condition: condition, order: order) { entry in
-            switch try self.examine(entry) {
-            case .unwanted: .unwanted
-            case .wanted(let keys, let match): .wanted(keys, transform(entry, match))
-            }
+        var query = StorageQuery<New>(condition: condition, order: order) { [examine] entry, receive in
+            try examine(entry) { receive(transform(entry, $0)) }
         }
-        if let decode { query.decode = { entry in try decode(entry).map { transform(entry, $0) } } }
+        if let decode { query.decode = { entry, receive in try decode(entry) { receive(transform(entry, $0)) } } }
         query.fewCandidates = fewCandidates
         return query
     }
@@ -52,24 +50,24 @@ package struct StorageQuery<Match>: Sendable {
         order.isAscending(left, right)
     }
 
-    /// Returns the match of an item, `nil` if it does not match.
+    /// Passes on the match of an item, if it matches.
     ///
     /// - Parameters:
     ///   - entry: The item.
     ///   - index: The index whose order is that of the result, if the entry has its place in it.
     ///   - isMatch: Whether the item matches for sure.
+    ///   - receive: Receives the match.
+    /// - Returns: The place of the match, `nil` if the item does not match.
     package func match(
-        _ entry: StorageEntry, index: StorageIndex?, isMatch: Bool = false
-    ) throws -> QueryMatch<Match>? {
+        _ entry: StorageEntry, index: StorageIndex?, isMatch: Bool = false, _ receive: (Match) -> Void
+    ) throws -> QueryPlace? {
+        let position = entry.place.position
         if isMatch, let decode, order.isEmpty || order.count == 1 && index != nil, let key = entry.place.sortKey {
-            guard let match = try decode(entry) else { return nil }
-            let place = QueryPlace(keys: order.isEmpty ? [] : [key], position: entry.place.position)
-            return QueryMatch(key: entry.key, place: place, match: match)
+            return try decode(entry, receive) ? QueryPlace(keys: order.isEmpty ? [] : [key], position: position) : nil
         }
-        guard case .wanted(var keys, let match) = try examine(entry) else { return nil }
+        guard var keys = try examine(entry, receive) else { return nil }
         if let index, let key = entry.place.sortKey, order.first?.path.map(index.isOver) == true { keys[0] = key }
-        return QueryMatch(
-            key: entry.key, place: QueryPlace(keys: keys, position: entry.place.position), match: match)
+        return QueryPlace(keys: keys, position: position)
     }
 }
 
@@ -107,11 +105,15 @@ package struct QueryPlace: Hashable, Sendable {
     package var position: Int
 }
 
-/// An item that matches a query.
-package struct QueryMatch<Match> {
-    package var key: CacheKey
-    package var place: QueryPlace
-    package var match: Match
+/// Some matches of a query.
+///
+/// @unchecked because the type of the matches need not be `Sendable`: the thread that reads the engine creates them, and does
+/// not keep them.
+package struct QueryMatches<Match>: @unchecked Sendable {
+    package var matches: [Match] = []
+    /// The places of the matches.
+    package var places: [QueryPlace] = []
+    /// Whether there are more matches.
+    package var hasMore = false
+    package var plan: QueryPlan
 }
-
-extension QueryMatch: Sendable where Match: Sendable {}

@@ -31,9 +31,13 @@ extension ObjectStorage {
             return try await query.page(from: engine, limit: limit, after: place)
         }
         let page = read.value
-        let next = page.hasMore ? page.matches.last.map { QueryCursor($0.place, key: $0.key) } ?? cursor : nil
-        return QueryPage(
-            objectsAndKeys: page.matches.map { ($0.key, $0.match.object) }, next: next, undecodable: read.unreadable)
+        var next: QueryCursor?
+        if page.hasMore {
+            // A page without matches ends where it begins.
+            next = cursor
+            if let place = page.places.last, let match = page.matches.last { next = QueryCursor(place, key: match.key) }
+        }
+        return QueryPage(objectsAndKeys: page.matches, next: next, undecodable: read.unreadable)
     }
 
     /// Counts the objects that match a query.
@@ -177,7 +181,7 @@ extension ObjectStorage {
 
     private func reading<Value>(
         _ query: Query<Object>, _ omitting: Bool,
-        _ body: @escaping (StorageQuery<ReadObject<Object>>, any QueryableStorageEngine) async throws -> Value
+        _ body: @escaping (StorageQuery<Query<Object>.Match>, any QueryableStorageEngine) async throws -> Value
     ) async throws -> (value: Value, unreadable: [StorageError]) {
         let errors = Locked<[CacheKey: StorageError]>([:])
         let report: @Sendable (StorageError) -> Void = { error in
@@ -218,12 +222,12 @@ private final class Reduction<Object, Result>: @unchecked Sendable {
         self.update = update
     }
 
-    @Sendable func begin() -> @Sendable (CacheKey, ReadObject<Object>) -> Void {
+    @Sendable func begin() -> @Sendable (Query<Object>.Match) -> Void {
         result = initial
         return receive
     }
 
-    @Sendable private func receive(_ key: CacheKey, _ match: ReadObject<Object>) {
+    @Sendable private func receive(_ match: Query<Object>.Match) {
         update(&result, match.object)
     }
 }

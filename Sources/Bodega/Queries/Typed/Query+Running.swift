@@ -1,11 +1,8 @@
 import Foundation
 import RecordCoder
 
-/// An object on its way from the thread that reads an engine to the caller.
-///
-/// @unchecked because the object's type need not be `Sendable`: the reader creates the object and does not keep it.
-package struct ReadObject<Object>: @unchecked Sendable {
-    package let object: Object
+extension Query {
+    package typealias Match = (key: CacheKey, object: Object)
 }
 
 extension Query where Object: Codable {
@@ -18,7 +15,7 @@ extension Query where Object: Codable {
     /// - Throws: ``StorageError/Code/invalidArgument`` if the query can't be ordered.
     package func running(
         decodedBy coder: any ObjectCoder, undecodable: (@Sendable (StorageError) -> Void)?
-    ) throws -> StorageQuery<ReadObject<Object>> {
+    ) throws -> StorageQuery<Match> {
         let json = coder as? JSONObjectCoder
         let indexes = json == nil ? [] : Object.queryIndexes
         let terms = try order.map { term in
@@ -45,7 +42,7 @@ extension Query where Object: Codable {
             condition: condition, filter: filter, keyPaths: terms.map { $0.keyPath }, queries: terms.map { $0.query },
             coder: coder, isJSON: json != nil, undecodable: undecodable)
         return StorageQuery(
-            condition: condition, order: terms.map { $0.term }, examine: decision.examine, decode: decision.decode)
+            condition: condition, order: terms.map { $0.term }, decode: decision.decode, examine: decision.examine)
     }
 
     private func condition(for json: JSONObjectCoder?, _ indexes: [Index<Object>]) -> QueryCondition {
@@ -79,21 +76,22 @@ extension Query where Object: Codable {
         let isJSON: Bool
         let undecodable: (@Sendable (StorageError) -> Void)?
 
-        @Sendable func examine(_ entry: StorageEntry) throws -> StorageQuery<ReadObject<Object>>.Examination {
+        @Sendable func examine(_ entry: StorageEntry, _ receive: (Match) -> Void) throws -> [StorageSortKey]? {
             do throws(StorageError) {
-                return try decide(entry)
-            } catch {
-                try omit(error)
-                return .unwanted
-            }
-        }
-
-        @Sendable func decode(_ entry: StorageEntry) throws -> ReadObject<Object>? {
-            do throws(StorageError) {
-                return ReadObject(object: try coder.decode(Object.self, from: entry.data, for: entry.key))
+                return try decide(entry, receive)
             } catch {
                 try omit(error)
                 return nil
+            }
+        }
+
+        @Sendable func decode(_ entry: StorageEntry, _ receive: (Match) -> Void) throws -> Bool {
+            do throws(StorageError) {
+                receive((entry.key, try coder.decode(Object.self, from: entry.data, for: entry.key)))
+                return true
+            } catch {
+                try omit(error)
+                return false
             }
         }
 
@@ -104,8 +102,8 @@ extension Query where Object: Codable {
         }
 
         private func decide(
-            _ entry: StorageEntry
-        ) throws(StorageError) -> StorageQuery<ReadObject<Object>>.Examination {
+            _ entry: StorageEntry, _ receive: (Match) -> Void
+        ) throws(StorageError) -> [StorageSortKey]? {
             // The key of each term, `nil` if it is that of a property of the object.
             var keys = [StorageSortKey?](repeating: nil, count: queries.count)
             var verdict = QueryCondition.Verdict.unknown
@@ -125,20 +123,21 @@ extension Query where Object: Codable {
                     }
                     return verdict
                 }
-                if verdict == .no { return .unwanted }
+                if verdict == .no { return nil }
             }
             let object = try coder.decode(Object.self, from: entry.data, for: entry.key)
             do {
                 // A predicate takes as long as decoding the object.
                 if verdict != .yes, case .predicate(let predicate) = filter, try !predicate.evaluate(object) {
-                    return .unwanted
+                    return nil
                 }
                 var all: [StorageSortKey] = []
                 all.reserveCapacity(keys.count)
                 for (index, key) in keys.enumerated() {
                     all.append(try key ?? StorageSortKey(of: object[keyPath: keyPaths[index]], encodedBy: coder))
                 }
-                return .wanted(all, ReadObject(object: object))
+                receive((entry.key, object))
+                return all
             } catch let error as StorageError {
                 throw error
             } catch {
