@@ -64,6 +64,7 @@ struct SQLiteIndexKeyTests {
                 // SQLite does not look at bytes that are not UTF-8.
                 if !document.withUnsafeBytes(isValidUTF8) { continue }
                 let expected = Self.key(document, at: path)
+                if expected == nil, Self.hasContainerAsName(document) { continue }
                 let isSame = expected.map { Self.areClose($0, key) } ?? false
                 #expect(
                     isSame,
@@ -72,8 +73,30 @@ struct SQLiteIndexKeyTests {
             }
             known += found.count { $0 != nil }
         }
-        // A round with one value, which the index does not know, has few.
-        #expect(known > 100)
+        // 40 for each round. One with a single value, which the index does not know, has fewer.
+        #expect(known > 160)
+    }
+
+    /// Whether an array or an object seems to be the name of a member, which SQLite 3.40 takes for JSON.
+    private static func hasContainerAsName(_ document: Data) -> Bool {
+        String(decoding: document, as: UTF8.self).contains(/[\]}][ \t\r\n]*:/)
+    }
+
+    @Test("do not make an object with a container as a name a match, though SQLite 3.40 takes it for JSON")
+    func containerAsName() async throws {
+        let path = "a"
+        let index = StorageIndex(path)
+        let documents = [#"{"a":1}"#, #"{"a":1,["b"]:2}"#, #"{"a":1,{"b":"c"} :2}"#].map { Data($0.utf8) }
+        #expect(documents.map { Self.key($0, at: path) } == [.integer(1), nil, nil])
+        #expect(documents.map(Self.hasContainerAsName) == [false, true, true])
+        #expect(try await keys(of: documents, at: path, isForText: true).first == .integer(1))
+        let storage = ObjectStorage<Numbered>(storage: engine)
+        let query = Query<Numbered>(where: #Predicate { $0.a == 1 })
+        #expect(try await engine.fetchIndexes() == [index])
+        let page = try await storage.fetch(query, omittingUndecodable: true)
+        #expect(page.objects.map(\.a) == [1])
+        #expect(Set(page.undecodable.map(\.key)) == [CacheKey(verbatim: "1"), CacheKey(verbatim: "2")])
+        await #expect(throws: StorageError.self) { try await storage.fetch(query) }
     }
 
     /// Changes, removes or inserts a few bytes.
@@ -143,4 +166,10 @@ struct SQLiteIndexKeyTests {
             #expect(key == .text(text))
         }
     }
+}
+
+private struct Numbered: Queryable {
+    var a: Int
+
+    static let indexes = [Index("a", \Numbered.a)]
 }

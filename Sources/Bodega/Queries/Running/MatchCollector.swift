@@ -72,9 +72,10 @@ final class MatchCollector<Match>: @unchecked Sendable {
 
     private func sort() {
         if !areSorted {
-            let order = places.indices.sorted { query.isAscending(places[$0], places[$1]) }.prefix(limit)
-            matches = order.map { matches[$0] }
-            places = order.map { places[$0] }
+            let (oldMatches, oldPlaces, terms) = (matches, places, query.order)
+            let order = oldPlaces.indices.sorted { terms.isAscending(oldPlaces[$0], oldPlaces[$1]) }.prefix(limit)
+            matches = order.map { oldMatches[$0] }
+            places = order.map { oldPlaces[$0] }
         } else if places.count > limit {
             removeLast(places.count - limit)
         }

@@ -2,6 +2,7 @@ import Foundation
 import RecordCoder
 
 extension Query {
+    /// An object that matches, with its key.
     package typealias Match = (key: CacheKey, object: Object)
 }
 

@@ -7,7 +7,9 @@ import GRDB
 /// NULL stands for no value. An empty blob, which comes after everything else, stands for an item about which the
 /// expression knows nothing:
 ///
-/// - An item that is not JSON. Without this case, no program could write it.
+/// - An item that is not JSON. Without this case, no program could write it. SQLite 3.40 takes two kinds of items for JSON
+///   that are not: texts that are not UTF-8, and objects that have an object or an array as a name, such as `{["a"]:1}`.
+///   These have a key, so that an index counts them. Swift does not decode them.
 /// - An item with an escape such as `\u0041`, with which a name or a text has a second spelling.
 /// - In an index for text, a text that is not all of scalars for which equality of scalars is that of Swift's strings, and a
 ///   UUID in mixed case.
