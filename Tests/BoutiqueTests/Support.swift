@@ -49,14 +49,28 @@ struct AnyStorageEngine: ThrowingStorageEngine {
     func apply(_ operations: [StorageOperation]) async throws { try await base.apply(operations) }
 }
 
+/// What a double of an engine does once, at a point that it chooses.
+final class PlannedAction: Sendable {
+    typealias Action = @Sendable () async throws -> Void
+
+    private let actions = Locked<[Action]>([])
+
+    /// Whether the double has not done it yet.
+    var isPlanned: Bool { actions.withLock { !$0.isEmpty } }
+
+    func plan(_ action: @escaping Action) { actions.withLock { $0 = [action] } }
+
+    func take() -> Action? { actions.withLock { $0.popLast() } }
+}
+
 /// An in-memory engine that several stores share. Its reads can be made to fail, including those of its log.
 struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
     let memory = MemoryStorageEngine()
     let faulty: FaultInjectingStorageEngine<MemoryStorageEngine>
     let logFailures = Locked<[StorageError]>([])
     /// Changes that another origin makes just before and just after the next write through this engine.
-    let beforeWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
-    let afterWriting = Locked<(@Sendable () async throws -> Void)?>(nil)
+    let beforeWriting = PlannedAction()
+    let afterWriting = PlannedAction()
     /// Changes that another origin makes just before items are read, one for each read.
     let beforeReading = Locked<[@Sendable () async throws -> Void]>([])
 
@@ -86,8 +100,8 @@ struct SharedEngine: ThrowingStorageEngine, ObservableStorageEngine {
         try result.get()
     }
 
-    private func applyForeignChange(_ change: Locked<(@Sendable () async throws -> Void)?>) async throws {
-        guard let change = change.withLock({ $0.take() }) else { return }
+    private func applyForeignChange(_ change: PlannedAction) async throws {
+        guard let change = change.take() else { return }
         try await StorageOrigin.$current.withValue(nil, operation: change)
     }
 

@@ -19,7 +19,7 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     let memory = MemoryStorageEngine()
 
     /// Runs just before the next read of the log.
-    let beforeReadingLog = Locked<(@Sendable () async throws -> Void)?>(nil)
+    let beforeReadingLog = PlannedAction()
 
     private let outcomes = Locked<[Outcome]>([])
     private let plannedReadFailures = Locked(0)
@@ -82,7 +82,7 @@ final class UncertainEngine: ThrowingStorageEngine, ObservableStorageEngine {
     func fetchSnapshot() async throws -> StorageSnapshot { try await read { try await memory.fetchSnapshot() } }
 
     func fetchChanges(since cursor: StorageCursor, excluding origin: StorageOrigin?) async throws -> StorageDelta? {
-        if let change = beforeReadingLog.withLock({ $0.take() }) { try await change() }
+        try await beforeReadingLog.take()?()
         return try await read { try await memory.fetchChanges(since: cursor, excluding: origin) }
     }
 

@@ -3,23 +3,28 @@ struct StoragePause: Sendable {
     let duration: Duration
     let clock: any Clock<Duration>
 
-    private let isOver = Locked<(@Sendable () -> Bool)?>(nil)
+    /// The end of the pause, of which only its clock can say whether it has come.
+    private struct End {
+        let hasCome: @Sendable () -> Bool
+    }
+
+    private let current = Locked<End?>(nil)
 
     init(duration: Duration, clock: any Clock<Duration>) {
         (self.duration, self.clock) = (duration, clock)
     }
 
-    var isActive: Bool { isOver.withLock { $0 }.map { !$0() } ?? false }
+    var isActive: Bool { current.withLock { $0 }.map { !$0.hasCome() } ?? false }
 
     func begin() {
-        let end = Self.deadline(after: duration, clock)
-        isOver.withLock { $0 = end }
+        let end = Self.end(after: duration, clock)
+        current.withLock { $0 = end }
     }
 
-    func end() { isOver.withLock { $0 = nil } }
+    func end() { current.withLock { $0 = nil } }
 
-    private static func deadline<C: Clock<Duration>>(after duration: Duration, _ clock: C) -> @Sendable () -> Bool {
+    private static func end<C: Clock<Duration>>(after duration: Duration, _ clock: C) -> End {
         let end = clock.now.advanced(by: duration)
-        return { clock.now >= end }
+        return End { clock.now >= end }
     }
 }

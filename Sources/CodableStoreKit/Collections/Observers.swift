@@ -26,8 +26,13 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
         init(_ call: @escaping Call) { self.call = call }
     }
 
+    /// Finds the observers of the type in all collections.
+    private struct TypeObserverSearch {
+        let calls: () -> [Call]
+    }
+
     private let observers = Locked<[Observer]>([])
-    private let typeObservers = Locked<(() -> [Call])?>(nil)
+    private let typeObservers = Locked<TypeObserverSearch?>(nil)
     private let deliveries: DeliveryQueue
     private let core: Weak<CollectionCore>?
 
@@ -43,7 +48,7 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     ///
     /// - Parameter find: Returns the calls of those observers for a change in this collection.
     func setTypeObservers(_ find: @autoclosure () -> () -> [Call]) {
-        typeObservers.withLock { if $0 == nil { $0 = find() } }
+        typeObservers.withLock { if $0 == nil { $0 = TypeObserverSearch(calls: find()) } }
     }
 
     /// Adds an observer of future changes.
@@ -77,7 +82,7 @@ final class Observers<Object: BaseCodableStoreable>: @unchecked Sendable {
     /// - Parameter change: Returns the change, or `nil` if there is nothing to report. It is called upon delivery, and
     ///   once for each observer if `Object` is a class.
     func enqueue(_ change: @escaping () -> ObjectChange<Object>?) {
-        let ofType = typeObservers.withLock { $0 }?() ?? []
+        let ofType = typeObservers.withLock { $0 }?.calls() ?? []
         let observers = observers.withLock { $0 } + ofType.map(Observer.init)
         if observers.isEmpty { return }
         nonisolated(unsafe) let delivery = (observers: observers, change: change)

@@ -6,10 +6,14 @@ import Bodega
 /// ``ObserverableCodableStoreSubscriptionBag``.
 public final class ObservableCodableStoreSubscription: ObserverableCodableStoreSubscription {
 
-    private let end: Locked<(@Sendable () -> Void)?>
+    private struct End {
+        let run: @Sendable () -> Void
+    }
+
+    private let end: Locked<End?>
 
     init(_ end: @escaping @Sendable () -> Void) {
-        self.end = Locked(end)
+        self.end = Locked(End(run: end))
     }
 
     /// Ends the observation. A call of the observer in progress on another thread continues, but no other call begins.
@@ -20,6 +24,6 @@ public final class ObservableCodableStoreSubscription: ObserverableCodableStoreS
             defer { end = nil }
             return end
         }
-        end?()
+        end?.run()
     }
 }

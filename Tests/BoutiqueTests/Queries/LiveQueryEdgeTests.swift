@@ -65,14 +65,12 @@ struct LiveQueryEdgeTests {
     func releasedWhileLoading() async throws {
         let engine = PausingEngine(base: MemoryStorageEngine())
         let (began, ended) = (AsyncStream<Void>.makeStream(), AsyncStream<Bool>.makeStream())
-        engine.afterScan.withLock { action in
-            action = {
-                began.continuation.yield()
-                // Until the task is cancelled.
-                for await _ in AsyncStream<Void>.makeStream().stream {}
-                ended.continuation.yield(Task.isCancelled)
-                try Task.checkCancellation()
-            }
+        engine.afterScan.plan {
+            began.continuation.yield()
+            // Until the task is cancelled.
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            ended.continuation.yield(Task.isCancelled)
+            try Task.checkCancellation()
         }
         var window: LiveQuery<Errand>? = LiveQuery(Query<Errand>(), in: ObjectStorage(storage: engine))
         for await _ in began.stream.prefix(1) {}
@@ -86,11 +84,9 @@ struct LiveQueryEdgeTests {
     func cancelledWait() async throws {
         let engine = PausingEngine(base: MemoryStorageEngine())
         let (began, goOn) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
-        engine.afterScan.withLock { action in
-            action = {
-                began.continuation.yield()
-                for await _ in goOn.stream.prefix(1) {}
-            }
+        engine.afterScan.plan {
+            began.continuation.yield()
+            for await _ in goOn.stream.prefix(1) {}
         }
         let window = LiveQuery(Query<Errand>(), in: ObjectStorage(storage: engine))
         for await _ in began.stream.prefix(1) {}

@@ -133,9 +133,7 @@ struct LiveQueryTests {
         let engine = PausingEngine(base: MemoryStorageEngine())
         let tasks = ObjectStorage<Errand>(storage: engine)
         try await tasks.store([Errand(id: 1)])
-        engine.afterScan.withLock { action in
-            action = { try await tasks.store([Errand(id: 2)]) }
-        }
+        engine.afterScan.plan { try await tasks.store([Errand(id: 2)]) }
         let window = LiveQuery(Query<Errand>(), in: tasks, limit: 10)
         try await window.itemsHaveLoaded()
         #expect(try await eventually { window.items.map(\.id) == [1, 2] })

@@ -6,16 +6,12 @@ import TestSupport
 /// Runs an action after the first scan.
 struct PausingEngine: ForwardingStorageEngine, ObservableStorageEngine, QueryableStorageEngine {
     let base: MemoryStorageEngine
-    let afterScan = Locked<(@Sendable () async throws -> Void)?>(nil)
+    let afterScan = PlannedAction()
 
     func forward<Value>(_ call: StorageCall, _ body: () async throws -> Value) async throws -> Value {
         let value = try await body()
         guard call.operation == .scan else { return value }
-        let action = afterScan.withLock { action in
-            defer { action = nil }
-            return action
-        }
-        try await action?()
+        try await afterScan.take()?()
         return value
     }
 }

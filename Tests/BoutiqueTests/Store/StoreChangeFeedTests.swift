@@ -207,8 +207,8 @@ import Testing
             try await write(Note(id: id, text: "foreign"), to: engine.memory)
             try await write(Note(id: "next \(round)"), to: engine.memory)
             if isChangedAfter {
-                engine.afterWriting.withLock { [memory = engine.memory] in
-                    $0 = { [self] in try await write(Note(id: id, text: "last \(round)"), to: memory) }
+                engine.afterWriting.plan { [self, memory = engine.memory] in
+                    try await write(Note(id: id, text: "last \(round)"), to: memory)
                 }
             }
             try await store.insert(Note(id: id, text: "own \(round)"))
@@ -259,10 +259,8 @@ import Testing
             engine.faulty.inject(.fail([.apply], .number(1), with: locked))
             let newer = Data("a newer format".utf8)
             // A foreign change before the write fails, which the store has not seen.
-            engine.beforeWriting.withLock { [memory = engine.memory] in
-                $0 = {
-                    try await memory.apply([.remove(key: CacheKey("b")), .write(key: CacheKey("c"), data: newer)])
-                }
+            engine.beforeWriting.plan { [memory = engine.memory] in
+                try await memory.apply([.remove(key: CacheKey("b")), .write(key: CacheKey("c"), data: newer)])
             }
             await #expect(throws: StorageError.self) { try await write(store) }
             #expect(await engine.memory.read(key: CacheKey("b")) == nil)
@@ -279,8 +277,8 @@ import Testing
             notes("a", "b", "c").map { (CacheKey($0.id), try JSONEncoder().encode($0)) })
         let store = try await Store<Note>(storage: engine)
         engine.faulty.inject(.failAfterwards([.apply], .number(1), with: locked))
-        engine.afterWriting.withLock { [memory = engine.memory] in
-            $0 = { [self] in try await write(Note(id: "b", text: "foreign"), to: memory) }
+        engine.afterWriting.plan { [self, memory = engine.memory] in
+            try await write(Note(id: "b", text: "foreign"), to: memory)
         }
         await #expect(throws: StorageError.self) {
             try await store.removeAll().insert(Note(id: "b", text: "own")).insert(Note(id: "x")).run()
@@ -297,8 +295,8 @@ import Testing
         let store = try await Store<Note>(storage: engine)
         engine.faulty.inject(.failAfterwards([.apply], .number(1), with: locked))
         // A foreign change that the store has not seen when it writes.
-        engine.beforeWriting.withLock { [memory = engine.memory] in
-            $0 = { [self] in try await write(Note(id: "b", text: "foreign"), to: memory) }
+        engine.beforeWriting.plan { [self, memory = engine.memory] in
+            try await write(Note(id: "b", text: "foreign"), to: memory)
         }
         await #expect(throws: StorageError.self) {
             try await store.insert([Note(id: "a", text: "own"), Note(id: "b", text: "own")])

@@ -166,20 +166,18 @@ import Testing
         let value = AsyncStoredValue(key: "n", default: 0, storage: engine)
         try await value.set(1)
         let followed = try #require(FollowedEngine.shared(engine))
-        engine.beforeReadingLog.withLock { [memory = engine.memory] in
-            $0 = {
-                let late = followed.origin
-                followed.renewOrigin()
-                try await StorageOrigin.$current.withValue(late) {
-                    try await memory.write(Data(#"{"value":2}"#.utf8), key: CacheKey("n"))
-                }
+        engine.beforeReadingLog.plan { [memory = engine.memory] in
+            let late = followed.origin
+            followed.renewOrigin()
+            try await StorageOrigin.$current.withValue(late) {
+                try await memory.write(Data(#"{"value":2}"#.utf8), key: CacheKey("n"))
             }
         }
         // Foreign changes of another key cause signals until the log is read.
         #expect(
             try await eventually {
                 try await engine.memory.write(Data(), key: CacheKey("other"))
-                return engine.beforeReadingLog.withLock { $0 == nil }
+                return !engine.beforeReadingLog.isPlanned
             })
         #expect(try await eventually { value.wrappedValue == 2 })
     }
