@@ -35,6 +35,11 @@ struct OrderedItems<Item: Sendable>: Sendable {
     /// The number of items.
     var count: Int { items.count }
 
+    /// Whether a change of a number of items is prepared on a copy, off the main actor, instead of being made in place.
+    ///
+    /// A copy costs time in proportion to all items, but no time of the main actor.
+    func isLarge(_ change: Int) -> Bool { change > max(4_096, min(count / 64, 16_384)) }
+
     /// The keys of the items, in the order of the items.
     var keysInOrder: [CacheKey] {
         guard let any = rankOfKey.first?.key else { return [] }

@@ -92,3 +92,10 @@ extension StoreChange {
         }
     }
 }
+
+extension OrderedItems where Item: Codable {
+    /// The maximum number of items that operations change.
+    func changeCount(_ operations: [[StoreChange<Item>]]) -> Int {
+        operations.reduce(0) { sum, changes in changes.reduce(sum) { $0 + ($1.keys?.count ?? count) } }
+    }
+}

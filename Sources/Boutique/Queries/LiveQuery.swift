@@ -25,7 +25,7 @@ public import OpenCombine
 ///   another, is shown once, at its place, in the order of the engine's log.
 /// - The window is patched: a change reads the changed items only. When more items leave the window than it has in reserve, it
 ///   reads the next ones from its edge.
-/// - If the engine can't be read, the items stay, and the window tries again, see ``state``.
+/// - If the engine can't be read, the items stay, ``state`` is ``StoreState/failed(_:)``, and the window tries again.
 ///
 /// This needs an engine that reports its changes, an `ObservableStorageEngine`. With another engine, ``reload()`` reads the
 /// items again.
@@ -77,7 +77,11 @@ public final class LiveQuery<Item: StorableItem>: ObservableObject, Observable {
         return model.hasMore
     }
 
-    /// The loading state of the window. Once the items are loaded, it remains so.
+    /// The outcome of the last attempt to read the engine.
+    ///
+    /// It is ``StoreState/failed(_:)`` if the engine could not be read, also after the items were loaded. They stay,
+    /// and may differ from those of the engine then. The window tries again, and the state is ``StoreState/loaded``
+    /// when it succeeds.
     public var state: StoreState {
         model.accessState()
         return model.state

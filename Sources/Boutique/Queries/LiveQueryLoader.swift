@@ -7,8 +7,8 @@ import Bodega
 ///
 /// 1. The follower calls ``catchUp()`` at the beginning and at each signal. It reads all rows, or the changes since the
 ///    cursor.
-/// 2. Reads run one after the other. Each one changes a copy of the window, which replaces it when the read has
-///    succeeded.
+/// 2. Reads run one after the other. Each one prepares a ``WindowUpdate`` off the main actor, from a copy of the
+///    window, which replaces it when the read has succeeded. The main actor only shows it.
 /// 3. The query owns the loader and ends it. The follower's attempt that is running holds the loader, not the query, so
 ///    a query that is deallocated ends a read.
 ///
@@ -21,13 +21,10 @@ final class LiveQueryLoader<Item: StorableItem> {
     /// Reads of the window run one after the other.
     private let lock = AsyncLock()
     private let pageSize: Int
-    /// The rows that are shown, and those in reserve; `nil` before the first read.
-    private(set) var window: QueryWindow<Item>?
+    /// What was read; `nil` before the first read.
+    private var contents: WindowContents<Item>?
     /// The place in the log up to which changes are shown; `nil` if the rows must be read again.
     private var cursor: StorageCursor?
-    /// The index whose order the rows have.
-    private var index: StorageIndex?
-    private var errors: [CacheKey: StorageError] = [:]
 
     nonisolated init(
         _ query: Query<Item>, in storage: ObjectStorage<Item>, limit: Int, _ model: LiveQueryModel<Item>
@@ -46,30 +43,38 @@ final class LiveQueryLoader<Item: StorableItem> {
     nonisolated func end() { follower.end() }
 
     /// The maximum number of items that the window shows.
-    var limit: Int { window?.limit ?? pageSize }
+    var limit: Int { contents?.window.limit ?? pageSize }
 
     /// Shows more items.
     func loadMore(_ count: Int?) async throws {
         let count = max(count ?? pageSize, 0)
         try await lock.withLock {
-            guard var window else {
+            guard let contents else {
                 return try await readAll(showing: pageSize + min(count, QueryWindow<Item>.maximumLimit - pageSize))
             }
-            window.extend(by: count)
-            try await fill(&window)
-            show(window)
+            show(try await reader.extend(contents, by: count))
         }
     }
 
     /// Reads the items again.
     func reload() async throws {
-        try await lock.withLock { try await readAll() }
+        do {
+            try await notingFailure { try await readAll() }
+        } catch {
+            // So that the window recovers without another call.
+            if !(error is CancellationError) { follower.catchUp() }
+            throw error
+        }
     }
 
     /// Shows the changes since the last read.
     func catchUp() async throws {
+        try await notingFailure { try await readChanges() }
+    }
+
+    private func notingFailure(_ read: () async throws -> Void) async throws {
         do {
-            try await lock.withLock { try await readChanges() }
+            try await lock.withLock(read)
         } catch {
             // A caller that stops waiting says nothing about the engine.
             if !(error is CancellationError) { model.fail(error) }
@@ -78,53 +83,25 @@ final class LiveQueryLoader<Item: StorableItem> {
     }
 
     private func readChanges() async throws {
-        guard var window, let cursor, let changes = try await reader.changes(since: cursor) else {
+        guard let contents, let cursor, let changes = try await reader.changes(since: cursor) else {
             return try await readAll()
         }
-        if !changes.keys.isEmpty {
-            var undecodable: [StorageError] = []
-            // The rows that do not belong to the window are dropped before the next ones are read.
-            for keys in changes.parts {
-                let part = try await reader.rows(of: keys, index: index)
-                window.apply(Set(keys), part.rows)
-                undecodable += part.undecodable
-            }
-            errors = errors.filter { !changes.keys.contains($0.key) }
-            try await fill(&window)
-            show(window, undecodable)
-        }
+        if !changes.keys.isEmpty { show(try await reader.update(contents, with: changes)) }
         self.cursor = changes.cursor
-    }
-
-    /// Reads the rows behind the last one, if the window lacks some.
-    private func fill(_ window: inout QueryWindow<Item>) async throws {
-        if window.missing == 0 { return }
-        let part = try await reader.rows(limit: window.missing, after: window.rows.last?.place)
-        window.append(part.rows, hasMore: part.hasMore)
-        add(part.undecodable)
+        model.showSuccess()
     }
 
     private func readAll(showing limit: Int? = nil) async throws {
-        let limit = limit ?? window?.limit ?? pageSize
-        var window = QueryWindow<Item>(limit: limit, isAscending: try reader.comparison())
         // Changes between this and the rows are read again, and change nothing then.
         let cursor = try await reader.cursor()
-        let part = try await reader.rows(limit: window.capacity, after: nil)
-        window.replace(with: part.rows, hasMore: part.hasMore)
-        (self.cursor, index, errors) = (cursor, part.index, [:])
-        show(window, part.undecodable)
+        show(try await reader.all(limit: limit ?? self.limit, after: contents))
+        self.cursor = cursor
     }
 
-    private func show(_ window: QueryWindow<Item>, _ new: [StorageError] = []) {
-        add(new)
-        let old = self.window?.shown ?? []
-        self.window = window
-        model.show(window, after: old, undecodable: Array(errors.values))
-    }
-
-    private func add(_ new: [StorageError]) {
-        for error in new where errors.count < QueryReader<Item>.maximumErrors {
-            if let key = error.key { errors[key] = error }
-        }
+    private func show(_ update: WindowUpdate<Item>) {
+        if let contents { releaseElsewhere(contents, count: contents.window.rows.count) }
+        releaseElsewhere(update, count: update.events.count)
+        contents = update.contents
+        model.show(update)
     }
 }

@@ -12,6 +12,8 @@ import OpenCombine
 @MainActor
 final class LiveQueryModel<Item: StorableItem> {
     private(set) var items: [Item] = []
+    /// Whether the items were loaded once. They stay, also if the engine can't be read later.
+    private(set) var hasLoaded = false
     private(set) var state = StoreState.loading
     private(set) var hasMore = false
     private(set) var undecodable: [StorageError] = []
@@ -34,50 +36,54 @@ final class LiveQueryModel<Item: StorableItem> {
     /// Records that the state is being read.
     func accessState() { statePoint.access() }
 
-    /// Shows a change.
-    ///
-    /// - Parameters:
-    ///   - window: The window after the change.
-    ///   - old: The rows before it.
-    ///   - undecodable: The records that could not be read.
-    func show(
-        _ window: QueryWindow<Item>, after old: ArraySlice<QueryRow<Item>>, undecodable: [StorageError]
-    ) {
-        let wasLoaded = state.isLoaded
-        let events = QueryRow.events(from: old, to: window.shown)
-        let isStateChanged = !wasLoaded || window.hasMore != hasMore || self.undecodable.count + undecodable.count > 0
+    /// Shows what was read.
+    func show(_ update: WindowUpdate<Item>) {
+        let (isFirst, events) = (!hasLoaded, update.events)
+        let (undecodable, hasMore) = (update.contents.undecodable, update.contents.window.hasMore)
+        let isStateChanged =
+            !state.isLoaded || hasMore != self.hasMore || self.undecodable.count + undecodable.count > 0
         if events.isEmpty, !isStateChanged { return }
         objectChanges.publisher.send()
         if !events.isEmpty { itemsPoint.willChange() }
         if isStateChanged { statePoint.willChange() }
-        if !events.isEmpty { items = window.shown.map(\.item) }
-        (hasMore, self.undecodable, state) = (window.hasMore, undecodable, .loaded)
+        if !events.isEmpty { items = update.items }
+        (self.hasMore, self.undecodable, state, hasLoaded) = (hasMore, undecodable, .loaded, true)
         // A stream that a subscriber creates from here on begins with these items.
         let readers = readers()
         if !events.isEmpty { itemsPoint.didChange() }
         if isStateChanged { statePoint.didChange() }
-        if !events.isEmpty || !wasLoaded { publisher.send(items) }
+        if !events.isEmpty || isFirst { publisher.send(items) }
         for reader in readers {
-            if wasLoaded {
-                for event in events { reader.receive(event, itemsInStore: items.count) }
-            } else {
+            if isFirst {
                 reader.receive(.loaded(items), itemsInStore: items.count)
+            } else {
+                for event in events { reader.receive(event, itemsInStore: items.count) }
             }
         }
     }
 
     /// Shows that the items could not be read. Items that are loaded stay.
     func fail(_ error: any Error) {
-        if state.isLoaded { return }
+        // Each attempt to read can fail with the same error.
+        if let known = state.error, "\(known)" == "\(error)" { return }
+        show(.failed(error))
+    }
+
+    /// Shows that the engine could be read, and that the items that are loaded are those of the engine.
+    func showSuccess() {
+        if !state.isLoaded { show(.loaded) }
+    }
+
+    private func show(_ newState: StoreState) {
         objectChanges.publisher.send()
         statePoint.willChange()
-        state = .failed(error)
+        state = newState
         statePoint.didChange()
     }
 
     /// Returns a new stream of events.
     func events() -> AsyncStream<LiveQueryEvent<Item>> {
-        let subscription = EventSubscription<LiveQueryEvent<Item>>(beginsWithSnapshot: state.isLoaded) { [self] in
+        let subscription = EventSubscription<LiveQueryEvent<Item>>(beginsWithSnapshot: hasLoaded) { [self] in
             .loaded(items)
         }
         eventReaders.append(WeakReference(subscription))

@@ -35,10 +35,14 @@ struct RecordChanges<Item: StorableItem>: Sendable {
         let endOfOwn = changes.lastIndex { $0.origin == origin }.map { $0 + 1 } ?? 0
         parts = [changes[..<endOfOwn], changes[endOfOwn...]].map { NetEffect($0, of: origin) }
         self.records = Dictionary(records.map { ($0.key, $0.record) }) { first, _ in first }
+        undecodable = self.records.values.compactMap { $0.error }
     }
 
     /// The errors of the records that can't be decoded.
-    var undecodable: [StorageError] { records.values.compactMap { $0.error } }
+    private(set) var undecodable: [StorageError] = []
+
+    /// The number of keys that the net effects change.
+    var count: Int { parts.reduce(0) { $0 + $1.removed.count + $1.written.count } }
 }
 
 /// The net effect of changes, key by key.
@@ -148,6 +152,17 @@ extension RecordChanges {
             removedLater = []
         }
         return shown
+    }
+}
+
+extension RecordChanges {
+    /// Does the same as ``shown(after:_:with:)``, off the main actor.
+    @concurrent func preparedShown(
+        after contents: OrderedItems<Item>,
+        _ exceptions: RecordExceptions,
+        with operations: [[StoreChange<Item>]]
+    ) async -> Shown? {
+        shown(after: contents, exceptions, with: operations)
     }
 }
 

@@ -128,9 +128,7 @@ final class StoreModel<Item: StorableItem> {
     func show(_ loaded: LoadedRecords<Item>) {
         objectChanges.publisher.send()
         singleItems.willChange(.any)
-        // Many items take long to free.
-        let old = contents
-        defer { if old.count > 0 { Task.detached { _ = old } } }
+        releaseElsewhere(contents, count: contents.count)
         observed(by: [itemsPoint, statePoint, undecodablePoint]) {
             contents = loaded.contents
             exceptions = loaded.exceptions
@@ -148,26 +146,43 @@ final class StoreModel<Item: StorableItem> {
     ///   - operations: The changes of each operation.
     ///   - newExceptions: The exceptions after the operations.
     func apply(_ operations: [[StoreChange<Item>]], _ newExceptions: RecordExceptions) {
+        let changes = operations.flatMap { $0 }
+        let areItemsChanged = changes.contains { $0.affects(contents) }
+        change(areItemsChanged ? ChangedKeys(changes) : .these([]), newExceptions, areItemsChanged) { reportsEvents in
+            changes.compactMap { contents.apply($0, reportsEvent: reportsEvents) }
+        }
+    }
+
+    /// Shows a change that was prepared off the main actor.
+    func apply(_ prepared: PreparedChange<Item>) {
+        releaseElsewhere(contents, count: contents.count)
+        let changed = prepared.areItemsChanged ? ChangedKeys.any : .these([])
+        change(changed, prepared.exceptions, prepared.areItemsChanged) { _ in
+            contents = prepared.contents
+            // Readers that have appeared while the change was prepared receive a snapshot.
+            return prepared.events ?? [snapshot]
+        }
+    }
+
+    private func change(
+        _ changed: ChangedKeys, _ newExceptions: RecordExceptions, _ areItemsChanged: Bool,
+        _ apply: (_ reportsEvents: Bool) -> [StoreEvent<Item>]
+    ) {
         isChanging = true
         defer { isChanging = false }
-        let changes = operations.flatMap { $0 }
         var points: [ObservationPoint] = []
         if newExceptions.reportsRevision != exceptions.reportsRevision { points.append(undecodablePoint) }
-        let areItemsChanged = changes.contains { $0.affects(contents) }
         if areItemsChanged { points.append(itemsPoint) }
         // An operation that changes nothing is still an event.
         if !points.isEmpty { objectChanges.publisher.send() }
 
         let readers = readers()
         for reader in readers { reader.prepareForChange(itemsInStore: contents.count) }
-        let changed = areItemsChanged ? ChangedKeys(changes) : .these([])
         var events: [StoreEvent<Item>] = []
         singleItems.willChange(changed)
         observed(by: points) {
             exceptions = newExceptions
-            for change in changes {
-                if let event = contents.apply(change, reportsEvent: !readers.isEmpty) { events.append(event) }
-            }
+            events = apply(!readers.isEmpty)
         }
         singleItems.didChange(changed)
         if areItemsChanged { publish() }
@@ -231,6 +246,9 @@ final class StoreModel<Item: StorableItem> {
         for reader in readers() { reader.finish() }
         itemStreams.finish()
     }
+
+    /// Whether events are read.
+    var hasReaders: Bool { !readers().isEmpty }
 
     private func readers() -> [EventSubscription<StoreEvent<Item>>] {
         if eventReaders.isEmpty { return [] }

@@ -43,7 +43,7 @@ extension StorePipeline {
                 self.cursor = changes.cursor
                 return
             }
-            if show(changes), self.cursor != nil { return }
+            if await show(changes), self.cursor != nil { return }
         }
         show(try await records.load(needsCursor: true))
     }
@@ -51,19 +51,19 @@ extension StorePipeline {
     // MARK: Showing
 
     /// Shows own operations that were written, together with the changes that other origins have made around them.
-    func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) {
+    func show(_ operations: [[StoreChange<Item>]], _ written: WrittenOperations<Item>) async {
         let isFollowing = cursor != nil
         if isFollowing, let changes = written.changes {
             if !changes.hasForeignChanges {
                 cursor = changes.cursor
-                return model.apply(operations, written.exceptions)
+                return await apply(operations, written.exceptions)
             }
-            if show(changes, with: operations, written.exceptions) {
+            if await show(changes, with: operations, written.exceptions) {
                 if cursor == nil { follower.catchUp() }
                 return
             }
         }
-        model.apply(operations, written.exceptions)
+        await apply(operations, written.exceptions)
         if isFollowing {
             // The operations are written, but it is not known what other origins have changed.
             cursor = nil
@@ -82,13 +82,30 @@ extension StorePipeline {
         _ changes: RecordChanges<Item>,
         with operations: [[StoreChange<Item>]] = [],
         _ exceptions: RecordExceptions? = nil
-    ) -> Bool {
+    ) async -> Bool {
         if model.exceptions.hasDisplacedItems || model.exceptions.hasDuplicates { return false }
         let exceptions = exceptions ?? model.exceptions
-        guard let shown = changes.shown(after: model.contents, exceptions, with: operations) else { return false }
+        let count = changes.count + model.contents.changeCount(operations)
+        let shown =
+            model.contents.isLarge(count)
+            ? await changes.preparedShown(after: model.contents, exceptions, with: operations)
+            : changes.shown(after: model.contents, exceptions, with: operations)
+        guard let shown else { return false }
         records.log(changes.undecodable)
+        await apply([shown.changes], shown.exceptions)
         cursor = shown.hasUnknownPlaces ? nil : changes.cursor
-        model.apply([shown.changes], shown.exceptions)
+        releaseElsewhere(changes, count: count)
         return true
+    }
+
+    /// Applies changes to the items: in place if they are few, otherwise to a copy off the main actor, which then only
+    /// shows the result. Nothing else changes the items in the meantime, because this is the pipeline's turn.
+    private func apply(_ operations: [[StoreChange<Item>]], _ exceptions: RecordExceptions) async {
+        let count = model.contents.changeCount(operations)
+        if !model.contents.isLarge(count) { return model.apply(operations, exceptions) }
+        let prepared = await PreparedChange(
+            operations, of: model.contents, exceptions, reportsEvents: model.hasReaders)
+        releaseElsewhere(prepared, count: count)
+        model.apply(prepared)
     }
 }

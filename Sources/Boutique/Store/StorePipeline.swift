@@ -30,7 +30,8 @@ import DequeModule
 /// 5. **Write**: ``RecordStorage`` encodes the items, writes one batch, and reads the log since the cursor, all off the
 ///    main actor. An operation that can't be encoded fails alone. Transactions planned on it go back to the queue.
 /// 6. **Show**: the model applies the changes, with those of other origins in the order of the log, and the cursor
-///    moves behind them. Only then do the callers return.
+///    moves behind them. Many changes are applied to a copy of the items off the main actor, and the model shows that.
+///    Only then do the callers return.
 /// 7. If the batch fails, ``resolveFailure()`` restores the records. Then each of its operations is tried in a batch of
 ///    its own. If the engine is locked, or the records can't be restored, all operations fail instead. In the latter
 ///    case, each later turn restores the records first, and the follower takes such a turn soon. An engine with a log
@@ -192,7 +193,8 @@ final class StorePipeline<Item: StorableItem> {
         if ready.isEmpty { return }
         switch written.outcome {
         case .success:
-            show(ready.map { $0.operation.changes }, written)
+            await show(ready.map { $0.operation.changes }, written)
+            releaseElsewhere(written, count: ready.reduce(0) { $0 + $1.operation.records.count })
             if ready.contains(where: { $0.operation.leavesItemUnshown }) {
                 mustReload = true
                 follower.catchUp()

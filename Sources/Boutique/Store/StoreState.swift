@@ -1,4 +1,4 @@
-/// The loading state of a ``Store``.
+/// The loading state of a ``Store`` or a ``LiveQuery``.
 public enum StoreState: Sendable {
     /// The store is reading its items. Operations wait until it has finished.
     case loading

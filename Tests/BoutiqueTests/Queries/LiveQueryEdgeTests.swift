@@ -1,5 +1,6 @@
 import BodegaTesting
 import Foundation
+import Observation
 import TestSupport
 import Testing
 
@@ -78,6 +79,102 @@ struct LiveQueryEdgeTests {
         window = nil
         #expect(released == nil)
         for await isCancelled in ended.stream.prefix(1) { #expect(isCancelled) }
+    }
+
+    @Test("A window whose file was replaced keeps its items, and its state has the error that a reload throws")
+    func replacedFile() async throws {
+        let engine = try SQLiteStorageEngine(opening: folder.directory)
+        let tasks = ObjectStorage<Errand>(storage: engine)
+        try await tasks.store([Errand(id: 1), Errand(id: 2)])
+        let window = LiveQuery(Query<Errand>(), in: tasks)
+        try await window.itemsHaveLoaded()
+        let states = Locked(0)
+        withObservationTracking {
+            _ = window.state
+        } onChange: {
+            states.withLock { $0 += 1 }
+        }
+        let files = FileManager.default
+        for name in try files.contentsOfDirectory(atPath: folder.path) {
+            try files.removeItem(atPath: folder.path + "/" + name)
+        }
+        let other = ObjectStorage<Errand>(storage: try SQLiteStorageEngine(opening: folder.directory))
+        try await other.store([Errand(id: 3)])
+        let error = await #expect(throws: StorageError.self) { try await window.reload() }
+        #expect((window.state.error as? StorageError)?.code == error?.code && error != nil)
+        #expect(!window.state.isLoaded)
+        #expect(states.withLock { $0 } == 1)
+        #expect(window.items.map(\.id) == [1, 2])
+        await #expect(throws: StorageError.self) { try await window.itemsHaveLoaded() }
+    }
+
+    @Test("A window that could not be read again is loaded as soon as it can be, also if nothing has changed")
+    func recovery() async throws {
+        let engine = FailingEngine(base: MemoryStorageEngine())
+        let tasks = ObjectStorage<Errand>(storage: engine)
+        try await tasks.store([Errand(id: 1)])
+        let window = LiveQuery(Query<Errand>(), in: tasks)
+        try await window.itemsHaveLoaded()
+        var events = window.events.makeAsyncIterator()
+        #expect(await events.next()?.items?.map(\.id) == [1])
+        var announcements = 0
+        let subscription = window.objectWillChange.sink { MainActor.assumeIsolated { announcements += 1 } }
+        for isChanged in [false, true] {
+            announcements = 0
+            engine.isFailing.withLock { $0 = true }
+            if isChanged { try await ObjectStorage<Errand>(storage: engine.base).store([Errand(id: 2)]) }
+            await #expect(throws: StorageError.self) { try await window.reload() }
+            await #expect(throws: StorageError.self) { try await window.reload() }
+            #expect(window.state.error != nil && window.items.map(\.id) == [1])
+            // Not once for each failure.
+            #expect(announcements == 1)
+            var late = window.events.makeAsyncIterator()
+            #expect(await late.next()?.items?.map(\.id) == [1])
+            engine.isFailing.withLock { $0 = false }
+            #expect(try await eventually { window.state.isLoaded })
+        }
+        #expect(window.items.map(\.id) == [1, 2])
+        if case .inserted(let item, at: 1) = await events.next() { #expect(item.id == 2) } else { Issue.record() }
+        subscription.cancel()
+    }
+
+    @Test("All observers see the reversal of a large window as one change", arguments: [false, true])
+    func largeReversal(_ isIndexed: Bool) async throws {
+        let tasks = try await (isIndexed ? WindowEngine.indexedSQLite : .memory).storage(in: folder)
+        let count = 4_000
+        try await tasks.store((0..<count).map { Errand(id: $0, rank: $0) })
+        let window = LiveQuery(Query<Errand>(sortedBy: SortDescriptor(\.rank)), in: tasks, limit: count)
+        try await window.itemsHaveLoaded()
+        let before = window.items
+        var events = window.events.makeAsyncIterator()
+        var replayed = try #require(await events.next()?.items)
+        var published: [[Int]] = []
+        var announced: [[Int]] = []
+        let subscriptions = [
+            window.$items.sink { items in published.append(items.map(\.id)) },
+            window.objectWillChange.sink { MainActor.assumeIsolated { announced.append(window.items.map(\.id)) } },
+        ]
+        let tracked = Locked(0)
+        withObservationTracking {
+            _ = window.items
+        } onChange: {
+            tracked.withLock { $0 += 1 }
+        }
+        let changed = before.map { Errand(id: $0.id, title: "new", rank: -($0.rank ?? 0)) }
+        try await tasks.store(changed)
+        let expected = changed.sorted { ($0.rank ?? 0) < ($1.rank ?? 0) }
+        #expect(try await eventually { window.items == expected })
+        #expect(published == [before.map(\.id), expected.map(\.id)])
+        #expect(announced == [before.map(\.id)])
+        #expect(tracked.withLock { $0 } == 1)
+        var steps = 0
+        while replayed != expected, let event = await events.next() {
+            replayed.apply(event)
+            steps += 1
+        }
+        // Each item but one is moved, and that one is updated.
+        #expect(steps == count)
+        subscriptions.forEach { $0.cancel() }
     }
 
     @Test("A caller that stops waiting does not make the window fail")
@@ -174,6 +271,13 @@ struct LiveQueryEdgeTests {
         #expect(controller.first.map(\.id) == [1, 2])
         #expect(announcements == 2)
         subscription.cancel()
+    }
+}
+
+extension LiveQueryEvent {
+    /// The items of a snapshot.
+    fileprivate var items: [Item]? {
+        if case .loaded(let items) = self { items } else { nil }
     }
 }
 
