@@ -11,6 +11,15 @@ import OpenCombine
 /// A wrapper calls ``forward(_:to:)`` when its property is accessed through an object, which it cannot know earlier.
 final class EnclosingObject: Sendable {
 
+    /// The types that were reported as unable to publish changes.
+    private static let reported = FirstOccurrences<ObjectIdentifier>()
+
+    private let logger: Logger
+
+    init(logger: Logger = boutiqueLogger) {
+        self.logger = logger
+    }
+
     private struct Attachment {
         weak var object: AnyObject?
         var subscription: AnyCancellable?
@@ -36,26 +45,29 @@ final class EnclosingObject: Sendable {
             return true
         }
         // The object's publisher may be user code that calls this method again, so no lock is held.
-        guard isFirst, let object = object as? any ObservableObject, let send = Self.sender(for: object) else { return }
+        guard isFirst, let object = object as? any ObservableObject, let send = sender(for: object) else { return }
         let subscription = changes().sink(receiveValue: send)
         attachments.withLock { $0[id]?.subscription = subscription }
     }
 
     /// A closure that fires the publisher of an object.
-    private static func sender(for object: any ObservableObject) -> (() -> Void)? {
+    private func sender(for object: any ObservableObject) -> (() -> Void)? {
         let publisher = object.objectWillChange as Any
         if let subject = publisher as? PassthroughSubject<Void, Never> { return { subject.send() } }
         guard let publisher = publisher as? ObservableObjectPublisher else { return nil }
         #if !canImport(Combine)
         // For an object without a @Published property, OpenCombine returns a new publisher for each call, so no
         // subscriber would receive the changes.
-        if publisher !== object.objectWillChange as? ObservableObjectPublisher {
-            boutiqueLogger.warning(
+        let type = type(of: object as Any)
+        if publisher !== object.objectWillChange as? ObservableObjectPublisher,
+            Self.reported.insert(ObjectIdentifier(type))
+        {
+            logger.warning(
                 """
-                An object cannot publish the changes of its stored properties. Add a @Published property or \
-                `let objectWillChange = ObservableObjectPublisher()`.
+                Objects of this type cannot publish the changes of their stored properties. Add a @Published property \
+                or `let objectWillChange = ObservableObjectPublisher()`.
                 """,
-                metadata: ["object": "\(type(of: object))"]
+                metadata: ["type": "\(type)"]
             )
         }
         #endif

@@ -8,7 +8,7 @@ struct RecordStorage<Item: StorableItem>: Sendable {
     /// The engine, if it has a log of its changes.
     let observableEngine: (any ObservableStorageEngine)?
     let commitReportingEngine: (any CommitReportingStorageEngine)?
-    private let logger: Logger
+    let logger: Logger
     private let currentOrigin = Locked(StorageOrigin())
 
     init(engine: any StorageEngine, coding: RecordCoding<Item>, logger: Logger = boutiqueLogger) {

@@ -109,7 +109,6 @@ extension Store.Operation where Item: Identifiable, Item.ID == UUID {
     ///
     /// - Parameter id: The item's identifier.
     /// - Returns: The operation itself.
-    @discardableResult
     public func remove(id: UUID) async throws -> Store.Operation { try await remove(id: id.uuidString) }
 }
 

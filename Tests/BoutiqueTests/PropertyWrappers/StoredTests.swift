@@ -1,9 +1,12 @@
 import Bodega
 import BodegaTesting
-import Boutique
+import Logging
 import Observation
 import TestSupport
 import Testing
+
+@testable import Boutique
+
 #if canImport(Combine)
 import Combine
 #else
@@ -65,6 +68,33 @@ private struct Row {
         _notes = Stored(in: store)
     }
 }
+
+#if !canImport(Combine)
+/// Objects whose changes cannot be published.
+private final class SilentObject: ObservableObject {}
+private final class OtherSilentObject<Value>: ObservableObject {}
+
+@Suite struct `Objects that cannot publish changes` {
+    @Test func `are reported once for each type`() {
+        let types = Locked<[String]>([])
+        let logger = Logger { level, metadata in
+            #expect(level == .warning)
+            types.withLock { $0 += metadata["type"].map { ["\($0)"] } ?? [] }
+        }
+        for _ in 0..<20 {
+            // Each property has its own.
+            for _ in 0..<2 {
+                let enclosing = EnclosingObject(logger: logger)
+                let objects: [any ObservableObject] = [
+                    SilentObject(), OtherSilentObject<Int>(), OtherSilentObject<String>(),
+                ]
+                for object in objects { enclosing.forward(PassthroughSubject<Void, Never>(), to: object) }
+            }
+        }
+        #expect(types.withLock { $0 } == ["SilentObject", "OtherSilentObject<Int>", "OtherSilentObject<String>"])
+    }
+}
+#endif
 
 @MainActor
 @Suite struct StoredTests {

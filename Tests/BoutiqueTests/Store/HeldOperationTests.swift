@@ -13,8 +13,8 @@ import Testing
         let store = try await Store<Note>(storage: engine)
         let operation: Store<Note>.Operation = try await store.insert(notes("a"))
         let same = operation
-        try await same.insert(notes("b", "c"))
-        try await operation.remove(id: "b").add(notes("d"))
+        _ = try await same.insert(notes("b", "c"))
+        _ = try await operation.remove(id: "b").add(notes("d"))
         try await operation.run()
         #expect(try await agreedNotes(store, engine) == notes("a", "c", "d"))
     }
