@@ -65,8 +65,41 @@ func useValues(_ arguments: [String]) async throws {
     case "registered":
         userDefaults(suite).register(defaults: [rest[0]: Data(#"{"value":"registered"}"#.utf8)])
         say(text(rest[0], suite).wrappedValue)
+    case "presets": try sayPresets(suite, isRegistering: rest.first == "register")
     default: fatalError("unknown task \(arguments)")
     }
+}
+
+/// Prints values of several types, which launch arguments can set, and whether there were errors.
+private func sayPresets(_ suite: String, isRegistering: Bool) throws {
+    enum Theme: String, Codable { case light, dark }
+    let defaults = userDefaults(suite)
+    if isRegistering {
+        defaults.register(defaults: [
+            "flag": true, "count": 3, "size": 2.5, "name": "registered", "theme": "dark", "list": [1, 2], "maybe": 5,
+        ])
+    }
+    let flag = StoredValue(key: "flag", default: false, storage: defaults)
+    let count = StoredValue(key: "count", default: 0, storage: defaults)
+    let size = StoredValue(key: "size", default: 0.0, storage: defaults)
+    let name = StoredValue(key: "name", default: "plain", storage: defaults)
+    let theme = StoredValue(key: "theme", default: Theme.light, storage: defaults)
+    let list = StoredValue(key: "list", default: [Int](), storage: defaults)
+    let maybe = StoredValue<Int?>(key: "maybe", storage: defaults)
+    for value in [
+        flag.wrappedValue, count.wrappedValue, size.wrappedValue, name.wrappedValue, theme.wrappedValue.rawValue,
+        list.wrappedValue,
+    ] as [Any] { say("\(value)") }
+    say(maybe.wrappedValue.map { "\($0)" } ?? "nil")
+    let errors = [
+        flag.lastError, count.lastError, size.lastError, name.lastError, theme.lastError, list.lastError,
+        maybe.lastError,
+    ].compactMap { $0 }
+    let undecodable = try [
+        flag.undecodableData(), count.undecodableData(), size.undecodableData(), name.undecodableData(),
+        theme.undecodableData(), list.undecodableData(), maybe.undecodableData(),
+    ].flatMap { $0 }
+    say(errors.isEmpty && undecodable.isEmpty ? "no errors" : "\(errors) \(undecodable.count)")
 }
 
 private func userDefaults(_ suite: String) -> UserDefaults {

@@ -22,17 +22,19 @@ package final class FileWatch: Sendable {
         ) throws -> any FileEvents
 
     /// Makes a timer that calls a closure on a queue.
-    typealias MakeTimer =
+    package typealias MakeTimer =
         @Sendable (_ queue: DispatchQueue, _ fire: @escaping @Sendable () -> Void) -> any FileWatchTimer
 
     /// The system's services that a watch uses.
-    struct Surroundings: Sendable {
-        var makeEvents = FileEventsOfSystem.make
-        var makeTimer: MakeTimer = { FileWatchDispatchTimer(queue: $0, fire: $1) }
+    package struct Surroundings: Sendable {
+        package var makeEvents = FileEventsOfSystem.make
+        package var makeTimer: MakeTimer = { FileWatchDispatchTimer(queue: $0, fire: $1) }
         /// Maximum pause between calls, in milliseconds; `nil` to stop calling after the last doubled pause.
         var longestPause: Int? = 2_000
         /// Maximum pause where the system reports no events.
         var longestPauseWithoutEvents = 40
+
+        package init() {}
     }
 
     /// The pauses between calls, in milliseconds. Each is twice the previous one.
@@ -75,7 +77,7 @@ package final class FileWatch: Sendable {
     ///   - suffixes: The suffixes that, appended to the path, give the files to watch.
     ///   - surroundings: The sources of events and time.
     ///   - changed: Is called on a thread that may block, until the watch is cancelled.
-    init(
+    package init(
         of path: String,
         suffixes: [String],
         in surroundings: Surroundings = Surroundings(),
@@ -154,7 +156,7 @@ package protocol FileEvents: Sendable {
 let fileEventsPause = DispatchTimeInterval.milliseconds(5)
 
 /// A timer that calls a closure once.
-protocol FileWatchTimer: Sendable {
+package protocol FileWatchTimer: Sendable {
     /// Sets the time of the call, replacing the previous one.
     ///
     /// - Parameter milliseconds: The pause before the call; `nil` for no call.

@@ -32,6 +32,11 @@ public import OpenCombine
 /// value that only the user defaults contain is copied to the file. A new value is also set in the `UserDefaults`
 /// object, for code that reads it there.
 ///
+/// A launch argument, such as `-hasHapticsEnabled NO`, replaces the stored value as long as the program runs, as in
+/// `UserDefaults`: a new value is stored, but not read before a launch without the argument. A registered default
+/// replaces the default value. Both may be of the type of the value, or a text with the value, as JSON if it is not a
+/// text itself; one that can't be decoded is ignored, which the log reports.
+///
 /// ## When something fails
 /// Setting a property cannot throw. If a value cannot be encoded or stored, the previous value is unchanged, and
 /// ``lastError`` and the log contain the error. A writer waits up to 30 seconds for other threads and processes that

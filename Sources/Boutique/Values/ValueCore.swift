@@ -38,6 +38,8 @@ final class ValueCore<Value: StorableItem>: Sendable {
 
     private struct State {
         var reading: Reading?
+        /// The first form of a preset that could not be decoded.
+        var ignoredPreset: Data?
         var observation: ValueObservation?
     }
 
@@ -134,12 +136,37 @@ extension ValueCore {
         } catch let damage as DamagedValue {
             return reading(of: damage)
         }
+        if let preset = preset(storage.presets(key, insteadOf: data)) { return preset }
         if let known = state.withLock({ $0.reading }), known.data == data, known.error?.code != .damaged {
             return known
         }
         let reading = Reading(decoding: data, key: key, default: defaultValue, coding: coding)
         state.withLock { $0.reading = reading }
         return reading
+    }
+
+    /// Decodes the first form that can be decoded. A preset that can't be is ignored, which is logged once.
+    private func preset(_ forms: [Data]) -> Reading? {
+        guard let first = forms.first else { return nil }
+        let (known, ignored) = state.withLock { ($0.reading, $0.ignoredPreset) }
+        if ignored == first { return nil }
+        if let known, known.data == first, known.error == nil { return known }
+        var failure: StorageError?
+        for form in forms {
+            do throws(StorageError) {
+                let reading = Reading(data: first, value: try coding.decode(form, key))
+                state.withLock { $0.reading = reading }
+                return reading
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        state.withLock { $0.ignoredPreset = first }
+        boutiqueLogger.notice(
+            "A launch argument or a registered default is ignored, because it can't be decoded as the value's type.",
+            metadata: ["key": "\(key)", "type": "\(Value.self)", "error": "\(failure?.cause ?? failure as Any)"]
+        )
+        return nil
     }
 
     /// The reading for bytes that cannot be recovered. The damage is logged once.

@@ -15,6 +15,14 @@ protocol ValueStorage: Sendable {
     ///   cannot be recovered; then ``save(_:_:)`` moves them aside before it writes new ones.
     func load(_ name: String) throws -> Data?
 
+    /// Returns what replaces the stored bytes of a value in this process without being stored, such as a launch
+    /// argument.
+    ///
+    /// - Parameter stored: The stored bytes.
+    /// - Returns: Bytes in each form in which they may be decoded; the first that can be decoded counts. An empty array
+    ///   if the stored bytes count.
+    func presets(_ name: String, insteadOf stored: Data?) -> [Data]
+
     /// Replaces the bytes of a value, all or nothing. Only called within ``exclusively(_:)``.
     ///
     /// - Parameter data: The bytes, or `nil` to remove the value.
@@ -34,6 +42,8 @@ protocol ValueStorage: Sendable {
 }
 
 extension ValueStorage {
+
+    func presets(_ name: String, insteadOf stored: Data?) -> [Data] { [] }
 
     /// Changes a value atomically, and calls its observers before it returns.
     ///

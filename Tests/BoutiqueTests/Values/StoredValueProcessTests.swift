@@ -125,6 +125,44 @@ import Testing
         #expect(try await run("get", "suite", "key") == ["none"])
     }
 
+    @Test func `A launch argument replaces a stored value in its process, whatever the type`() async throws {
+        let stored = ["false", "0", "0.0", "plain", "light", "[]", "nil", "no errors"]
+        #expect(try await run("presets", "suite") == stored)
+        #expect(
+            try await run(
+                "presets", "suite", "-flag", "YES", "-count", "3", "-size", "2.5", "-name", "Jane \"Doe\"", "-theme",
+                "dark",
+                "-list", "[1,2]", "-maybe", "null") == [
+                    "true", "3", "2.5", "Jane \"Doe\"", "dark", "[1, 2]", "nil", "no errors",
+                ])
+        #expect(
+            try await run(
+                "presets", "suite", "-flag", "1", "-count", #"{"value":7}"#, "-name", "12", "-theme",
+                "<7b227661 6c756522 3a226461 726b227d>",
+                "-maybe", "5") == ["true", "7", "0.0", "12", "dark", "[]", "5", "no errors"])
+        // Of other types: they are ignored.
+        #expect(
+            try await run("presets", "suite", "-flag", "maybe", "-count", "many", "-theme", "(a, b)", "-list", "x")
+                == stored)
+        // None of them was stored.
+        #expect(try await run("presets", "suite") == stored)
+    }
+
+    @Test func `A value that is set in spite of a launch argument is read at the next launch`() async throws {
+        #expect(try await run("set", "suite", "key", "first") == [])
+        #expect(try await run("set", "suite", "key", "second", "-key", "argument") == [])
+        #expect(try await run("get", "suite", "key", "-key", "argument") == ["argument"])
+        #expect(try await run("get", "suite", "key") == ["second"])
+    }
+
+    @Test func `Registered defaults of other types are read, and not reported as undecodable`() async throws {
+        #expect(
+            try await run("presets", "suite", "register") == [
+                "true", "3", "2.5", "registered", "dark", "[1, 2]", "5", "no errors",
+            ])
+        #expect(try await run("presets", "suite") == ["false", "0", "0.0", "plain", "light", "[]", "nil", "no errors"])
+    }
+
     @Test func `A new value can be read from the user defaults of the process`() async throws {
         #expect(try await run("set-and-get-from-defaults", "suite", "key", "value") == [#"{"value":"value"}"#])
     }

@@ -8,12 +8,18 @@ import TestSupport
 final class ValuePlace: Sendable {
     let folder = TemporaryFolder()
     let file: DefaultsFile
-    var url: URL { folder.file("values.plist") }
+    var url: URL { folder.file("settings/values.plist") }
 
-    /// - Parameter isWatched: Whether the file is watched for foreign changes.
-    init(isWatched: Bool = true) {
-        file = DefaultsFile(url: folder.file("values.plist"), isWatched: isWatched)
+    /// - Parameters:
+    ///   - isWatched: Whether the file is watched for foreign changes.
+    ///   - surroundings: The sources of events and time of the watch.
+    init(isWatched: Bool = true, surroundings: FileWatch.Surroundings = FileWatch.Surroundings()) {
+        file = DefaultsFile(
+            url: folder.file("settings/values.plist"), isWatched: isWatched, surroundings: surroundings)
     }
+
+    /// The file as another process has it.
+    func other() -> DefaultsFile { DefaultsFile(url: url, isWatched: false) }
 
     func value<Item: StorableItem>(_ defaultValue: Item) -> StoredValue<Item> {
         value("value", defaultValue)

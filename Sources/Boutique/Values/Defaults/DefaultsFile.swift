@@ -19,7 +19,8 @@ import Musl
 ///    which excludes other processes. The thread that holds both may take them again.
 /// 2. It reads the entries, writes and synchronizes a draft with the suffix `.new`, and renames it to the file.
 /// 3. It caches the new entries, and synchronizes the folder.
-/// 4. The file watch of every process notices the new file and calls the observers; see ``ValueObservers``.
+/// 4. The file watch of every process notices the new file and calls the observers; see ``ValueObservers``. Like that
+///    of a store, it looks itself where the system reports nothing: the folder was removed, or can't be watched.
 ///
 /// A reader takes no file lock: it compares the file's status with that of the cached entries, and reads the file only
 /// if it was replaced. `turn` guards `lockFile` and `depth`, `content` the cache, and `watch` the file watch.
@@ -29,9 +30,9 @@ final class DefaultsFile: ValueStorage {
     private let watch = Locked<Watch>(.none)
 
     private enum Watch: Sendable {
+        case unwatched
         case none
-        /// Only tried once, so that a failure is not logged again for each value.
-        case begun((any FileEvents)?)
+        case begun(FileWatch)
     }
 
     private struct Content: Sendable {
@@ -43,6 +44,7 @@ final class DefaultsFile: ValueStorage {
 
     private let turn = TurnLock()
     private let lockTimeout: LockTimeout
+    private let surroundings: FileWatch.Surroundings
     /// The locked file and the number of nested locks.
     nonisolated(unsafe) private var lockFile: OpenFile?
     nonisolated(unsafe) private var depth = 0
@@ -52,14 +54,14 @@ final class DefaultsFile: ValueStorage {
     /// - Parameters:
     ///   - isWatched: Whether the file is watched for foreign changes.
     ///   - lockTimeout: How long writers wait for other threads and processes.
-    init(url: URL, isWatched: Bool = true, lockTimeout: LockTimeout = .standard) {
+    init(
+        url: URL, isWatched: Bool = true, lockTimeout: LockTimeout = .standard,
+        surroundings: FileWatch.Surroundings = FileWatch.Surroundings()
+    ) {
         self.url = url
         self.lockTimeout = lockTimeout
-        if !isWatched { watch.withLock { $0 = .begun(nil) } }
-    }
-
-    deinit {
-        if case .begun(let events) = watch.withLock({ $0 }) { events?.cancel() }
+        self.surroundings = surroundings
+        if !isWatched { watch.withLock { $0 = .unwatched } }
     }
 
     private static let all = Locked<[URL: DefaultsFile]>([:])
@@ -94,7 +96,7 @@ final class DefaultsFile: ValueStorage {
         }
         let file = try OpenFile(url, O_RDONLY)
         let status = try file.status()
-        content.withLock { $0 = Content(entries: entries, file: file.known(as: status)) }
+        content.withLock { $0 = Content(entries: entries, file: file.known(as: FileVersion(status))) }
         try FileSystem.synchronize(folder.descriptor, folder.url.path)
     }
 
@@ -126,23 +128,29 @@ final class DefaultsFile: ValueStorage {
 
     func observe(_ name: String, _ onChange: @escaping ValueObservers.Observer) -> ValueObservation {
         watch.withLock { watch in
-            if case .none = watch { watch = .begun(startWatching()) }
+            if case .none = watch { watch = .begun(makeWatch()) }
         }
         return observers.add(name, onChange)
     }
 
-    private func startWatching() -> (any FileEvents)? {
+    private func makeWatch() -> FileWatch {
         do {
             try FileSystem.createDirectory(at: url.deletingLastPathComponent())
-            return try FileEventsOfSystem.make(url.path, [""], foreignChangeQueue) { [observers] in
-                observers.checkForForeignChanges()
-            }
         } catch {
-            boutiqueLogger.warning(
-                "A file cannot be watched. Changes by other processes are noticed when values are read.",
+            boutiqueLogger.debug(
+                "The folder of stored values does not exist and could not be created.",
                 metadata: ["file": "\(url.path)", "error": "\(error)"]
             )
-            return nil
+        }
+        // At first none of both, so that the first look is followed by a check.
+        let lastSeen = Locked<FileVersion??>(nil)
+        return FileWatch(of: url.path, suffixes: [""], in: surroundings) { [observers, url] in
+            let version = FileVersion(at: url.path)
+            let isNew = lastSeen.withLock { last in
+                defer { last = .some(version) }
+                return last != .some(version)
+            }
+            if isNew { foreignChangeQueue.async { observers.checkForForeignChanges() } }
         }
     }
 
@@ -154,7 +162,8 @@ final class DefaultsFile: ValueStorage {
             if errno != EINTR { throw StorageError.system(errno, url.path, "examined") }
         }
         // The cached file is kept open, so that no new file gets its inode number.
-        let known = content.withLock { $0.file?.isUnchanged(status) == true ? $0.entries : nil }
+        let version = FileVersion(status)
+        let known = content.withLock { $0.file?.isUnchanged(version) == true ? $0.entries : nil }
         if let known { return known }
         let file: OpenFile
         do {
@@ -164,7 +173,7 @@ final class DefaultsFile: ValueStorage {
         }
         let opened = try file.status()
         let entries = try parse(try file.read())
-        content.withLock { $0 = Content(entries: entries, file: file.known(as: opened)) }
+        content.withLock { $0 = Content(entries: entries, file: file.known(as: FileVersion(opened))) }
         return entries
     }
 

@@ -15,7 +15,7 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     let domain: String
     let defaults: UserDefaults
 
-    private var platform: PlatformDefaults { PlatformDefaults(defaults) }
+    private var platform: PlatformDefaults { PlatformDefaults(defaults, domain: domain) }
 
     func load(_ name: String) throws -> Data? {
         if let data = try file.load(name) { return data }
@@ -32,6 +32,10 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
         }
     }
 
+    func presets(_ name: String, insteadOf stored: Data?) -> [Data] {
+        platform.presets(name, insteadOf: stored)
+    }
+
     func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         try file.exclusively(body)
     }
@@ -46,10 +50,12 @@ struct DefaultsInFile: ValueStorage, @unchecked Sendable {
     /// Copies a value that only the user defaults contain.
     private func importValue(_ name: String) {
         do {
-            // A registered default is not stored in the user defaults, and must not be stored here.
-            guard try file.load(name) == nil, defaults.persistentDomain(forName: domain)?[name] != nil,
-                let data = try platform.load(name)
-            else { return }
+            // Launch arguments and registered defaults are not stored in the user defaults, and must not be stored
+            // here.
+            guard try file.load(name) == nil, let object = defaults.persistentDomain(forName: domain)?[name] else {
+                return
+            }
+            let data = try PlatformDefaults.bytes(of: object)
             try file.exclusively {
                 // Another process may have copied it first.
                 if try file.load(name) == nil { try file.save(data, name) }

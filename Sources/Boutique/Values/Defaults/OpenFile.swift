@@ -13,7 +13,7 @@ import Musl
 final class OpenFile: Sendable {
     let url: URL
     let descriptor: Int32
-    private let known = Locked<stat?>(nil)
+    private let known = Locked<FileVersion?>(nil)
 
     /// Opens a file. A created file is accessible by its owner only.
     init(_ url: URL, _ flags: Int32) throws {
@@ -33,26 +33,47 @@ final class OpenFile: Sendable {
         return status
     }
 
-    /// Stores a status, to detect later changes.
-    func known(as status: stat) -> OpenFile {
-        known.withLock { $0 = status }
+    /// Stores a version, to detect later changes.
+    func known(as version: FileVersion) -> OpenFile {
+        known.withLock { $0 = version }
         return self
     }
 
-    /// Whether a status is that of this file, and the file has not been written since ``known(as:)``.
-    func isUnchanged(_ status: stat) -> Bool {
-        guard let known = known.withLock({ $0 }) else { return false }
-        #if canImport(Darwin)
-        let (time, knownTime) = (status.st_mtimespec, known.st_mtimespec)
-        #else
-        let (time, knownTime) = (status.st_mtim, known.st_mtim)
-        #endif
-        return status.st_dev == known.st_dev && status.st_ino == known.st_ino && status.st_size == known.st_size
-            && time.tv_sec == knownTime.tv_sec && time.tv_nsec == knownTime.tv_nsec
-    }
+    /// Whether a version is that of this file, and the file has not been changed since ``known(as:)``.
+    func isUnchanged(_ version: FileVersion) -> Bool { known.withLock { $0 } == version }
 
     /// Reads the whole file.
     func read() throws -> Data {
         try FileSystem.read(descriptor, size: Int(try status().st_size), url.path)
+    }
+}
+
+/// What tells two versions of a file apart: which file it is, and when it, or its permissions, were last changed.
+struct FileVersion: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ status: stat) {
+        #if canImport(Darwin)
+        let time = status.st_ctimespec
+        #else
+        let time = status.st_ctim
+        #endif
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        (seconds, nanoseconds) = (Int(time.tv_sec), Int(time.tv_nsec))
+    }
+
+    /// The version of the file at a path; `nil` if there is none, or it can't be examined.
+    init?(at path: String) {
+        var status = stat()
+        while stat(path, &status) != 0 {
+            if errno != EINTR { return nil }
+        }
+        self.init(status)
     }
 }

@@ -5,20 +5,52 @@ import Foundation
 final class PlatformDefaults: ValueStorage, @unchecked Sendable {
     // @unchecked because `UserDefaults` may be used on any thread.
     private let defaults: UserDefaults
+    /// The name of the suite; `nil` if it is unknown.
+    private let domain: String?
 
     // Several objects can represent the same defaults, so all share these.
     private static let turn = TurnLock()
     private static let sharedObservers = ValueObservers()
 
-    init(_ defaults: UserDefaults) {
+    /// - Parameters:
+    ///   - defaults: The user defaults.
+    ///   - domain: The name of the suite, if it is known.
+    init(_ defaults: UserDefaults, domain: String? = nil) {
         self.defaults = defaults
+        self.domain = domain
     }
 
     func load(_ name: String) throws -> Data? {
         guard let object = defaults.object(forKey: name) else { return nil }
         if let data = object as? Data { return data }
-        // Other code has stored another type. Its bytes are undecodable, so they are kept.
-        return try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+        return Self.arguments[name] != nil || isRegistered(object, name) ? nil : try Self.bytes(of: object)
+    }
+
+    /// Returns an object that is stored under the key of a value. If other code has stored another type, its bytes are
+    /// undecodable, so they are kept.
+    static func bytes(of object: Any) throws -> Data {
+        try object as? Data ?? PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+    }
+
+    /// The forms of the launch arguments, by their keys. All user defaults of a process have the same.
+    private static let arguments = UserDefaults.standard.volatileDomain(forName: UserDefaults.argumentDomain)
+        .mapValues(PresetForms.of)
+
+    func presets(_ name: String, insteadOf stored: Data?) -> [Data] {
+        if let argument = Self.arguments[name] { return argument }
+        if stored != nil { return [] }
+        return defaults.object(forKey: name).map(PresetForms.of) ?? []
+    }
+
+    /// Returns whether the object under a key is a registered default.
+    private func isRegistered(_ object: Any, _ name: String) -> Bool {
+        #if canImport(Darwin)
+        let registered = defaults.volatileDomain(forName: UserDefaults.registrationDomain)[name]
+        return (registered as? NSObject)?.isEqual(object) ?? false
+        #else
+        // These user defaults don't return the registered ones.
+        return domain.map { defaults.persistentDomain(forName: $0)?[name] == nil } ?? false
+        #endif
     }
 
     func save(_ data: Data?, _ name: String) throws {
