@@ -18,12 +18,25 @@ package final class MainActorProbe {
     private var waits = ProcessorWaits()
     private var last: ProcessorWaits.Moment
     private var blocked = Duration.zero
-    private var stopping: CheckedContinuation<Duration, Never>?
+    private var longest = Duration.zero
+    private var stopping: CheckedContinuation<Void, Never>?
 
     /// Runs work and returns the total time in which it blocked the main actor.
     package static func blockedTime<Result>(
         during work: @MainActor () async throws -> Result
     ) async throws -> (time: Duration, result: Result) {
+        let (probe, result) = try await measure(work)
+        return (probe.blocked, result)
+    }
+
+    /// Runs work and returns the longest time in which one piece of it blocked the main actor.
+    package static func longestTurn(during work: @MainActor () async throws -> Void) async throws -> Duration {
+        try await measure(work).probe.longest
+    }
+
+    private static func measure<Result>(
+        _ work: @MainActor () async throws -> Result
+    ) async throws -> (probe: MainActorProbe, result: Result) {
         let probe = MainActorProbe()
         probe.takeNextTurn()
         let outcome: Swift.Result<Result, any Error>
@@ -32,8 +45,8 @@ package final class MainActorProbe {
         } catch {
             outcome = .failure(error)
         }
-        let time = await probe.stop()
-        return (time, try outcome.get())
+        await probe.stop()
+        return (probe, try outcome.get())
     }
 
     private init() {
@@ -50,14 +63,15 @@ package final class MainActorProbe {
         if late > Self.tolerance {
             let waited = turn.thread == last.thread ? turn.waited - last.waited : .zero
             blocked += max(.zero, late - waited)
+            longest = max(longest, late - waited)
         }
         last = turn
-        if let stopping { return stopping.resume(returning: blocked) }
+        if let stopping { return stopping.resume() }
         takeNextTurn()
     }
 
     /// Ends with the next turn, which comes after all work that is pending on the main actor.
-    private func stop() async -> Duration {
+    private func stop() async {
         await withCheckedContinuation { stopping = $0 }
     }
 }

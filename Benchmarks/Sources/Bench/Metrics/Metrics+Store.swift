@@ -5,7 +5,7 @@ import Foundation
 
 // A store is bound to the main actor. So both sides start from there, and await the same number of calls sequentially.
 extension Metrics {
-    static let store = storeInserts + storeScale + storeLoads + storeRemovals + storeLookups
+    static let store = storeInserts + storeScale + storeLoads + storeTurns + storeRemovals + storeLookups
 
     /// The number of single operations of a run.
     static let singles = 200

@@ -73,7 +73,7 @@ extension Metrics {
 
     /// Verifies that the probe detects a blocked main actor.
     @MainActor
-    private static func verifyProbe() async throws {
+    static func verifyProbe() async throws {
         let seen = try await MainActorProbe.blockedTime { blockThread(for: 0.02) }.time
         if seen < .milliseconds(15) {
             throw VerificationFailure("the main actor was blocked for 20 ms, but the probe measured \(seen)")
