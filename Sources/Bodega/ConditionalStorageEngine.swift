@@ -31,7 +31,8 @@ public struct StorageCondition: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// ``MemoryStorageEngine``, ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres conform.
+/// ``MemoryStorageEngine``, ``DiskStorageEngine``, ``SQLiteStorageEngine`` and the engine of the module BodegaPostgres
+/// conform.
 public protocol ConditionalStorageEngine: StorageEngine {
 
     /// Applies operations like ``StorageEngine/apply(_:)``, all or nothing, if the items are in the expected state.

@@ -127,6 +127,65 @@ func useUnprivileged(_ arguments: [String]) async throws {
     }
 }
 
+/// Increments two items in one conditional batch, again and again, and prints each number when its batch was applied.
+///
+/// Arguments: engine, path, number of increments, 0 for no end.
+func incrementPair(_ arguments: [String]) async throws {
+    guard let engine = try open(arguments[0], arguments[1], .relaxed) as? any ConditionalStorageEngine else {
+        fatalError("\(arguments[0]) has no conditional batches")
+    }
+    let count = Int(arguments[2]) ?? 0
+    for _ in 0..<(count == 0 ? Int.max : count) { say("\(try await increment(engine))") }
+    say("done")
+}
+
+/// Increments the numbers under two keys.
+private func increment(_ engine: some ConditionalStorageEngine) async throws -> Int {
+    let keys = [CacheKey("counter"), CacheKey("copy")]
+    while true {
+        let found = Dictionary(try await engine.fetch(keys: keys).map { ($0.key, $0.data) }) { $1 }
+        let number = (found[keys[0]].flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0) + 1
+        let isApplied = try await engine.apply(
+            keys.map { .write(key: $0, data: Data("\(number)".utf8)) },
+            if: keys.map { StorageCondition(key: $0, data: found[$0]) })
+        if isApplied { return number }
+    }
+}
+
+/// Opens an engine as an unprivileged user, loses the permission for its folder, and prints the results of reading,
+/// writing and opening. The folder gets its permission back.
+///
+/// Arguments: engine, path.
+func losePermission(_ arguments: [String]) async {
+    if geteuid() == 0 { precondition(setgid(65534) == 0 && setuid(65534) == 0) }
+    func report(_ name: String, _ body: () async throws -> Void) async {
+        do {
+            try await body()
+            say("\(name) succeeded")
+        } catch {
+            say("\(name) \((error as? StorageError)?.code.description ?? "\(error)")")
+        }
+    }
+    await report("all") {
+        let (kind, path) = (arguments[0], arguments[1])
+        let (engine, reader) = (try open(kind, path), try open(kind + "-reading", path))
+        try await engine.write(Data("a".utf8), key: CacheKey("a"))
+        _ = try await (engine.fetchAll(), reader.fetchAll())
+        precondition(chmod(path, 0) == 0)
+        defer { precondition(chmod(path, 0o700) == 0) }
+        await report("fetch") { _ = try await engine.fetch(key: CacheKey("a")) }
+        await report("fetchAll") { _ = try await engine.fetchAll() }
+        await report("write") { try await engine.write(Data("b".utf8), key: CacheKey("b")) }
+        await report("read") { _ = try await reader.fetchAll() }
+        await report("open") { _ = try await open(kind, path).fetchAll() }
+        await report("open-reading") { _ = try await open(kind + "-reading", path).fetchAll() }
+        if kind == "sqlite" {
+            let file = URL(fileURLWithPath: path + "/data.sqlite3")
+            await report("open-existing") { _ = try SQLiteStorageEngine(openingFile: file, mustExist: true) }
+        }
+    }
+}
+
 /// Writes an item under each verbatim key that it reads, one on each line, and confirms each write. It ends with its
 /// input.
 ///

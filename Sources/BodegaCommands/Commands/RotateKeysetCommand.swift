@@ -66,8 +66,8 @@ struct RotateKeysetCommand: ConsoleCommand {
                 throw ToolError(
                     .usage,
                     """
-                    The items of a folder can't be re-encrypted in place. Copy them into a new folder with: bodega copy \
-                    \(address) disk:PATH --from-keyset OLD --to-keyset NEW
+                    The items of this store can't be re-encrypted in place. Copy them into a new one with: bodega copy \
+                    \(address) NEW-STORE --from-keyset OLD --to-keyset NEW
                     """)
             }
             if !quiet { try await store.noteOtherCollections("re-encrypted", on: console) }

@@ -5,8 +5,9 @@ extension AsyncStoredValue {
     /// Reads the value, changes it and stores it.
     ///
     /// The change is an atomic read-modify-write: no change of another task, process or machine is lost. On an engine that
-    /// is not a `ConditionalStorageEngine`, this holds for changes through the same engine object; a change that another
-    /// process, or another engine on the same data, makes between the read and the write is overwritten.
+    /// is not a `ConditionalStorageEngine`, such as one on a JSON API, this holds for changes through the same engine
+    /// object, or through one `AsyncStoredValue` if the engine is a structure, as wrappers are. A change that another
+    /// process, engine or wrapper makes between the read and the write is then overwritten.
     ///
     /// - Parameter change: Changes the value. It may run more than once, each time with the current value. It cannot change
     ///   other values in engines, because that is asynchronous.

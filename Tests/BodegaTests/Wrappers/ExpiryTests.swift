@@ -45,6 +45,20 @@ import Testing
         #expect(try await base.fetchCount() == 2)
     }
 
+    @Test func `Expired items of a folder can be removed, and the others stay`() async throws {
+        let folder = TemporaryFolder()
+        let engine = try DiskStorageEngine(opening: folder.directory, now: clock.now).expiring(
+            after: .seconds(10), now: clock.now)
+        try await engine.write((0..<600).map { (CacheKey(verbatim: "old \($0)"), value) })
+        clock.advance(by: 10)
+        try await engine.write(value, key: key)
+        try await engine.write(value, key: CacheKey(verbatim: "old 0"))
+        #expect(try folder.names().count { !$0.hasPrefix(".") } == 601)
+        #expect(try await engine.removeExpired() == 599)
+        #expect(try folder.names().filter { !$0.hasPrefix(".") } == ["a", "old 0"])
+        #expect(try await engine.fetchKeys() == [CacheKey(verbatim: "old 0"), key])
+    }
+
     @Test func `The calls of the base do not depend on the number of items`() async throws {
         for count in [10, 3_000] {
             let recorder = RecordingStorageEngine(MemoryStorageEngine())

@@ -26,6 +26,34 @@ extension DiskFolder {
         try writing { folder, control in try apply(operations, at: date, dates: dates, in: folder, control) }
     }
 
+    /// Applies operations in order, all or nothing, if items are in the expected state.
+    ///
+    /// Conditions and operations share the writers' lock. A batch that a crash interrupted is finished before.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations.
+    ///   - conditions: The expected state of some items.
+    ///   - date: The date of the writes.
+    /// - Returns: Whether all conditions were met.
+    func apply(
+        _ operations: [StorageOperation], if conditions: [StorageCondition], at date: Date
+    ) throws -> Bool {
+        try writing { folder, control in
+            guard try conditions.allSatisfy({ try isMet($0, in: folder) }) else { return false }
+            if !operations.isEmpty { try apply(operations, at: date, in: folder, control) }
+            return true
+        }
+    }
+
+    private func isMet(_ condition: StorageCondition, in folder: Int32) throws -> Bool {
+        let found = try withFile(of: condition.key, in: folder) { file in
+            // Items of another size need not be read.
+            guard let data = condition.data, data.count == Int(file.status.st_size) else { return false }
+            return try file.read(self) == data
+        }
+        return found ?? (condition.data == nil)
+    }
+
     /// Writes an item with the bytes of a stream.
     ///
     /// - Parameter date: The date of the write.

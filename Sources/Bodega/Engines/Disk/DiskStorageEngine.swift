@@ -15,6 +15,8 @@ import Logging
 /// - Batches are applied all or nothing, even if the program or the system crashes: a committed batch is finished when
 ///   the folder is used next. Reads of several items see all of a batch or none of it. There is one exception: on a
 ///   full volume without space for preparing a batch, removals are carried out one by one.
+/// - Conditional batches compare items under the lock that all engines for the folder take to write. So they lose no change
+///   of another engine or process, but can overwrite one that a program without that lock makes in the same moment.
 /// - Any number of engines, in one or several processes, can use the same folder concurrently. An operation that has to
 ///   wait longer than 30 seconds for another one throws ``StorageError/Code/locked``.
 /// - Folders of the first Bodega can be opened with all of their items, and the first Bodega can read ours. Its files
@@ -25,7 +27,7 @@ import Logging
 public final class DiskStorageEngine: ThrowingStorageEngine {
 
     private let core: DiskFolder
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let readers = ReaderGate(
         count: 4, queue: DispatchQueue(label: "emporium.bodega.disk.reads", attributes: .concurrent))
     private let writeQueue = DispatchQueue(label: "emporium.bodega.disk.writes")
@@ -160,8 +162,8 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
         }
     }
 
-    func writing(_ body: @escaping @Sendable (DiskFolder) throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    func writing<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
             let requested = core.lockTimeout.now()
             writeQueue.async { [core] in
                 continuation.resume(with: Result { try core.carryOut(requestedAt: requested, body) })
