@@ -99,12 +99,11 @@ extension DiskFile {
         #else
         let (modified, born) = (status.st_mtim, status.st_mtim)
         #endif
-        func milliseconds(_ time: timespec) -> Int64 { time.nanoseconds / 1_000_000 }
         return DiskRecord(
             key: nil,
             order: born.nanoseconds,
-            createdAt: milliseconds(born),
-            updatedAt: milliseconds(modified)
+            createdAt: born.milliseconds,
+            updatedAt: modified.milliseconds
         )
     }
 
@@ -133,9 +132,15 @@ extension DiskFile {
 
 extension timespec {
     /// The nanoseconds since 1970, clamped to the range of 64 bits, the years 1678 to 2262.
-    var nanoseconds: Int64 {
-        let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, secondOverflow) = product.addingReportingOverflow(Int64(tv_nsec))
+    var nanoseconds: Int64 { count(per: 1_000_000_000) }
+
+    /// The milliseconds since 1970, rounded down.
+    var milliseconds: Int64 { count(per: 1_000) }
+
+    /// The number of parts of a second since 1970, rounded down and clamped to the range of 64 bits.
+    private func count(per second: Int64) -> Int64 {
+        let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: second)
+        let (sum, secondOverflow) = product.addingReportingOverflow(Int64(tv_nsec) / (1_000_000_000 / second))
         if overflow || secondOverflow { return tv_sec < 0 ? .min : .max }
         return sum
     }

@@ -82,10 +82,7 @@ package final class DiskFolder: Sendable {
 
     /// Whether the folder exists.
     package func exists() throws -> Bool {
-        var status = stat()
-        if stat(path, &status) == 0 { return true }
-        if errno == ENOENT { return false }
-        throw StorageError.system(errno, path, "examined")
+        try FileSystem.exists(atPath: path)
     }
 
     /// Opens the folder for the duration of a closure, without a lock.
@@ -257,11 +254,15 @@ package final class DiskFolder: Sendable {
         try ignoresCase ?? FileSystem.exists(DiskName.controlFolder.uppercased(), in: folder, controlPath)
     }
 
+    /// The largest order number that is taken from a clock, of the year 2262. From there, items are only counted: there
+    /// are numbers for a trillion more.
+    private static let latestOrder = Int64.max - 1 << 40
+
     /// Reads from the folder the last order number that any process has assigned.
     func readOrder(_ folder: Int32) {
         let written = DiskAttribute.lastOrder(of: folder)
-        // No clock has reached this value, so another program wrote it.
-        if written > Int64.max / 2 { return }
+        // No clock with a count of items leads there, so another program has written it.
+        if written > Int64.max - 1 << 39 { return }
         lastOrder.withLock { last in last = max(last, written) }
     }
 
@@ -274,7 +275,7 @@ package final class DiskFolder: Sendable {
     /// Assigns an order number, larger than all before it.
     func nextOrder() -> Int64 {
         lastOrder.withLock { last in
-            last = max(last + 1, clock())
+            last = max(last + 1, min(clock(), Self.latestOrder))
             return last
         }
     }

@@ -21,8 +21,11 @@ struct DiskRecord: Equatable, Sendable {
         )
     }
 
+    /// The milliseconds since 1970, limited to some 285,000 years around 1970. A date that is not a number becomes the
+    /// first moment of 1970.
     static func milliseconds(_ date: Date) -> Int64 {
-        Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()) ?? 0
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        return milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -9e15), 9e15))
     }
 }
 

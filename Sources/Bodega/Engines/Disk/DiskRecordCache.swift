@@ -36,6 +36,8 @@ final class DiskRecordCache: Sendable {
     }
 
     private static let mostFiles = 50_000
+    /// The first time of all, from which an age can be subtracted.
+    private static let firstTime = Int64.min + 2_000_000_000
     /// The minimum age of a change, in nanoseconds: more than a tick of the volume's clock. Times without a fraction
     /// indicate a volume whose clock counts seconds.
     private static func leastAge(_ stamp: Stamp) -> Int64 {
@@ -47,7 +49,7 @@ final class DiskRecordCache: Sendable {
     /// One reading of the folder.
     final class Reading: Sendable {
         private let known: [Stamp: DiskRecord]
-        /// When the reading began, in nanoseconds since 1970; 0 if it must not add to the cache.
+        /// When the reading began, in nanoseconds since 1970; the first time of all if it must not add to the cache.
         private let time: Int64
         fileprivate let found = Locked<[Stamp: DiskRecord]>([:])
 
@@ -74,7 +76,7 @@ final class DiskRecordCache: Sendable {
     ///   - time: The time in nanoseconds since 1970.
     ///   - count: The number of files. The records of very many files would take too much memory.
     func read(at time: Int64, count: Int) -> Reading {
-        Reading(known.withLock { $0 }, time: count <= Self.mostFiles ? time : 0)
+        Reading(known.withLock { $0 }, time: count <= Self.mostFiles ? max(time, Self.firstTime) : Self.firstTime)
     }
 
     /// Ends a reading: adds its records to the cache, after emptying it if most of its files no longer exist.
