@@ -56,12 +56,16 @@ final class ReaderGate: Sendable {
     /// Held during ``whileEmpty(_:)``: two concurrent callers would each wait for the other's places.
     private let exclusion = NSLock()
 
+    private let emptied: (@Sendable () -> Void)?
+
     /// - Parameters:
     ///   - count: How many readers may be inside simultaneously.
     ///   - queue: The concurrent queue of the workers.
-    init(count: Int, queue: DispatchQueue) {
+    ///   - emptied: Called when the last reader has left, on its thread. It must return quickly.
+    init(count: Int, queue: DispatchQueue, emptied: (@Sendable () -> Void)? = nil) {
         self.count = count
         self.queue = queue
+        self.emptied = emptied
         state = Locked(State(free: count))
     }
 
@@ -139,6 +143,38 @@ final class ReaderGate: Sendable {
         }
     }
 
+    /// Runs a closure on the caller's thread while no reader is inside, if the readers inside leave in time. Readers
+    /// that come in the meantime wait.
+    ///
+    /// - Parameters:
+    ///   - patience: How long to wait for the readers inside.
+    ///   - body: The closure. It must not enter the gate.
+    /// - Returns: `nil` if they did not leave in time, or if the gate is used exclusively.
+    func tryWhileEmpty<Result>(within patience: DispatchTimeInterval, _ body: () throws -> Result) rethrows -> Result? {
+        guard exclusion.try() else { return nil }
+        defer { exclusion.unlock() }
+        let deadline = DispatchTime.now() + patience
+        var taken = 0
+        defer { for _ in 0..<taken { leave(isReader: false) } }
+        while taken < count, enter(before: deadline) { taken += 1 }
+        return taken == count ? try body() : nil
+    }
+
+    /// Enters on the caller's thread, after the readers before it have entered.
+    ///
+    /// - Returns: `false` if that takes too long.
+    private func enter(before deadline: DispatchTime) -> Bool {
+        guard let semaphore = state.withLock({ $0.enter() }), semaphore.wait(timeout: deadline) == .timedOut else {
+            return true
+        }
+        // Otherwise the place was passed on in the meantime.
+        return state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0 === semaphore }) else { return true }
+            state.waiting.remove(at: index)
+            return false
+        }
+    }
+
     private func takeAll() {
         // Pending readers come first. They run here, because their workers may have to wait for a thread.
         let pending = state.withLock { $0.pending.count }
@@ -147,15 +183,20 @@ final class ReaderGate: Sendable {
     }
 
     private func leaveAll() {
-        for _ in 0..<count { leave() }
+        for _ in 0..<count { leave(isReader: false) }
     }
 
     /// Leaves, and passes the place to the reader that has waited longest.
     func leave() {
-        let next = state.withLock { state in
+        leave(isReader: true)
+    }
+
+    private func leave(isReader: Bool) {
+        let (next, isEmpty) = state.withLock { state in
             if state.waiting.isEmpty { state.free += 1 }
-            return state.waiting.popFirst()
+            return (state.waiting.popFirst(), state.free == count)
         }
         next?.signal()
+        if isReader, isEmpty { emptied?() }
     }
 }

@@ -86,6 +86,16 @@ package enum FileSystem {
         throw StorageError.system(errno, path(), "examined")
     }
 
+    /// Whether a file or folder exists at a path, with symbolic links followed.
+    ///
+    /// - Throws: A ``StorageError`` if that can't be determined, for example because access to its folder is denied.
+    package static func exists(atPath path: String) throws -> Bool {
+        var status = stat()
+        if stat(path, &status) == 0 { return true }
+        if errno == ENOENT || errno == ENOTDIR { return false }
+        throw StorageError.system(errno, path, "examined")
+    }
+
     /// Whether a folder has an entry of a name. A dangling link is an entry.
     package static func exists(_ name: String, in folder: Int32, _ path: @autoclosure () -> String) throws -> Bool {
         var status = stat()
@@ -209,6 +219,7 @@ extension StorageError {
             case EACCES, EPERM: (.permissionDenied, "Check its permissions and those of its folder.")
             case ENOTDIR: (.cannotOpen, "A part of its path is not a folder.")
             case ENOENT: (.cannotOpen, "It does not exist.")
+            case ENAMETOOLONG: (.invalidArgument, "Its path or its name is too long. Choose a shorter one.")
             case EMFILE, ENFILE:
                 (.inputOutput, "Too many files are open. Close some, or raise the limit, and try again.")
             default: (.inputOutput, "")

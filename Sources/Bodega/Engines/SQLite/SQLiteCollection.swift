@@ -39,39 +39,27 @@ package final class SQLiteCollection: Sendable {
     ///
     /// - Throws: ``StorageError/Code/placeRemoved`` if it was removed or replaced.
     package func checkPlace() throws {
-        try core.readOneHere { try SQLiteFile.checkPlace(in: $0) }
+        try core.mapped { try core.checkPlace() }
     }
 
     /// The item under a key.
     package func data(of key: CacheKey) throws -> Data? {
-        try core.readOneHere { db in
-            try SQLiteFile.checkPlace(in: db)
-            return try self.table.value(of: key, in: db)
-        }
+        try core.readOneHere { try table.value(of: key, in: $0) }
     }
 
     /// Whether there is an item under a key.
     package func contains(_ key: CacheKey) throws -> Bool {
-        try core.readOneHere { db in
-            try SQLiteFile.checkPlace(in: db)
-            return try !self.table.existing(among: [key], in: db).isEmpty
-        }
+        try core.readOneHere { try !table.existing(among: [key], in: $0).isEmpty }
     }
 
     /// All items in insertion order.
     package func allItems() throws -> [(key: CacheKey, data: Data)] {
-        try core.readManyHere { db in
-            try SQLiteFile.checkPlace(in: db)
-            return try self.table.allItems(in: db)
-        }
+        try core.readManyHere(table.allItems)
     }
 
     /// All values in insertion order.
     package func allValues() throws -> [Data] {
-        try core.readManyHere { db in
-            try SQLiteFile.checkPlace(in: db)
-            return try self.table.allValues(in: db)
-        }
+        try core.readManyHere(table.allValues)
     }
 
     /// Atomic read-modify-write: reads items, applies operations based on them, and returns after the commit.

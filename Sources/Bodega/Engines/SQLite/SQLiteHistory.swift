@@ -83,7 +83,7 @@ struct SQLiteHistory: Sendable {
     }
 
     private func state(in db: Database) throws -> (form: SQLiteChangeLog.Form, end: SQLiteLogPosition)? {
-        try SQLiteFile.checkPlace(in: db)
+        try core.checkPlace()
         let form: SQLiteChangeLog.Form?
         switch try core.connections {
         case .pool: form = try core.logs.form(of: log, in: db)

@@ -46,6 +46,7 @@ extension SQLiteStorageEngine {
         }
         let folder = destination.deletingLastPathComponent()
         let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString)")
+        try StorageError.checkLength(ofPath: draft)
         try await core.onQueue { try FileSystem.createDirectory(at: folder) }
         defer { FileSystem.discard(draft) }
         // On a reading connection, so that writers don't wait in WAL mode.

@@ -100,9 +100,7 @@ extension SQLiteStorageEngine {
         collection: String? = nil,
         lockTimeout: TimeInterval = 30
     ) throws {
-        guard FileManager.default.fileExists(atPath: file.path) else {
-            throw StorageError(.cannotOpen, "There is no such file.", file: file)
-        }
+        try SQLiteFile.checkExistence(of: file)
         let core = SQLiteFile(reading: file, lockTimeout: lockTimeout)
         let table = try collection.map(core.table(ofCollection:)) ?? .standard
         try core.mapped {

@@ -32,14 +32,15 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     private let first: DatabaseQueue
-    private let identity: SQLiteReadRegistry.Identity?
+    /// The place of the file, which each read and each commit checks.
+    let place: SQLiteFilePlace
     private let state: Locked<State>
     private let opening = NSLock()
 
     /// Opens the first connection.
     init(path: String, configuration: Configuration) throws {
         first = try DatabaseQueue(path: path, configuration: configuration)
-        identity = SQLiteReadRegistry.Identity(path)
+        place = SQLiteFilePlace(path: path, resolved: FileSystem.resolvedPath(path))
         state = Locked(State(idle: [first]))
     }
 
@@ -53,7 +54,9 @@ final class SQLiteConnectionPool: Sendable {
     /// - Parameters:
     ///   - isTransaction: Whether all statements read from one snapshot.
     ///   - body: Reads.
+    /// - Throws: ``StorageError/Code/placeRemoved`` if the file was removed or replaced.
     func read<Value>(isTransaction: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        try place.check()
         let reader = try takeReader()
         defer { state.withLock { $0.idle.append(reader) } }
         return try reader.unsafeRead { db in
@@ -111,14 +114,10 @@ final class SQLiteConnectionPool: Sendable {
 
     /// Opens another connection to the same file. SQLite would open any file that is at the path, or create one.
     private func open(_ configuration: Configuration) throws -> DatabaseQueue {
-        try checkIdentity()
+        try place.check()
         let connection = try DatabaseQueue(path: first.path, configuration: configuration)
-        try checkIdentity()
+        try place.check()
         return connection
-    }
-
-    private func checkIdentity() throws {
-        if identity == nil || SQLiteReadRegistry.Identity(first.path) != identity { throw SQLiteFile.placeRemoved }
     }
 
     /// Gives a connection space for the index of a large batch, without blocking the caller.

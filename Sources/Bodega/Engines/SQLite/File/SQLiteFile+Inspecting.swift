@@ -4,6 +4,15 @@ import GRDB
 
 extension SQLiteFile {
 
+    /// Checks that a file exists.
+    ///
+    /// - Throws: ``StorageError/Code/cannotOpen`` if it doesn't, and another error if that can't be determined.
+    static func checkExistence(of file: URL) throws {
+        if try !FileSystem.exists(atPath: file.path) {
+            throw StorageError(.cannotOpen, "There is no such file.", file: file)
+        }
+    }
+
     /// Checks a file through the connection that is to write to it, before any change: a database stays unchanged if
     /// another program has a table of the same name in it, or if it lacks a collection that must exist.
     struct Inspection: Sendable {
@@ -16,9 +25,7 @@ extension SQLiteFile {
         ///
         /// - Throws: ``StorageError/Code/cannotOpen`` if it doesn't.
         func checkExistence(of file: URL) throws {
-            if mustExist, !FileManager.default.fileExists(atPath: file.path) {
-                throw StorageError(.cannotOpen, "There is no such file.", file: file)
-            }
+            if mustExist { try SQLiteFile.checkExistence(of: file) }
         }
 
         /// Checks that the file may be used.

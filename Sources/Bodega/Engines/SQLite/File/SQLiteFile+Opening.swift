@@ -16,6 +16,7 @@ extension SQLiteFile {
         _ lockTimeout: TimeInterval,
         _ inspection: Inspection
     ) throws -> SQLiteConnectionPool {
+        try StorageError.checkLength(ofPath: url)
         try inspection.checkExistence(of: url)
         let (pool, standardTable): (SQLiteConnectionPool, SQLiteTable.Condition?)
         do {
@@ -66,6 +67,8 @@ extension SQLiteFile {
                 throw StorageError(.cannotOpen, "The file can't have a write-ahead log.")
             }
             try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            // Where SQLite starts a large log over by itself.
+            try db.execute(sql: "PRAGMA journal_size_limit = \(SQLiteLogShrinker.limit)")
             isFirst.withLock { $0 = false }
         }
         let pool = try DatabaseError.retryingWhileLocked(url.path, for: lockTimeout) {

@@ -12,18 +12,6 @@ import Musl
 
 extension SQLiteFile {
 
-    /// Checks that the file is still at its path, with one system call.
-    ///
-    /// - Throws: ``StorageError/Code/placeRemoved`` if it was removed or replaced.
-    static func checkPlace(in db: Database) throws {
-        guard let connection = db.sqliteConnection else { return }
-        var hasMoved: CInt = 0
-        // Volumes and in-memory databases that don't support this leave the variable unchanged.
-        sqlite3_file_control(connection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        if hasMoved == 0 { return }
-        throw placeRemoved
-    }
-
     static let placeRemoved = StorageError(
         .placeRemoved, "The database was removed or replaced while it was open. Nothing was changed. Open it again.")
 

@@ -48,7 +48,8 @@ extension SQLiteFile {
         }
     }
 
-    private func withBusyTimeout(_ seconds: TimeInterval, of db: Database, _ body: () throws -> Void) rethrows {
+    /// Runs a closure with another limit for waiting for locks.
+    func withBusyTimeout(_ seconds: TimeInterval, of db: Database, _ body: () throws -> Void) rethrows {
         sqlite3_busy_timeout(db.sqliteConnection, Int32(seconds * 1000))
         defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(lockTimeout * 1000)) }
         try body()

@@ -41,6 +41,7 @@ package final class SQLiteFile: Sendable {
     let observers = SQLiteCommitObservers()
     let logs = SQLiteLogs()
     let watch = SQLiteWatch()
+    private let shrinker = SQLiteLogShrinker()
     /// Admits every reader.
     let readers: ReaderGate
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
@@ -59,11 +60,14 @@ package final class SQLiteFile: Sendable {
         self.url = url
         self.lockTimeout = lockTimeout
         self.state = Locked(.unopened)
-        self.open = {
-            .pool(try Self.openPool(at: url, durability, lockTimeout, inspection), SQLiteGroupCommit())
+        self.open = { [shrinker] in
+            let pool = try Self.openPool(at: url, durability, lockTimeout, inspection)
+            return .pool(pool, SQLiteGroupCommit(at: pool.place, committed: shrinker.committed))
         }
-        self.readers = ReaderGate(count: SQLiteConnectionPool.maximumReaderCount, queue: queue)
+        self.readers = ReaderGate(
+            count: SQLiteConnectionPool.maximumReaderCount, queue: queue, emptied: shrinker.readersLeft)
         watch.begin(on: self)
+        shrinker.begin(on: self)
     }
 
     /// Refers to a file for reading only. Reading opens it.
@@ -108,6 +112,23 @@ package final class SQLiteFile: Sendable {
         state.withLock { state in
             if case .open = state { true } else { false }
         }
+    }
+
+    /// The place of the file, `nil` unless it is open for writing.
+    var openedPlace: SQLiteFilePlace? { openedPool?.place }
+
+    /// The connection that writes, `nil` if nothing was written.
+    var openedWriter: DatabaseQueue? { openedPool?.openedWriter }
+
+    private var openedPool: SQLiteConnectionPool? {
+        if case .open(.pool(let pool, _)) = state.withLock({ $0 }) { pool } else { nil }
+    }
+
+    /// Checks that the file is still in its place. A file that was opened for reading only is checked by each read.
+    ///
+    /// - Throws: ``StorageError/Code/placeRemoved`` if it was removed or replaced.
+    func checkPlace() throws {
+        if case .pool(let pool, _) = try connections { try pool.place.check() }
     }
 
     /// The access to the file, `nil` if it is not open yet.
@@ -256,6 +277,11 @@ package final class SQLiteFile: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try self.mapped(body) }) }
         }
+    }
+
+    /// Runs a closure on a thread that may block.
+    func later(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
     }
 
     /// Runs a closure and turns its errors into storage errors.

@@ -36,6 +36,16 @@ final class SQLiteGroupCommit: Sendable {
     }
 
     private let waiting = Locked(Waiting())
+    private let place: SQLiteFilePlace
+    private let committed: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - place: The file's place, which is checked in each transaction.
+    ///   - committed: Called on the writing connection after each group of jobs.
+    init(at place: SQLiteFilePlace, committed: @escaping @Sendable () -> Void) {
+        self.place = place
+        self.committed = committed
+    }
 
     /// Runs a closure in a transaction and returns when it is committed. A closure that throws changes nothing.
     ///
@@ -104,10 +114,12 @@ final class SQLiteGroupCommit: Sendable {
             return waiting.jobs
         }
         // A synchronous writer may have committed them.
-        if !group.isEmpty { Self.run(group, in: db) }
+        if group.isEmpty { return }
+        run(group, in: db)
+        committed()
     }
 
-    private static func run(_ jobs: Deque<Job>, in db: Database) {
+    private func run(_ jobs: Deque<Job>, in db: Database) {
         let errors = errors(inBatch: Array(jobs)) { jobs in
             try commit(jobs, in: db)
             for job in jobs { job.committed() }
@@ -115,10 +127,10 @@ final class SQLiteGroupCommit: Sendable {
         for (job, error) in zip(jobs, errors) { job.finish(error.map(Result.failure) ?? .success(())) }
     }
 
-    private static func commit(_ jobs: [Job], in db: Database) throws {
+    private func commit(_ jobs: [Job], in db: Database) throws {
         try db.beginTransaction(.immediate)
         do {
-            try SQLiteFile.checkPlace(in: db)
+            try place.check()
             for job in jobs { try job.work(db) }
             try db.commit()
         } catch {

@@ -139,7 +139,7 @@ final class SQLiteWatch: Sendable {
         guard let core = state.withLock({ $0.core }), core.isOpen else { return }
         do {
             let ends = try core.readOneHere { db -> [String: SQLiteLogPosition?]? in
-                try SQLiteFile.checkPlace(in: db)
+                try core.checkPlace()
                 guard try versions.haveChanged(in: db) else { return nil }
                 // Only now: a follower that comes later reads earlier changes by itself.
                 return try collectionsWithFollowers().mapValues { try $0.log.endIfThere(in: db) }

@@ -29,7 +29,7 @@ extension StorageError {
                 "A program was stopped during a write. Open the file for writing once to roll it back, then read."
             return StorageError(.cannotOpen, message, file: file, cause: databaseError)
         }
-        if databaseError.resultCode == .SQLITE_CANTOPEN, let error = tooManyFiles(file, databaseError) {
+        if databaseError.resultCode == .SQLITE_CANTOPEN, let error = reason(notToOpen: file, databaseError) {
             return error
         }
         // There is no space for the index of the WAL.
@@ -53,23 +53,6 @@ extension StorageError {
             file: file,
             cause: error
         )
-    }
-
-    /// Recognises that a file could not be opened because too many are open. SQLite does not report the operating
-    /// system's reason, and `errno` may be that of an earlier call. Another attempt to open a file reports the reason.
-    ///
-    /// - Returns: `nil` for any other error.
-    private static func tooManyFiles(_ file: URL, _ cause: DatabaseError) -> StorageError? {
-        let descriptor = open("/", O_RDONLY | O_CLOEXEC)
-        let number = errno
-        if descriptor >= 0 {
-            close(descriptor)
-            return nil
-        }
-        guard [EMFILE, ENFILE].contains(number) else { return nil }
-        var error = system(number, file.path, "opened")
-        error.cause = cause
-        return error
     }
 
     private static func description(of result: ResultCode) -> (Code, String) {

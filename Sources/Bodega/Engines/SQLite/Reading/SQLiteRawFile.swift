@@ -25,8 +25,10 @@ final class SQLiteRawFile {
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX
         let result = sqlite3_open_v2(Self.uri(path, "immutable=1"), &opened, flags, nil)
         guard result == SQLITE_OK, let opened else {
+            let number = errno
             sqlite3_close(opened)
-            throw StorageError.system(errno, path, "opened")
+            let error = StorageError.system(number, path, "opened")
+            throw StorageError.reason(notToOpen: URL(fileURLWithPath: path), error) ?? error
         }
         var pointer: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(opened, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK, let pointer

@@ -36,6 +36,8 @@ final class SQLiteReadSession {
     }
 
     private let raw: SQLiteRawFile
+    /// The path by which the file was opened, which may contain symbolic links.
+    private let path: String
     /// Identifies the file, even if another file takes its path.
     let identity: SQLiteReadRegistry.Identity
     private let state: State
@@ -67,6 +69,7 @@ final class SQLiteReadSession {
             throw error
         }
         self.raw = raw
+        self.path = path
         if !keepsLock { raw.unlock() }
     }
 
@@ -100,7 +103,8 @@ final class SQLiteReadSession {
 
     private func holds() throws -> Bool {
         // The file may have been replaced by another one.
-        guard SQLiteReadRegistry.Identity(raw.path) == identity else { return false }
+        guard SQLiteReadRegistry.Identity(path) == identity else { return false }
+        if raw.path != path, SQLiteReadRegistry.Identity(raw.path) != identity { return false }
         if hidesTable, try !queue.unsafeRead(SQLiteReadView.isStillNeeded) { return false }
         switch state {
         case .journal: return try Self.state(of: raw) == .journal

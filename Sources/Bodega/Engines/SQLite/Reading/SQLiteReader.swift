@@ -101,7 +101,9 @@ final class SQLiteReader: Sendable {
     private func open() throws -> SQLiteReadSession {
         guard let identity = SQLiteReadRegistry.Identity(path) else {
             // It existed when the engine was created.
-            if errno == ENOENT { throw StorageError(.placeRemoved, "The database was removed. Open it again.") }
+            if errno == ENOENT || errno == ENOTDIR {
+                throw StorageError(.placeRemoved, "The database was removed. Open it again.")
+            }
             throw StorageError.system(errno, path, "examined")
         }
         return try SQLiteReadRegistry.opening(identity, by: self) {

@@ -1,0 +1,115 @@
+@testable import Bodega
+import BodegaTesting
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The size of the write-ahead log.
+@Suite(.timeLimit(.minutes(5))) struct SQLiteLogSizeTests {
+
+    private let folder = TemporaryFolder()
+    private let limit = 16 << 20
+
+    /// The size of the log's file in bytes, as the file system reports it.
+    private var logSize: Int {
+        var status = stat()
+        return stat(folder.file("data.sqlite3-wal").path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    private func open() async throws -> SQLiteStorageEngine {
+        let engine = try SQLiteStorageEngine(opening: folder.directory, durability: .relaxed)
+        try await engine.write((0..<2_000).map { (CacheKey("item \($0)"), Data(count: 500)) })
+        return engine
+    }
+
+    /// Overwrites items of a megabyte.
+    private func write(_ megabytes: Int, to engine: SQLiteStorageEngine) async throws {
+        for number in 0..<megabytes {
+            try await engine.write(Data(repeating: UInt8(number % 256), count: 1 << 20), key: CacheKey("\(number % 4)"))
+        }
+    }
+
+    @Test("A log that grew during a read shrinks when the read is over, without another write")
+    func shrinksAfterRead() async throws {
+        let engine = try await open()
+        let (began, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let core = engine.core
+        let read = Task.detached {
+            try await core.readMany { db -> Int in
+                let count = try SQLiteTable.standard.count(in: db)
+                began.signal()
+                ends.wait()
+                return count
+            }
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                began.wait()
+                continuation.resume()
+            }
+        }
+        try await write(40, to: engine)
+        #expect(logSize > 2 * limit)
+        ends.signal()
+        #expect(try await read.value == 2_000)
+        try await waitUntil("the log is small") { logSize <= limit }
+        #expect(try await engine.fetchCount() == 2_004)
+        #expect(try await engine.integrityCheck() == [])
+    }
+
+    @Test("A log stays bounded while reads always overlap")
+    func overlappingReads() async throws {
+        let engine = try await open()
+        let isOver = Locked(false)
+        let reads = Counter()
+        var largest = 0
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while !isOver.withLock({ $0 }) {
+                        let items = try await engine.fetchAll()
+                        #expect(items.count >= 2_000)
+                        reads.increment()
+                    }
+                }
+            }
+            for _ in 0..<30 {
+                try await write(5, to: engine)
+                largest = max(largest, logSize)
+            }
+            isOver.withLock { $0 = true }
+            try await group.waitForAll()
+        }
+        #expect(largest < 5 * limit, "\(largest) bytes with \(reads.count) reads")
+        try await waitUntil("the log is small") { logSize <= limit }
+    }
+
+    @Test("A log that one large batch has filled shrinks")
+    func largeBatch() async throws {
+        let engine = try await open()
+        try await engine.write((0..<30).map { (CacheKey("\($0)"), Data(count: 1 << 20)) })
+        try await waitUntil("the log is small") { logSize <= limit }
+        #expect(try await engine.fetchCount() == 2_030)
+    }
+
+    @Test("A gate that readers leave too late runs nothing, and lets new readers in again")
+    func impatientGate() {
+        let gate = ReaderGate(count: 3, queue: DispatchQueue(label: "test", attributes: .concurrent))
+        #expect(gate.tryEnter())
+        #expect(gate.tryWhileEmpty(within: .milliseconds(1)) { Issue.record("A reader is inside.") } == nil)
+        #expect(gate.tryEnter() && gate.tryEnter() && !gate.tryEnter())
+        for _ in 0..<3 { gate.leave() }
+        #expect(gate.tryWhileEmpty(within: .seconds(10)) { gate.tryEnter() } == false)
+        #expect(gate.tryWhileEmpty(within: .seconds(10)) { gate.tryWhileEmpty(within: .seconds(10)) {} == nil } == true)
+        #expect(gate.tryEnter())
+    }
+}
