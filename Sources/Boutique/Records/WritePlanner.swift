@@ -39,12 +39,18 @@ struct WritePlanner<Item: StorableItem> {
         _ prepared: inout PreparedOperation<Item>
     ) async throws {
         let old = try await takeDisplacedRecord(of: key)
-        // A hashed key's record may be where another item belongs that may be written later, so it is removed first.
-        if let old, old.kind == .hashed { prepared.records.append(.remove(key: old)) }
+        if let old, old.isSameUUID(as: key), case .write(_, let data) = write {
+            // A server that spells a UUID in lower case knows no other spelling, or takes both for the same item.
+            exceptions.displace(key, to: old)
+            prepared.records.append(.write(key: old, data: data))
+            return
+        }
         try await moveDisplacedItems(at: key, &prepared)
         try await preserveReportedRecord(replacedBy: key, &prepared)
         prepared.records.append(write)
-        if let old, old.kind != .hashed { prepared.records.append(.remove(key: old)) }
+        // An engine without atomic batches may refuse the write, so the old record is removed afterwards, unless an item
+        // that was displaced in turn has taken its place.
+        if let old, !written.contains(old) { prepared.records.append(.remove(key: old)) }
         written.insert(key)
     }
 
