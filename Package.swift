@@ -65,6 +65,7 @@ let package = Package(
             ]
         ),
         .target(name: "CLinuxFileSystem"),
+        .target(name: "CCurlLibrary"),
         .target(name: "CSQLiteConfiguration"),
         .target(name: "RecordCoder"),
         .target(
@@ -79,7 +80,7 @@ let package = Package(
         ),
         .target(
             name: "BodegaHTTP",
-            dependencies: ["Bodega", "RecordCoder"]
+            dependencies: ["Bodega", "CCurlLibrary", "RecordCoder"]
         ),
         // PostgreSQL's client library, needed only with the trait Postgres.
         .systemLibrary(
@@ -245,7 +246,7 @@ let sharedSettings: [SwiftSetting] = [
 let swift5Targets: Set = ["CodableStoreCompatibilityChild", "CompatibilityChild", "CompatibilityTests"]
 
 /// Targets written in C.
-let targetsInC: Set = ["CLinuxFileSystem", "CSQLiteConfiguration", "CSecretService"]
+let targetsInC: Set = ["CCurlLibrary", "CLinuxFileSystem", "CSQLiteConfiguration", "CSecretService"]
 
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     let settings = swift5Targets.contains(target.name) ? [.swiftLanguageMode(.v5)] : sharedSettings

@@ -32,7 +32,7 @@ import Testing
     // MARK: Statuses
 
     @Test(arguments: [
-        (301, StorageError.Code.cannotOpen), (304, .cannotOpen), (400, .refused), (401, .permissionDenied),
+        (301, StorageError.Code.cannotOpen), (304, .decodingFailed), (400, .refused), (401, .permissionDenied),
         (403, .permissionDenied), (405, .refused), (408, .timedOut), (409, .refused), (412, .refused),
         (413, .tooLarge), (422, .refused), (429, .unreachable), (500, .unreachable), (501, .refused),
         (503, .unreachable), (507, .storageFull),
@@ -68,6 +68,10 @@ import Testing
         #expect(await error { try await engine.write(item, key: key) }?.code == .cannotOpen)
         let absent = try await self.engine("fault/status", ["status": "404"])
         #expect(await error { try await absent.fetchAll() }?.code == .cannotOpen)
+        // A proxy has changed the form of the content.
+        let changed = Transport { _ in HTTPStorageResponse(status: 203, body: Data(#"[{"id": "1"}]"#.utf8)) }
+        let url = try #require(URL(string: "http://localhost/notes"))
+        #expect(try await HTTPStorageEngine(url, transport: changed).fetchKeys() == [CacheKey("1")])
         // A success without the content is none.
         let empty = try await self.engine("fault/status", ["status": "204"])
         #expect(await error { try await empty.fetchAll() }?.code == .decodingFailed)
@@ -195,7 +199,6 @@ import Testing
         #"[{"id": 1e2}]"#, #"[{"id": {"id": "1"}}]"#, #"[{"id": "1"}, {"id": "1"}]"#,
         #"[{"id": "a"}, {"id": "\u0061"}]"#,
         #"[{"id": 1}, {"id": "1"}]"#, #"[{"id": "1", "id": "2"}]"#, #"[{"id": "1", "\u0069d": "2"}]"#, #"[{"id": ""}]"#,
-        #"[{"id": "."}]"#, #"[{"id": ".."}]"#, #"[{"id": "a/b"}]"#, #"[{"id": "a\\b"}]"#, #"[{"id": "\u0000"}]"#,
         #"[{"id": "\ud800"}]"#, #"[{"id": "1"}"#, #"[{"id": "1"}] x"#, #"[{"id": "1"},]"#, "[{'id': 1}]",
     ])
     func `A response that is not the items is an error, not an empty collection`(_ body: String) async throws {

@@ -53,8 +53,6 @@ import Testing
             }
             #expect(error?.code == .invalidArgument)
         }
-        let error = await #expect(throws: StorageError.self) { try await engine.fetch(key: CacheKey("a/b")) }
-        #expect(error?.code == .invalidArgument)
     }
 
     @Test(arguments: [

@@ -3,14 +3,20 @@ public import Foundation
 
 extension HTTPStorageEngine {
 
-    /// Reads an item with one request.
+    /// Reads an item with one request, or with the collection if its identifier can't be sent.
     public func fetch(key: CacheKey) async throws -> Data? {
-        try await fetchResponse(key: key)?.data
+        guard collection.canAddress(key) else { return try await fetchAll().first { $0.key == key }?.data }
+        return try await fetchResponse(key: key)?.data
     }
 
-    /// Reads several items with a request for each, several at a time.
+    /// Reads several items with a request for each, several at a time, or with the collection if an identifier can't be
+    /// sent.
     public func fetch(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
         var items: [CacheKey: Data] = [:]
+        guard keys.allSatisfy(collection.canAddress) else {
+            for (key, data) in try await fetchAll() { items[key] = data }
+            return keys.compactMap { key in items[key].map { (key, $0) } }
+        }
         try await withThrowingTaskGroup(of: (CacheKey, Data?).self) { group in
             var remaining = Set(keys).makeIterator()
             func next() {
@@ -69,9 +75,10 @@ extension HTTPStorageEngine {
     /// Reads the date of an item's last change from the header `Last-Modified`. It is also the date of its creation.
     public func fetchDates(key: CacheKey) async throws -> StorageDates? {
         guard let response = try await fetchResponse(key: key)?.response else { return nil }
-        guard let date = response.header("Last-Modified").flatMap(HTTPDate.date(of:)) else {
+        guard let date = response.header("Last-Modified").flatMap({ HTTPDate.date(of: $0) }) else {
             throw StorageError(
-                .inputOutput, "The server reports no date of the item: its response lacks the header Last-Modified.",
+                .inputOutput,
+                "The server reports no date of the item: its response has no header Last-Modified with a date.",
                 key: key)
         }
         return StorageDates(createdAt: date, updatedAt: date)
@@ -83,7 +90,8 @@ extension HTTPStorageEngine {
         if response.isAbsence { return nil }
         do {
             let object = try objects.object(in: response.body)
-            guard CacheKey(object.id) == key else {
+            let id = CacheKey(object.id)
+            guard id == key || id.isSameUUID(as: key) else {
                 throw JSONFailure("It is the object \(object.id.debugDescription).")
             }
             return (response, object.data)
@@ -98,39 +106,34 @@ extension HTTPStorageEngine {
     private func items(of response: HTTPStorageResponse) throws -> [(key: CacheKey, data: Data)] {
         do {
             return try objects.objects(inCollection: response.body).map { object in
-                let key = CacheKey(object.id)
-                guard try HTTPCollection.segment(of: key) != nil else {
-                    throw JSONFailure("An object has an empty identifier.", id: object.id)
-                }
-                return (key, object.data)
+                if object.id.isEmpty { throw JSONFailure("An object has an empty identifier.", id: object.id) }
+                return (CacheKey(object.id), object.data)
             }
         } catch let failure as JSONFailure {
             throw StorageError(
                 .decodingFailed, "\(failure.message) GET \(HTTPCollection.description(of: collection.url))",
                 key: failure.id.map { CacheKey($0) })
-        } catch let error as StorageError {
-            throw StorageError(.decodingFailed, "An object can't be an item.", key: error.key, cause: error)
         }
     }
 
     private func page(after page: URL, _ response: HTTPStorageResponse) throws -> URL? {
-        guard let reference = response.header("Link").flatMap(LinkHeader.next(in:)) else { return nil }
+        let references: [String]
+        do {
+            references = try response.header("Link").map(LinkHeader.next(in:)) ?? []
+        } catch {
+            throw StorageError(
+                .decodingFailed, "The header Link can't be read, so the collection may have further pages.",
+                cause: error)
+        }
+        guard let reference = references.first else { return nil }
+        guard references.count == 1 else {
+            throw StorageError(.decodingFailed, "The header Link names several next pages of the collection.")
+        }
         guard let url = collection.url(ofPage: reference, from: page) else {
             throw StorageError(
                 .decodingFailed,
                 "The next page of the collection is on another server, which must not receive the headers.")
         }
         return url
-    }
-}
-
-/// Dates of HTTP in their preferred form: RFC 9110, section 5.6.7.
-enum HTTPDate {
-    static func date(of text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.date(from: text)
     }
 }

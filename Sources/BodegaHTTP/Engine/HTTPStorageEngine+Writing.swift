@@ -36,13 +36,10 @@ extension HTTPStorageEngine {
                     key: key)
             }
             do {
-                guard CacheKey(try objects.object(in: data).id) == key else {
-                    throw JSONFailure("Its member \"\(options.idMember)\" differs from its key.")
-                }
+                return .put(url, try objects.object(in: data, writtenUnder: key), key)
             } catch let failure as JSONFailure {
                 throw StorageError(.encodingFailed, "The item can't be sent. \(failure.message)", key: key)
             }
-            return .put(url, data, key)
         case .remove(let key):
             return try collection.url(of: key).map { .delete($0, key) } ?? .nothing
         case .removeAll:
@@ -55,9 +52,9 @@ extension HTTPStorageEngine {
         case .put(let url, let data, let key): _ = try await send(.put, url, key: key, body: data)
         case .delete(let url, let key): _ = try await send(.delete, url, key: key)
         case .deleteAll:
-            for key in try await fetchKeys() {
-                if let url = try collection.url(of: key) { _ = try await send(.delete, url, key: key) }
-            }
+            // Items that have no address are refused before others are removed.
+            let items = try await fetchKeys().map { ($0, try collection.url(of: $0)) }
+            for case (let key, let url?) in items { _ = try await send(.delete, url, key: key) }
         case .nothing: break
         }
     }

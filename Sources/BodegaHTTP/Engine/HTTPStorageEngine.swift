@@ -19,22 +19,27 @@ public import Foundation
 ///   be a JSON object with the same identifier as its key. The server may store something else than what it receives, for
 ///   example with a date of its own; the next read returns that.
 /// - **Keys**: The key of an item is `CacheKey(id)`, as in a `Store`. There are no items under the empty key and under
-///   keys of other kinds. Identifiers with slashes or control characters, and the identifiers `.` and `..`, are refused,
-///   because some servers would take them for the path of another resource. All others are percent-encoded.
+///   keys of other kinds. Identifiers are percent-encoded in addresses. Those with slashes or control characters, and the
+///   identifiers `.` and `..`, are not sent, because some servers would take them for the path of another resource: such
+///   an item is read with the whole collection, and writing or removing it throws `invalidArgument`.
 /// - **Order** is that of the server. Several pages are not a snapshot: an item that others add or remove while they are read
 ///   can move another one across the border of two pages, which then is missing. An item on two pages is returned once.
+/// - **Pages** are complete, or reading throws: a header `Link` that can't be read, or that names two next pages, is an
+///   error. Several headers of one name are combined, also if their names differ in case.
 /// - **Dates**: Both dates are those of the header `Last-Modified`. If a server does not send it, reading dates throws.
 /// - **Batches** are not atomic. Items that can't be sent are refused before the first request. If a request fails, the
 ///   operations before it remain applied, and the message contains their number.
 /// - **Unknown outcomes**: If a write throws `timedOut` or `unreachable`, or is cancelled, the server may have applied it,
 ///   or may do so later. Repeating it is safe unless others write the same item: `PUT` and `DELETE` are idempotent. So
-///   `retrying()` is suitable.
+///   `retrying()` is suitable. The default transport itself repeats a request once if the server was closing the reused
+///   connection.
 ///
 /// ## Errors
 /// | response | code of the `StorageError` |
 /// |---|---|
 /// | 404, 410 for an item | none: the item is absent |
 /// | 404, 410 for the collection, redirects | `cannotOpen` |
+/// | 304, or a success other than 200 and 203 for a read | `decodingFailed` |
 /// | 401, 403 | `permissionDenied` |
 /// | 400, 405, 409, 412, 422, and others below 500 | `refused` |
 /// | 413, 414, 431, or a response beyond the limit | `tooLarge` |
@@ -72,7 +77,7 @@ public struct HTTPStorageEngine: ThrowingStorageEngine {
         transport: any HTTPStorageTransport = URLSessionTransport.shared,
         headers: @escaping @Sendable () async throws -> [String: String] = { [:] }
     ) throws {
-        self.collection = try HTTPCollection(collection)
+        self.collection = try HTTPCollection(collection, itemsEndWithSlash: options.itemAddressesEndWithSlash)
         self.options = options
         self.transport = transport
         self.headers = headers
@@ -100,8 +105,9 @@ public struct HTTPStorageEngine: ThrowingStorageEngine {
         }
         let response = try await receive(request, key: key)
         if key != nil, method != .put, response.isAbsence { return response }
-        let successes = method == .get ? 200..<201 : 200..<300
-        guard successes.contains(response.status) else { throw StorageError(response, to: request, key: key) }
+        // 203 is a success whose content a proxy has changed, for example its form.
+        let isSuccess = method == .get ? [200, 203].contains(response.status) : (200..<300).contains(response.status)
+        guard isSuccess else { throw StorageError(response, to: request, key: key) }
         return response
     }
 

@@ -5,6 +5,8 @@ public struct HTTPStorageOptions: Sendable {
     /// The path of members to the array of objects in the response for the collection; by default empty, which means that
     /// the response is the array. For `{"data": {"items": […]}}` it is `["data", "items"]`.
     public var itemsPath: [String] = []
+    /// Whether the addresses of items end with a slash, as in `notes/1/`; by default `false`.
+    public var itemAddressesEndWithSlash = false
     /// The time limit of each request, in which the whole response must arrive; by default 30 seconds.
     public var timeLimit = Duration.seconds(30)
     /// The maximum number of bytes of a response, after decompression; by default 64 MiB. With ``URLSessionTransport`` on

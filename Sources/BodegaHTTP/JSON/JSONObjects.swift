@@ -55,7 +55,26 @@ struct JSONObjects: Sendable {
         }
     }
 
+    /// An item that is to be written under a key, with the identifier as the key spells it.
+    ///
+    /// - Throws: A ``JSONFailure`` if the item is not the object of the key.
+    func object(in body: Data, writtenUnder key: CacheKey) throws -> Data {
+        try Self.withDocument(body) { bytes, document in
+            let place = try idRange(of: document, in: bytes)
+            let id = CacheKey(try id(at: place, in: bytes))
+            if id == key { return body }
+            guard id.isSameUUID(as: key) else { throw Failure("Its member \"\(idMember)\" differs from its key.") }
+            // The text of a UUID needs no escapes.
+            return Data(bytes[..<place.lowerBound]) + Data("\"\(key.rawValue)\"".utf8)
+                + Data(bytes[place.upperBound...])
+        }
+    }
+
     private func id(of object: Range<Int>, in bytes: UnsafeRawBufferPointer) throws -> String {
+        try id(at: idRange(of: object, in: bytes), in: bytes)
+    }
+
+    private func idRange(of object: Range<Int>, in bytes: UnsafeRawBufferPointer) throws -> Range<Int> {
         guard bytes[object.lowerBound] == .openingBrace else { throw Failure("It is not a JSON object.") }
         var values: [Range<Int>] = []
         JSONScanner.forEachMember(of: bytes, object) { name, value in
@@ -65,6 +84,10 @@ struct JSONObjects: Sendable {
         guard values.count == 1, let value = values.first else {
             throw Failure("It has \(values.isEmpty ? "no" : "more than one") member \"\(idMember)\".")
         }
+        return value
+    }
+
+    private func id(at value: Range<Int>, in bytes: UnsafeRawBufferPointer) throws -> String {
         let content = UnsafeRawBufferPointer(rebasing: bytes[value])
         if content.first == .quote {
             let string = UnsafeRawBufferPointer(rebasing: content.dropFirst().dropLast())

@@ -5,9 +5,10 @@ import Foundation
 struct HTTPCollection: Sendable {
     /// The address of the collection.
     let url: URL
+    private let itemsEndWithSlash: Bool
 
     /// - Throws: A `StorageError` with the code `invalidArgument` if the address can't be that of a collection.
-    init(_ url: URL) throws {
+    init(_ url: URL, itemsEndWithSlash: Bool) throws {
         let url = url.absoluteURL
         guard ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false, url.fragment == nil
         else {
@@ -20,32 +21,38 @@ struct HTTPCollection: Sendable {
                 .invalidArgument, "The address of a collection must not contain a password. Send a header instead.")
         }
         self.url = url
+        self.itemsEndWithSlash = itemsEndWithSlash
     }
 
     /// The address of an item, whose last segment is that of its key.
     ///
     /// - Returns: `nil` if no item can have such a key.
-    /// - Throws: The error of ``segment(of:)``.
+    /// - Throws: The error of `segment(of:)`.
     func url(of key: CacheKey) throws -> URL? {
-        guard let segment = try Self.segment(of: key) else { return nil }
+        guard let segment = try segment(of: key) else { return nil }
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             throw StorageError(.invalidArgument, "The address of the collection can't be divided into its parts.")
         }
         var path = components.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }
-        components.percentEncodedPath = path + "/" + segment
+        components.percentEncodedPath = path + "/" + segment + (itemsEndWithSlash ? "/" : "")
         return components.url
+    }
+
+    /// Whether the identifier of an item is sent. It is not if it could be mistaken for several segments of a path, or for
+    /// none, by servers that decode a path before they divide it.
+    func canAddress(_ key: CacheKey) -> Bool {
+        let isHostile = key.rawValue.utf8.contains { $0 < 0x20 || $0 == 0x7F || "/\\".utf8.contains($0) }
+        return !isHostile && key.rawValue != "." && key.rawValue != ".."
     }
 
     /// The identifier of an item as one segment of a path, percent-encoded.
     ///
     /// - Returns: `nil` if no item can have such a key.
-    /// - Throws: A `StorageError` with the code `invalidArgument` if the identifier could be mistaken for several segments,
-    ///   or for none, by servers that decode a path before they divide it.
-    static func segment(of key: CacheKey) throws -> String? {
+    /// - Throws: A `StorageError` with the code `invalidArgument` if the identifier is not sent.
+    private func segment(of key: CacheKey) throws -> String? {
         guard key.kind == .hashed, !key.rawValue.isEmpty else { return nil }
-        let isHostile = key.rawValue.utf8.contains { $0 < 0x20 || $0 == 0x7F || "/\\".utf8.contains($0) }
-        guard !isHostile, key.rawValue != ".", key.rawValue != ".." else {
+        guard canAddress(key) else {
             throw StorageError(
                 .invalidArgument,
                 """
@@ -57,7 +64,7 @@ struct HTTPCollection: Sendable {
         var segment = ""
         for byte in key.rawValue.utf8 {
             let scalar = Unicode.Scalar(byte)
-            segment += unreserved.contains(scalar) ? String(scalar) : "%" + hexadecimal(byte)
+            segment += Self.unreserved.contains(scalar) ? String(scalar) : "%" + Self.hexadecimal(byte)
         }
         return segment
     }

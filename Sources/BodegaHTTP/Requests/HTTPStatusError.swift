@@ -11,7 +11,7 @@ extension StorageError.Code {
 public struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status, such as 503.
     public var status: Int
-    /// The time that the server asks to wait before the next request, if it gives one as a number of seconds.
+    /// The time that the server asks to wait before the next request, if it gives one.
     public var retryAfter: Duration?
 
     /// Creates an error.
@@ -25,7 +25,16 @@ public struct HTTPStatusError: Error, Hashable, Sendable, CustomStringConvertibl
 
     init(_ response: HTTPStorageResponse) {
         status = response.status
-        retryAfter = response.header("Retry-After").flatMap { UInt32($0) }.map { .seconds(Int64($0)) }
+        retryAfter = Self.retryAfter(of: response, now: Date())
+    }
+
+    /// The header `Retry-After`: a number of seconds, or a date by the clock of the server. RFC 9110, section 10.2.3.
+    static func retryAfter(of response: HTTPStorageResponse, now: Date) -> Duration? {
+        guard let text = response.header("Retry-After") else { return nil }
+        if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
+        guard let date = HTTPDate.date(of: text, now: now) else { return nil }
+        let start = response.header("Date").flatMap { HTTPDate.date(of: $0, now: now) } ?? now
+        return .seconds(max(0, date.timeIntervalSince(start)))
     }
 
     /// The status and the time to wait.
@@ -48,6 +57,14 @@ extension StorageError {
             case 413, 414, 431: (.tooLarge, "The item or its identifier is larger than the server accepts.")
             case 425, 429: (.unreachable, "The server accepts no more requests for now. Retry later.")
             case 507: (.storageFull, "The server has no space left.")
+            case 304:
+                (
+                    .decodingFailed,
+                    """
+                    The server or a cache reports an unchanged resource, although the request had no condition. Check the \
+                    headers and caches.
+                    """
+                )
             case 300..<400: (.cannotOpen, Self.redirect(response, request))
             case 400..<500, 501: (.refused, "The server has refused the request.")
             case 500...: (.unreachable, "The server has failed. Retry later.")

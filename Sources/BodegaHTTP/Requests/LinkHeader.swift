@@ -1,65 +1,71 @@
 /// The header `Link`: RFC 8288.
 enum LinkHeader {
 
-    /// Returns the target of the first link with the relation `next`.
+    /// The header can't be divided into links.
+    struct Malformed: Error {}
+
+    /// Returns the targets of the links with the relation `next`, each once, in their order.
+    ///
+    /// Links that belong to another resource, by the parameter `anchor`, are left out.
     ///
     /// - Parameter header: The value of the header; several are joined with commas.
-    static func next(in header: String) -> String? {
-        var rest = header[...]
-        while let start = rest.firstIndex(of: "<") {
-            guard let end = rest[start...].firstIndex(of: ">") else { return nil }
-            let target = rest[rest.index(after: start)..<end]
-            let (parameters, tail) = parameters(in: rest[rest.index(after: end)...])
+    /// - Throws: ``Malformed``: a link that can't be read may be that to the next page.
+    static func next(in header: String) throws -> [String] {
+        var targets: [String] = []
+        var rest = Array(header.utf8)[...]
+        while true {
+            rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
+            guard let first = rest.first else { return targets }
+            guard first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">"))
+            else { throw Malformed() }
+            let target = text(of: rest[(rest.startIndex + 1)..<end])
+            let parameters = try takeParameters(from: &rest, after: end)
             // Of several relations of one link, the first counts; it may name several.
-            let relation = parameters.first { $0.name == "rel" }?.value ?? ""
-            if relation.lowercased().split(whereSeparator: \.isWhitespace).contains("next") {
-                return target.trimmingSpaces()
-            }
-            rest = tail
+            let relations = parameters.first { $0.name == "rel" }?.value.lowercased() ?? ""
+            let isNext = relations.split(whereSeparator: \.isWhitespace).contains("next")
+            let isForeign = parameters.contains { $0.name == "anchor" && !$0.value.isEmpty }
+            if isNext, !isForeign, !targets.contains(target) { targets.append(target) }
         }
-        return nil
     }
 
-    /// Reads the parameters of a link, up to the comma before the next one.
-    private static func parameters(
-        in text: Substring
-    ) -> (parameters: [(name: String, value: String)], rest: Substring) {
-        var parts: [String] = [""]
+    /// Reads the parameters of a link, and removes the link up to the comma before the next one.
+    private static func takeParameters(
+        from rest: inout ArraySlice<UInt8>, after end: Int
+    ) throws -> [(name: String, value: String)] {
+        var parts: [[UInt8]] = [[]]
         var (isQuoted, isEscaped) = (false, false)
-        var index = text.startIndex
-        while index < text.endIndex {
-            let character = text[index]
-            index = text.index(after: index)
+        var index = end + 1
+        while index < rest.endIndex, isQuoted || rest[index] != UInt8(ascii: ",") {
+            let byte = rest[index]
+            index += 1
             if isEscaped {
                 isEscaped = false
-            } else if isQuoted, character == "\\" {
+            } else if isQuoted, byte == UInt8(ascii: "\\") {
                 isEscaped = true
                 continue
-            } else if character == "\"" {
+            } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
                 continue
-            } else if !isQuoted, character == "," {
-                break
-            } else if !isQuoted, character == ";" {
-                parts.append("")
+            } else if !isQuoted, byte == UInt8(ascii: ";") {
+                parts.append([])
                 continue
             }
-            parts[parts.count - 1].append(character)
+            parts[parts.count - 1].append(byte)
         }
-        let parameters = parts.compactMap { part -> (name: String, value: String)? in
-            guard let equals = part.firstIndex(of: "=") else { return nil }
-            let name = part[..<equals].trimmingSpaces().lowercased()
-            return (name, part[part.index(after: equals)...].trimmingSpaces())
+        // What follows the target is a parameter, and each quotation ends.
+        guard !isQuoted, parts[0].allSatisfy(isSpace) else { throw Malformed() }
+        rest = rest[index...]
+        return parts.dropFirst().map { part in
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            return (text(of: part[..<equals]).lowercased(), text(of: part[equals...].dropFirst()))
         }
-        return (parameters, text[index...])
     }
-}
 
-extension Substring {
-    fileprivate func trimmingSpaces() -> String {
-        var text = self
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func text(of bytes: ArraySlice<UInt8>) -> String {
+        var bytes = bytes.drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

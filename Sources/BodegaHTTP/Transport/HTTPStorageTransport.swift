@@ -2,7 +2,9 @@ public import Foundation
 
 /// Sends the requests of an ``HTTPStorageEngine``. ``URLSessionTransport`` is the default.
 ///
-/// A transport neither follows redirects nor retries, and it stores no responses, cookies or credentials.
+/// A transport does not follow redirects, and it stores no responses, cookies or credentials. It sends a request again only
+/// if a connection that it reused has ended before any byte of the response: the server was closing it. All requests of an
+/// engine are idempotent.
 public protocol HTTPStorageTransport: Sendable {
 
     /// Sends a request and receives the whole response.
@@ -74,18 +76,31 @@ public struct HTTPStorageResponse: Sendable {
     ///
     /// - Parameters:
     ///   - status: The status, such as 200.
-    ///   - headers: The values of the headers by their names. Of names that differ only in case, one counts. The values of a
-    ///     header that occurs several times are joined with commas.
+    ///   - headers: The values of the headers by their names. The values of a header that occurs several times are joined
+    ///     with commas, in their order. Those of names that differ only in case are joined here, in the order of the names.
     ///   - body: The body, decompressed.
     public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
-        self.status = status
-        self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { $1 }
+        self.init(status: status, fields: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, body: body)
+    }
+
+    /// Creates a response with the fields of a head, in their order.
+    ///
+    /// Fields whose names differ only in case are one header, with all their values: RFC 9110, section 5.3.
+    init(status: Int, fields: [(name: String, value: String)], body: Data = Data()) {
+        (self.status, self.body) = (status, body)
+        headers = Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
+    }
+
+    /// Creates a response from its head.
+    init(_ head: HTTPStorageResponse, body: Data) {
+        self = head
         self.body = body
     }
 
     /// Returns the value of a header.
     ///
     /// - Parameter name: The name of the header, in any case.
-    /// - Returns: The value; `nil` if the response lacks the header.
+    /// - Returns: The value, or the values joined with commas if the header occurs several times; `nil` if the response
+    ///   lacks the header.
     public func header(_ name: String) -> String? { headers[name.lowercased()] }
 }

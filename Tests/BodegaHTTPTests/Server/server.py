@@ -5,7 +5,12 @@ It prints its port, and ends when its standard input ends. The argument is the t
     /items/NAME, /private/NAME     a collection: GET, and GET, PUT, DELETE of NAME/ID
     /…?size=N                      pages of N objects, with the header Link
     /…?path=a.b                    the array under members
+    /…?slash=1                     items whose addresses end with a slash
+    /…?uuid=lower                  identifiers in lower case, in addresses and objects
+    /…?refuse=PUT                  the status 422 for a method
     /fault/KIND                    a response with a fault
+    /fault/raw?hex=…               a response as its bytes, after which the connection is closed
+    /closing/NAME                  as /items, and the connection is closed when the next request has arrived on it
     /requests?containing=TEXT      the requests so far whose paths contain a text, as {method, path, headers}
 """
 
@@ -29,6 +34,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1
+    has_answered = False
 
     def log_message(self, *_):
         pass
@@ -46,12 +52,31 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
         segments = url.path.split("/")[1:]
+        if segments[0] == "closing":
+            if self.has_answered:
+                # The client has sent this request before it knew that the connection is closed.
+                with lock:
+                    requests.append({"method": "CLOSED", "path": self.path, "headers": {}})
+                self.close_connection = True
+                return
+            self.has_answered = True
+            segments[0] = "items"
+        if query.get("slash"):
+            if segments.pop() != "":
+                return self.respond(301, Location=url.path + "/")
+        if query.get("uuid") == "lower":
+            # A server with a type for UUIDs: it reads both spellings, and writes one.
+            segments[2:] = [segment.lower() for segment in segments[2:]]
+            if body:
+                body = json.dumps({**json.loads(body), "id": json.loads(body)["id"].lower()}).encode()
         if segments[0] == "requests":
             with lock:
                 found = [request for request in requests if query["containing"] in request["path"]]
             return self.respond(200, json.dumps(found).encode())
         with lock:
             requests.append({"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
+        if query.get("refuse") == self.command:
+            return self.respond(422)
         if segments[0] == "fault":
             return self.fault(segments[1], query)
         if segments[0] == "private" and self.headers.get("Authorization") != "Bearer " + token:
@@ -102,6 +127,10 @@ class Handler(BaseHTTPRequestHandler):
         if kind == "status":
             headers = {"Retry_After": query["after"]} if "after" in query else {}
             return self.respond(int(query["status"]), b"not JSON", WWW_Authenticate="Basic", **headers)
+        if kind == "raw":
+            self.wfile.write(bytes.fromhex(query["hex"]))
+            self.close_connection = True
+            return
         if kind == "body":
             return self.respond(200, bytes.fromhex(query["hex"]))
         if kind == "half":
