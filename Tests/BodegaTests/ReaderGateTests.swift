@@ -6,11 +6,9 @@ import Testing
 @testable import Bodega
 
 @Suite struct ReaderGateTests {
-    private let queue = DispatchQueue(label: "readers", attributes: .concurrent)
-
     @Test("Readers that block their threads and readers without threads share the places, and all of them enter")
     func sharing() async {
-        let gate = ReaderGate(count: 2, queue: queue)
+        let gate = ReaderGate(count: 2)
         let inside = Locked((now: 0, most: 0, all: 0))
         let visit: @Sendable () -> Void = {
             inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
@@ -47,7 +45,7 @@ import Testing
 
     @Test("A closure that excludes readers runs alone, even if several callers exclude readers")
     func exclusion() async {
-        let gate = ReaderGate(count: 3, queue: queue)
+        let gate = ReaderGate(count: 3)
         let state = Locked((inside: 0, isAlone: false, meetings: 0))
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

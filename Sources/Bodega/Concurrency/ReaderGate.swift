@@ -9,8 +9,8 @@ import Foundation
 ///     asynchronous  pending ── worker thread ──┘
 ///
 /// 1. A synchronous reader takes a free place on its own thread, or appends a semaphore to `waiting` and blocks.
-/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on the queue, unless there are as
-///    many workers as places.
+/// 2. An asynchronous reader appends its closure to `pending` and starts a worker on one of the ``WorkerThreads``, unless
+///    there are as many workers as places.
 /// 3. A worker takes a closure from `pending`, gets a place as in 1, runs the closure, leaves, and resumes the reader's
 ///    task. It repeats this until `pending` is empty, and ends.
 /// 4. A reader that leaves passes its place to the first semaphore in `waiting`, or frees it.
@@ -51,7 +51,7 @@ final class ReaderGate: Sendable {
     }
 
     private let count: Int
-    private let queue: DispatchQueue
+    private let threads: WorkerThreads
     private let state: Locked<State>
     /// Held during ``whileEmpty(_:)``: two concurrent callers would each wait for the other's places.
     private let exclusion = NSLock()
@@ -60,11 +60,11 @@ final class ReaderGate: Sendable {
 
     /// - Parameters:
     ///   - count: How many readers may be inside simultaneously.
-    ///   - queue: The concurrent queue of the workers.
+    ///   - threads: The threads of the workers.
     ///   - emptied: Called when the last reader has left, on its thread. It must return quickly.
-    init(count: Int, queue: DispatchQueue, emptied: (@Sendable () -> Void)? = nil) {
+    init(count: Int, threads: WorkerThreads = .shared, emptied: (@Sendable () -> Void)? = nil) {
         self.count = count
-        self.queue = queue
+        self.threads = threads
         self.emptied = emptied
         state = Locked(State(free: count))
     }
@@ -78,7 +78,7 @@ final class ReaderGate: Sendable {
         }
     }
 
-    /// Enters on a thread of the queue, after earlier callers of this method.
+    /// Enters on a worker's thread, after earlier callers of this method.
     ///
     /// - Parameter read: Is called inside the gate.
     func enterLater(_ read: @escaping Read) {
@@ -88,10 +88,10 @@ final class ReaderGate: Sendable {
             state.workers += 1
             return true
         }
-        if needsWorker { queue.async { while self.runNext(isWorker: true) {} } }
+        if needsWorker { threads.run { while self.runNext(isWorker: true) {} } }
     }
 
-    /// Leaves, and enters again on the queue. For ``whileEmpty(_:)``, the reader stays inside.
+    /// Leaves, and enters again on a worker's thread. For ``whileEmpty(_:)``, the reader stays inside.
     ///
     /// - Parameter read: Is called inside the gate.
     func returnLater(_ read: @escaping Read) {

@@ -1,4 +1,3 @@
-import Dispatch
 package import Foundation
 
 #if canImport(Darwin)
@@ -11,15 +10,14 @@ import Musl
 
 /// A file that is read or written in parts, open as long as this object exists.
 ///
-/// Its methods that are not asynchronous block their callers. The asynchronous ones use a queue, of which four threads at
-/// most wait for the disk at the same time.
+/// Its methods that are not asynchronous block their callers. The asynchronous ones use the ``WorkerThreads``, of which four
+/// at most wait for the disk at the same time.
 package final class StreamFile: StoredBytes {
 
     /// The maximum number of bytes of a part.
     package static let partSize = 1 << 20
 
-    private static let gate = ReaderGate(
-        count: 4, queue: DispatchQueue(label: "emporium.bodega.streams", attributes: .concurrent))
+    private static let gate = ReaderGate(count: 4)
 
     private let descriptor: Int32
     private let path: String
@@ -119,14 +117,14 @@ package final class StreamFile: StoredBytes {
     }
 
     package func read(at offset: Int) async throws -> Data {
-        try await onQueue { try self.readHere(at: offset) }
+        try await onWorker { try self.readHere(at: offset) }
     }
 
     package func append(_ data: Data) async throws {
-        try await onQueue { try data.withUnsafeBytes { try self.appendHere($0) } }
+        try await onWorker { try data.withUnsafeBytes { try self.appendHere($0) } }
     }
 
-    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Self.gate.enterLater {
                 let result = Result { try body() }

@@ -12,6 +12,7 @@ struct IndexScan {
     let session: Session
     /// The commands that begin the transaction, until they are sent with the first batch.
     private var beginning = [Command.beginSnapshot, ScanStatement.useIndex]
+    private var pace = ScanPace()
 
     private static let firstBatch = 64
     private static let largestBatch = 1_024
@@ -184,8 +185,9 @@ struct IndexScan {
         return try SortKeyBytes.key(bytes)
     }
 
-    /// Reads an item that is large.
-    private func whole(_ row: Row) async throws -> StorageEntry {
+    /// The item of a row, which is read if it is large. The receiver runs in this task, which suspends now and then.
+    private mutating func whole(_ row: Row) async throws -> StorageEntry {
+        try await pace.count(row.entry.data)
         guard row.isLarge else { return row.entry }
         let command = Command(ItemStatements.data, engine.parameters(for: row.entry.key))
         let answer = try await session.run(command, patience: engine.database.options.timeout)

@@ -1,4 +1,3 @@
-import Dispatch
 public import Foundation
 import Logging
 
@@ -28,9 +27,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
 
     private let core: DiskFolder
     let now: @Sendable () -> Date
-    private let readers = ReaderGate(
-        count: 4, queue: DispatchQueue(label: "emporium.bodega.disk.reads", attributes: .concurrent))
-    private let writeQueue = DispatchQueue(label: "emporium.bodega.disk.writes")
+    private let readers = ReaderGate(count: 4)
+    /// Admits one writer at a time.
+    private let writers = ReaderGate(count: 1)
 
     /// Creates an engine on a folder, which is created if it is missing.
     ///
@@ -165,8 +164,9 @@ public final class DiskStorageEngine: ThrowingStorageEngine {
     func writing<Value: Sendable>(_ body: @escaping @Sendable (DiskFolder) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let requested = core.lockTimeout.now()
-            writeQueue.async { [core] in
-                continuation.resume(with: Result { try core.carryOut(requestedAt: requested, body) })
+            writers.enterLater { [core] in
+                let result = Result { try core.carryOut(requestedAt: requested, body) }
+                return { continuation.resume(with: result) }
             }
         }
     }

@@ -10,7 +10,7 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the file is then unchanged.
     public func vacuum() async throws {
-        try await core.onQueue { [core] in try core.vacuum() }
+        try await core.onWorker { [core] in try core.vacuum() }
     }
 
     /// Examines the whole file: its structure, its indexes and its rows.
@@ -47,7 +47,7 @@ extension SQLiteStorageEngine {
         let folder = destination.deletingLastPathComponent()
         let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString)")
         try StorageError.checkLength(ofPath: draft)
-        try await core.onQueue { try FileSystem.createDirectory(at: folder) }
+        try await core.onWorker { try FileSystem.createDirectory(at: folder) }
         defer { FileSystem.discard(draft) }
         // On a reading connection, so that writers don't wait in WAL mode.
         try await core.readLoosely { [file] db in
@@ -66,7 +66,7 @@ extension SQLiteStorageEngine {
             }
         }
         // Only now, because the last run of the closure counts.
-        try await core.onQueue {
+        try await core.onWorker {
             try Self.check(draft)
             try FileSystem.publish(draft, as: destination, replacing: replacing)
         }
@@ -105,6 +105,6 @@ extension SQLiteStorageEngine {
     ///
     /// - Throws: A ``StorageError``; the file may then still be open.
     public func close() async throws {
-        try await core.onQueue { [core] in try core.close() }
+        try await core.onWorker { [core] in try core.close() }
     }
 }

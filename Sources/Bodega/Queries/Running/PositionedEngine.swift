@@ -12,6 +12,7 @@ package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, Q
 
     package func scan(_ scans: [StorageScan], _ begin: @escaping @Sendable () throws -> StorageReceiver) async throws {
         let receive = try begin()
+        var pace = ScanPace()
         for (number, scan) in scans.enumerated() {
             guard case .all(let position) = scan else {
                 throw StorageError(.invalidArgument, "The engine has no indexes. Its queries read all items.")
@@ -23,6 +24,7 @@ package struct PositionedEngine<Base: StorageEngine>: ForwardingStorageEngine, Q
                 // Items that were removed in the meantime are missing.
                 var places = Dictionary(zip(part, next...)) { first, _ in first }
                 for (key, data) in try await base.fetch(keys: part) {
+                    try await pace.count(data)
                     guard let position = places.removeValue(forKey: key) else { continue }
                     let entry = StorageEntry(key: key, data: data, place: StoragePlace(position: position))
                     if try !receive(number, entry) {

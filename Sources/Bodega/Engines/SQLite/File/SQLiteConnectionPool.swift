@@ -122,9 +122,9 @@ final class SQLiteConnectionPool: Sendable {
 
     /// Gives a connection space for the index of a large batch, without blocking the caller.
     private func prepareToWrite(_ connection: DatabaseQueue) {
-        connection.asyncWriteWithoutTransaction { db in
+        WorkerThreads.shared.run {
             do {
-                try db.allowLargeCache()
+                try connection.writeWithoutTransaction { db in try db.allowLargeCache() }
             } catch {
                 bodegaLogger.debug("Large batches may be slow.", metadata: ["error": "\(error)"])
             }

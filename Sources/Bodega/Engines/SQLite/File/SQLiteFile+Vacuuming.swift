@@ -39,7 +39,7 @@ extension SQLiteFile {
                 return ((sizes[1] - sizes[2]) * sizes[0], sizes[2] * sizes[0])
             }
             guard free >= Self.leastFreed, used <= min(free, Self.mostCopied) else { return }
-            try await onQueue { try self.vacuum(waitingForWriters: false) }
+            try await onWorker { try self.vacuum(waitingForWriters: false) }
         } catch {
             bodegaLogger.notice(
                 "The file could not be vacuumed. SQLite reuses the space of removed items, or vacuum() releases it.",

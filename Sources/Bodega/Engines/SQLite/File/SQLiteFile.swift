@@ -1,4 +1,3 @@
-import Dispatch
 package import Foundation
 import GRDB
 import GRDBSQLite
@@ -46,7 +45,6 @@ package final class SQLiteFile: Sendable {
     let readers: ReaderGate
     /// Whether this has changed the schema, see ``table(ofCollection:)``.
     let hasCreatedCollections = Locked(false)
-    private let queue = DispatchQueue(label: "emporium.bodega.sqlite", attributes: .concurrent)
 
     /// Refers to a file. Using it, or ``openIfNeeded()``, opens it, and creates it and its folder if they are missing.
     ///
@@ -65,7 +63,7 @@ package final class SQLiteFile: Sendable {
             return .pool(pool, SQLiteGroupCommit(at: pool.place, committed: shrinker.committed))
         }
         self.readers = ReaderGate(
-            count: SQLiteConnectionPool.maximumReaderCount, queue: queue, emptied: shrinker.readersLeft)
+            count: SQLiteConnectionPool.maximumReaderCount, emptied: shrinker.readersLeft)
         watch.begin(on: self)
         shrinker.begin(on: self)
     }
@@ -81,7 +79,7 @@ package final class SQLiteFile: Sendable {
         let connections = Connections.reader(SQLiteReader(path: url.path, lockTimeout: self.lockTimeout))
         self.state = Locked(.open(connections))
         self.open = { connections }
-        self.readers = ReaderGate(count: 1, queue: queue)
+        self.readers = ReaderGate(count: 1)
         watch.begin(on: self)
     }
 
@@ -167,7 +165,7 @@ package final class SQLiteFile: Sendable {
             let (pool, commits) = try pool(of: connections)
             if let writer = try pool.availableWriter() { return (writer, commits) }
         }
-        return try await onQueue { try self.writable() }
+        return try await onWorker { try self.writable() }
     }
 
     private func pool(of connections: Connections) throws -> (SQLiteConnectionPool, SQLiteGroupCommit) {
@@ -273,15 +271,13 @@ package final class SQLiteFile: Sendable {
     }
 
     /// Runs a slow operation on a thread that may block.
-    func onQueue<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try self.mapped(body) }) }
-        }
+    func onWorker<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await WorkerThreads.shared.value { try self.mapped(body) }
     }
 
     /// Runs a closure on a thread that may block.
     func later(_ body: @escaping @Sendable () -> Void) {
-        queue.async(execute: body)
+        WorkerThreads.shared.run(body)
     }
 
     /// Runs a closure and turns its errors into storage errors.

@@ -5,8 +5,8 @@ import GRDB
 /// Lets concurrent writers share a transaction, and with it the wait for the disk.
 ///
 /// 1. Writers append their jobs to `waiting`, on any thread, and wait.
-/// 2. An asynchronous writer that finds no commit scheduled schedules one on the writing connection. A synchronous
-///    writer always waits for the connection.
+/// 2. An asynchronous writer that finds no commit scheduled schedules one, which waits for the writing connection on one of
+///    the ``WorkerThreads``. A synchronous writer always waits for the connection on its own thread.
 /// 3. The next one to get the connection takes all jobs from `waiting`, also those of other writers, and applies them
 ///    in their order in one transaction. In the meantime, new jobs wait for the next transaction: the busier the file
 ///    is, the fewer syncs there are per write.
@@ -89,8 +89,8 @@ final class SQLiteGroupCommit: Sendable {
     /// Commits the next group when the writing connection is free. Each group waits for the connection again, so that
     /// other users of the connection get it in between.
     private func schedule(on writer: DatabaseQueue) {
-        writer.asyncWriteWithoutTransaction { db in
-            self.runWaiting(in: db)
+        WorkerThreads.shared.run {
+            writer.writeWithoutTransaction { db in self.runWaiting(in: db) }
             let isMoreWaiting = self.waiting.withLock { waiting in
                 waiting.isScheduled = !waiting.jobs.isEmpty
                 return waiting.isScheduled
