@@ -16,7 +16,7 @@ extension SQLiteTable {
             let expression = try SQLiteIndex(index, of: self).expression
             var conditions = SQLiteConditions(expression, from: lower, to: upper)
             conditions.add("typeof(\(expression)) = 'real'")
-            try read(conditions, in: db, selecting: expression, orderedBy: expression, receive)
+            try read(conditions, in: db, selecting: expression, orderedBy: nil, receive)
         case .range(let index, let lower, let upper, let isDescending, let place):
             let expression = try SQLiteIndex(index, of: self).expression
             var (lower, upper) = (lower, upper)
@@ -31,7 +31,8 @@ extension SQLiteTable {
                 (lower, upper) = rest
             }
             let conditions = SQLiteConditions(expression, from: lower, to: upper)
-            if upper == .end {
+            if conditions.isEqual {
+                // With the expression in the order, too, SQLite would sort all rows, and their values, in a file.
                 try read(conditions, in: db, selecting: expression, orderedBy: "rowid", receive)
             } else if isDescending {
                 try readDescending(expression, from: lower, to: upper, in: db, receive)
@@ -89,10 +90,11 @@ extension SQLiteTable {
     private func count(_ conditions: SQLiteConditions, upTo limit: Int, in db: Database) throws -> Int {
         let rows = "FROM \(name) WHERE \(conditions.sql)"
         let statement = try SQLiteStatement(
-            limit == .max ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(limit))", in: db
-        )
+            limit == .max
+                ? "SELECT count(*) \(rows)" : "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \(conditions.limit))",
+            in: db)
         defer { statement.reset() }
-        try conditions.bind(to: statement)
+        try conditions.bind(to: statement, limit: limit)
         return try statement.step() ? statement.integer(at: 0) ?? 0 : 0
     }
 
@@ -110,13 +112,13 @@ extension SQLiteTable {
     }
 
     private func read(
-        _ conditions: SQLiteConditions, in db: Database, selecting expression: String? = nil, orderedBy order: String,
+        _ conditions: SQLiteConditions, in db: Database, selecting expression: String? = nil, orderedBy order: String?,
         _ receive: (StorageEntry) throws -> Bool
     ) throws {
         let statement = try SQLiteStatement(
             """
             SELECT key, kind, value, rowid\(expression.map { ", \($0)" } ?? "") FROM \(name)
-            WHERE \(conditions.sql) ORDER BY \(order)
+            WHERE \(conditions.sql)\(order.map { " ORDER BY \($0)" } ?? "")
             """, in: db)
         defer { statement.reset() }
         try conditions.bind(to: statement)
@@ -178,10 +180,10 @@ extension SQLiteTable {
         let statement = try SQLiteStatement(
             """
             SELECT rowid, \(expression) FROM \(name)
-            WHERE \(conditions.sql) ORDER BY \(expression) DESC, rowid DESC LIMIT \(count)
+            WHERE \(conditions.sql) ORDER BY \(expression) DESC, rowid DESC LIMIT \(conditions.limit)
             """, in: db)
         defer { statement.reset() }
-        try conditions.bind(to: statement)
+        try conditions.bind(to: statement, limit: count)
         var places: [StoragePlace] = []
         while try statement.step() {
             places.append(StoragePlace(sortKey: statement.sortKey(at: 1), position: statement.integer(at: 0) ?? 0))
@@ -201,6 +203,8 @@ extension SQLiteTable {
 struct SQLiteConditions {
     private(set) var sql: String
     private var values: [StorageSortKey]
+    /// Whether they are about one key, whose items are in insertion order in the index.
+    private(set) var isEqual = false
 
     init(_ sql: String, _ values: StorageSortKey...) {
         self.sql = sql
@@ -210,18 +214,21 @@ struct SQLiteConditions {
     /// The condition that an expression has a sort key. Unlike a range of one key, it lets SQLite read by row within the index.
     init(_ expression: String, equals key: StorageSortKey) {
         self.init(key == .none ? "\(expression) IS NULL" : "")
+        isEqual = true
         if key != .none { add("\(expression) = ?", key) }
     }
 
     /// The condition that an expression is in a range of sort keys. A range that ends with the end is that of no value.
     init(_ expression: String, from lower: StorageSortKeyBound, to upper: StorageSortKeyBound) {
-        self.init(upper == .end ? "\(expression) IS NULL" : "")
-        if upper == .end { return }
-        if case .before(let key) = lower, upper == .after(key) {
-            // Of equality, SQLite knows that the items come in insertion order.
-            add("\(expression) = ?", key)
+        if upper == .end {
+            self.init(expression, equals: .none)
             return
         }
+        if case .before(let key) = lower, upper == .after(key) {
+            self.init(expression, equals: key)
+            return
+        }
+        self.init("")
         switch lower {
         case .before(let key): add("\(expression) >= ?", key)
         case .after(let key): add("\(expression) > ?", key)
@@ -240,7 +247,12 @@ struct SQLiteConditions {
         self.values += values
     }
 
-    func bind(to statement: SQLiteStatement) throws {
+    /// A limit of the number of rows. It is a parameter, because each text of a statement is prepared and kept.
+    var limit: String { "?\(values.count + 1)" }
+
+    /// - Parameter limit: The limit, if the statement has one.
+    func bind(to statement: SQLiteStatement, limit: Int = .max) throws {
+        if limit != .max { try statement.bind(limit, at: Int32(values.count + 1)) }
         for (index, value) in values.enumerated() {
             switch value {
             case .integer(let integer): try statement.bind(Int(integer), at: Int32(index + 1))
