@@ -15,8 +15,8 @@ public final class ObjectStorage<Object: Codable>: Sendable {
 
     package let storage: any StorageEngine
     package let coder: any ObjectCoder
-    /// Whether the indexes of the objects' type are being created, or exist.
-    let isIndexing = Locked(false)
+    /// Creates the indexes of the objects' type.
+    let indexCreation: IndexCreation
 
     /// Creates a storage on an engine.
     ///
@@ -26,6 +26,13 @@ public final class ObjectStorage<Object: Codable>: Sendable {
     public init(storage: any StorageEngine, coder: any ObjectCoder = .json) {
         self.storage = storage
         self.coder = coder
+        indexCreation = IndexCreation(clock: ContinuousClock())
+    }
+
+    init(storage: any StorageEngine, indexCreation: IndexCreation) {
+        self.storage = storage
+        coder = .json
+        self.indexCreation = indexCreation
     }
 
     /// Creates a storage on a folder with one file per object; see ``DiskStorageEngine``.

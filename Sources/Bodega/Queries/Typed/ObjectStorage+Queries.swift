@@ -143,27 +143,20 @@ extension ObjectStorage {
     /// Creates the indexes that the objects' type declares, and that the engine lacks. Does nothing if the engine has no
     /// indexes.
     ///
-    /// The first query begins this in the background. Call it to know when the indexes exist.
+    /// The first query begins this in the background, and a later one again if it has failed. Call it to know when the
+    /// indexes exist.
     ///
-    /// - Throws: A ``StorageError`` if an index could not be created.
+    /// - Throws: A ``StorageError`` if an index could not be created. The others were created.
     public func createIndexes() async throws {
         try await storage.createIndexes(Object.storageIndexes)
     }
 
-    /// Begins to create the indexes, once.
+    /// Begins to create the indexes, unless that was done.
     package func prepareIndexes() {
-        let isFirst = isIndexing.withLock { isIndexing in
-            defer { isIndexing = true }
-            return !isIndexing
-        }
-        let indexes = isFirst ? Object.storageIndexes : []
-        if indexes.isEmpty { return }
-        Task.detached(priority: .utility) { [storage] in
-            do {
-                try await storage.createIndexes(indexes)
-            } catch {
-                bodegaLogger.warning("Indexes could not be created. Queries are slow.", metadata: ["error": "\(error)"])
-            }
+        indexCreation.begin {
+            Object.storageIndexes
+        } _: { [storage] in
+            try await storage.createIndexes($0)
         }
     }
 
@@ -199,13 +192,19 @@ extension StorageEngine {
     fileprivate func createIndexes(_ indexes: [StorageIndex]) async throws {
         guard let engine = self as? any QueryableStorageEngine, !indexes.isEmpty else { return }
         let existing = try await engine.fetchIndexes()
+        var failure: (any Error)?
         for index in indexes where !existing.contains(index) {
             do {
                 try await engine.createIndex(index)
             } catch let error as StorageError where error.code == .invalidArgument || error.code == .readOnly {
                 bodegaLogger.debug("The engine has no index.", metadata: ["index": "\(index)", "error": "\(error)"])
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
     }
 }
 
